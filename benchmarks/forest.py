@@ -1,0 +1,243 @@
+"""Speed and memory of SiftForestClassifier against scikit-learn's RandomForestClassifier, as ratios in one run.
+
+Both sides get the same data, the same settings and one thread; `fit` is timed whole, validation and coding
+included. Each pair of runs is interleaved, and the best of several is taken, because machines are noisy. Every
+comparison also checks that both forests learned the problem: accuracy on held-out rows over several seeds.
+
+    python benchmarks/forest.py            # everything, about twenty minutes
+    python benchmarks/forest.py --quick    # smaller forests, a few minutes
+    python benchmarks/forest.py --only fit-10k --only memory
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+import sklearn
+from rich.console import Console
+from rich.table import Table
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+
+import foresift
+from foresift import SiftForestClassifier
+
+CONSOLE = Console(width=120)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One comparison of fit times."""
+
+    name: str
+    rows: int
+    columns: int
+    max_features: Any
+    classes: int
+    bar: float
+    options: tuple[tuple[str, Any], ...] = ()  # for ours only
+
+
+CASES = [
+    Case("fit-10k", 10_000, 100, "sqrt", 2, 10),
+    Case("fit-100k", 100_000, 50, "sqrt", 2, 12),
+    Case("fit-1k", 1_000, 60, "sqrt", 2, 5),
+    Case("fit-one-feature", 10_000, 100, 1, 2, 8),
+    Case("fit-10-classes", 10_000, 100, "sqrt", 10, 8),
+]
+
+
+def data(rows: int, columns: int, classes: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    X, y = make_classification(
+        rows, columns, n_informative=20, n_redundant=0, n_classes=classes, random_state=seed
+    )
+    return X.astype(np.float32), y
+
+
+def theirs(trees: int, max_features: Any, seed: int = 0, n_jobs: int = 1) -> RandomForestClassifier:
+    return RandomForestClassifier(
+        trees, criterion="entropy", max_features=max_features, n_jobs=n_jobs, random_state=seed
+    )
+
+
+def ours(
+    trees: int, max_features: Any, seed: int = 0, n_jobs: int = 1, **options: Any
+) -> SiftForestClassifier:
+    return SiftForestClassifier(
+        trees, max_features=max_features, n_jobs=n_jobs, random_state=seed, **options
+    )
+
+
+def seconds(work: Callable[[], Any], clock: Callable[[], float] = time.process_time) -> float:
+    """Processor time, which does not count what other programs take; for two threads pass a wall clock."""
+    start = clock()
+    work()
+    return clock() - start
+
+
+def interleaved(
+    a: Callable[[], Any], b: Callable[[], Any], repeats: int, clock: Callable[[], float] = time.process_time
+) -> tuple[float, float]:
+    """Best time of each, the runs taking turns."""
+    times = [(seconds(a, clock), seconds(b, clock)) for _ in range(repeats)]
+    return min(t for t, _ in times), min(t for _, t in times)
+
+
+def accuracies(case: Case, trees: int, seeds: int) -> tuple[float, float]:
+    """Mean accuracy on as many new rows, theirs and ours."""
+    scores = []
+    for seed in range(seeds):
+        X, y = data(2 * case.rows, case.columns, case.classes, seed)
+        train, test = slice(None, case.rows), slice(case.rows, None)
+        a = theirs(trees, case.max_features, seed, n_jobs=2).fit(X[train], y[train])
+        b = ours(trees, case.max_features, seed, n_jobs=2, **dict(case.options)).fit(X[train], y[train])
+        scores.append((a.score(X[test], y[test]), b.score(X[test], y[test])))
+    mean = np.mean(scores, axis=0)
+    return float(mean[0]), float(mean[1])
+
+
+def compare_fits(table: Table, names: list[str], trees: int, repeats: int, seeds: int) -> None:
+    for case in CASES:
+        if names and case.name not in names:
+            continue
+        X, y = data(case.rows, case.columns, case.classes)
+        slow = min(repeats, 1 if case.rows > 50_000 else repeats)
+        t_theirs, t_ours = interleaved(
+            lambda X=X, y=y, c=case: theirs(trees, c.max_features).fit(X, y),
+            lambda X=X, y=y, c=case: ours(trees, c.max_features, **dict(c.options)).fit(X, y),
+            slow,
+        )
+        a, b = accuracies(case, trees, seeds)
+        table.add_row(
+            case.name,
+            f"{t_theirs:.2f} s",
+            f"{t_ours:.3f} s",
+            f"{t_theirs / t_ours:.1f}x",
+            f"{case.bar}x",
+            f"accuracy {100 * a:.2f} / {100 * b:.2f} %",
+        )
+
+
+def compare_predictions(table: Table, trees: int) -> None:
+    X, y = data(100_000, 50)
+    a, b = theirs(trees, "sqrt", n_jobs=2).fit(X, y), ours(trees, "sqrt", n_jobs=2).fit(X, y)
+    a.n_jobs = b.n_jobs = 1
+    t_theirs, t_ours = interleaved(lambda: a.predict_proba(X), lambda: b.predict_proba(X), 3)
+    agree = np.mean(a.predict(X) == b.predict(X))
+    table.add_row(
+        "predict-100k", f"{t_theirs:.2f} s", f"{t_ours:.3f} s", f"{t_theirs / t_ours:.1f}x", "3x", f"agree on {agree:.2%}"
+    )
+
+
+def compare_threads(table: Table, trees: int) -> None:
+    X, y = data(100_000, 50)
+    one, two = ours(trees, "sqrt"), ours(trees, "sqrt", n_jobs=2)
+    t_one, t_two = interleaved(lambda: one.fit(X, y), lambda: two.fit(X, y), 3, time.perf_counter)
+    same = one.node_tables_ == two.node_tables_
+    table.add_row("two-threads", f"{t_one:.2f} s", f"{t_two:.3f} s", f"{t_one / t_two:.2f}x", "1.7x", f"same trees: {same}")
+
+
+def growth(table: Table, trees: int) -> None:
+    """Doubling the rows, and the features tried, of one forest."""
+    times = {}
+    for rows in (25_000, 50_000, 100_000, 200_000):
+        X, y = data(rows, 50)
+        times[rows] = min(seconds(lambda X=X, y=y: ours(trees, "sqrt").fit(X, y)) for _ in range(2))
+    first, last = min(times), max(times)
+    n_log_n = last * np.log(last) / (first * np.log(first))
+    text = ", ".join(f"{rows:,}: {t:.2f} s" for rows, t in times.items())
+    table.add_row("rows x8", "", "", f"{times[last] / times[first]:.1f}x", f"n log n: {n_log_n:.1f}x", text)
+    X, y = data(20_000, 64)
+    tried = {k: min(seconds(lambda k=k: ours(trees, k).fit(X, y)) for _ in range(2)) for k in (4, 8, 16, 32)}
+    text = ", ".join(f"{k}: {t:.2f} s" for k, t in tried.items())
+    table.add_row("features tried x8", "", "", f"{tried[32] / tried[4]:.1f}x", "linear: 8x", text)
+
+
+def peak_memory(which: str, trees: int, folder: str) -> None:
+    """Print how far one fit raises the peak of this process, in MB; meant for a process of its own."""
+    import resource
+
+    # Loaded, not made: making the data would leave a higher peak than the fit.
+    X, y = np.load(f"{folder}/X.npy"), np.load(f"{folder}/y.npy")
+    make = {"theirs": theirs, "ours": ours}[which]
+    make(2, "sqrt").fit(X[:1000], y[:1000])  # whatever the libraries allocate once
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    make(trees, "sqrt").fit(X, y)
+    print(json.dumps((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024))
+
+
+def compare_memory(table: Table, trees: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for name, array in zip("Xy", data(100_000, 50), strict=True):
+            np.save(f"{folder}/{name}.npy", array)
+
+        def peak(which: str) -> float:
+            command = [sys.executable, __file__, "--trees", str(trees), "--peak", which, folder]
+            return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+        a, b = peak("theirs"), peak("ours")
+    table.add_row("memory-100k", f"{a:.0f} MB", f"{b:.0f} MB", f"{a / b:.2f}x", "1x", "peak above the data")
+
+
+def coding(table: Table) -> None:
+    """Code ten million cells: continuous float32 and float64, and small integers."""
+    from foresift.table import make_table
+
+    rng = np.random.default_rng(0)
+    kinds = {
+        "float32": rng.normal(size=(100_000, 100)).astype(np.float32),
+        "float64": rng.normal(size=(100_000, 100)),
+        "small integers": rng.integers(0, 50, size=(100_000, 100)).astype(np.float64),
+    }
+    text = ", ".join(f"{name} {min(seconds(lambda X=X: make_table(X)) for _ in range(2)):.2f} s" for name, X in kinds.items())
+    table.add_row("coding 10M cells", "", "", "", "< 1 s", text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="20 trees instead of 100, one seed")
+    parser.add_argument("--only", action="append", default=[], help="names of rows to run; may be repeated")
+    parser.add_argument("--trees", type=int, default=None)
+    parser.add_argument("--peak", nargs=2, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    trees = args.trees or (20 if args.quick else 100)
+    if args.peak:
+        peak_memory(args.peak[0], trees, args.peak[1])
+        return
+    table = Table(title=f"{date.today()}, {trees} trees, one thread each unless said")
+    for column in ("what", "scikit-learn", "foresift", "ratio", "bar", "check"):
+        table.add_column(column, overflow="fold")
+    only = args.only
+    compare_fits(table, only, trees, repeats=2 if args.quick else 3, seeds=1 if args.quick else 5)
+    for name, step in {
+        "predict-100k": lambda: compare_predictions(table, trees),
+        "two-threads": lambda: compare_threads(table, min(trees, 40)),
+        "growth": lambda: growth(table, min(trees, 20)),
+        "memory": lambda: compare_memory(table, trees),
+        "coding": lambda: coding(table),
+    }.items():
+        if not only or name in only:
+            step()
+    CONSOLE.print(table)
+    CONSOLE.print(
+        f"foresift {foresift.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}, "
+        f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,332 @@
+// The Python face of the kernels. Nothing else includes nanobind; every call that works long releases the GIL.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "columns.hpp"
+#include "predict.hpp"
+#include "tree.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace foresift {
+namespace {
+
+template <class T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> using Rows = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T> using Strided = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+template <class T> using NewArray = nb::ndarray<nb::numpy, T>;
+
+template <class T> std::span<const T> span_of(const Vector<T>& v) { return {v.data(), v.size()}; }
+template <class T> Matrix<T> matrix_of(const Rows<T>& x) { return {x.data(), x.shape(0), x.shape(1)}; }
+
+// Hands a vector to NumPy without a copy. `width` columns; 0: one-dimensional.
+template <class T>
+NewArray<T> to_numpy(std::vector<T>&& values, std::size_t width = 0) {
+    values.shrink_to_fit();
+    auto* owned = new std::vector<T>(std::move(values));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    const std::size_t shape[2] = {width ? owned->size() / width : owned->size(), width};
+    return NewArray<T>(owned->data(), width ? 2 : 1, shape, owner);
+}
+
+// Records as raw bytes, one row each; the Python side views them with its structured dtype.
+template <class Record>
+NewArray<std::uint8_t> to_bytes(std::vector<Record>&& records) {
+    records.shrink_to_fit();
+    auto* owned = new std::vector<Record>(std::move(records));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<Record>*>(p); });
+    const std::size_t shape[2] = {owned->size(), sizeof(Record)};
+    return NewArray<std::uint8_t>(reinterpret_cast<std::uint8_t*>(owned->data()), 2, shape, owner);
+}
+
+template <class Enum>
+Enum parse(const std::string& name, std::initializer_list<std::pair<const char*, Enum>> choices, const char* what) {
+    for (const auto& [text, value] : choices)
+        if (name == text) return value;
+    throw nb::value_error(("unknown " + std::string(what) + ": " + name).c_str());
+}
+Criterion criterion_of(const std::string& name) {
+    return parse<Criterion>(name,
+                            {{"entropy", Criterion::entropy},
+                             {"gini", Criterion::gini},
+                             {"gain_ratio", Criterion::gain_ratio},
+                             {"ssv", Criterion::ssv}},
+                            "criterion");
+}
+Missing missing_of(const std::string& name) {
+    return parse<Missing>(name, {{"learn", Missing::learn}, {"known", Missing::fractional}, {"fractional", Missing::fractional}},
+                          "rule for missing values");
+}
+
+struct ColumnStore {
+    std::uint32_t n_rows, max_bins;
+    std::vector<Column> columns;
+
+    const Column& at(std::size_t j) const {
+        if (j >= columns.size()) throw nb::index_error("no such column");
+        return columns[j];
+    }
+    void check_rows(std::size_t n) const {
+        if (n != n_rows) throw nb::value_error("a column must have as many rows as the store");
+    }
+
+    template <class Real>
+    void add_numeric(const Strided<Real>& block) {
+        check_rows(block.shape(0));
+        const nb::gil_scoped_release unlocked;
+        // Some columns at a time are copied side by side: one row of a C-ordered block fills a cache line of each.
+        constexpr std::size_t kTogether = 16;
+        std::vector<Real> buffer(std::min(kTogether, block.shape(1)) * n_rows);
+        const auto row_step = block.stride(0), column_step = block.stride(1);
+        for (std::size_t first = 0; first < block.shape(1); first += kTogether) {
+            const std::size_t width = std::min(kTogether, block.shape(1) - first);
+            const Real* source = block.data() + static_cast<std::int64_t>(first) * column_step;
+            if (row_step == 1) {
+                for (std::size_t k = 0; k < width; ++k)
+                    std::copy_n(source + static_cast<std::int64_t>(k) * column_step, n_rows, &buffer[k * n_rows]);
+            } else {
+                for (std::size_t i = 0; i < n_rows; ++i, source += row_step)
+                    for (std::size_t k = 0; k < width; ++k)
+                        buffer[k * n_rows + i] = source[static_cast<std::int64_t>(k) * column_step];
+            }
+            for (std::size_t k = 0; k < width; ++k)
+                columns.push_back(code_numeric<Real>({&buffer[k * n_rows], n_rows}, max_bins));
+        }
+    }
+    void add_nominal(const Vector<std::int32_t>& codes, std::uint32_t n_categories) {
+        check_rows(codes.size());
+        if (n_categories >= kMaxCodes) throw nb::value_error("too many categories");
+        for (const auto code : span_of(codes))
+            if (code < -1 || code >= static_cast<std::int64_t>(n_categories))
+                throw nb::value_error("category code out of range");
+        columns.push_back(code_nominal(span_of(codes), n_categories));
+    }
+    nb::object codes(std::size_t j) const {
+        const Column& column = at(j);
+        if (column.narrow.empty()) return nb::cast(to_numpy(std::vector(column.wide)));
+        return nb::cast(to_numpy(std::vector(column.narrow)));
+    }
+};
+
+// Asked to stop by another thread, or by a signal such as Ctrl-C.
+struct StopFlag {
+    std::atomic<bool> requested{false};
+};
+
+std::function<bool()> stop_check(const StopFlag* flag) {
+    using Clock = std::chrono::steady_clock;
+    return [flag, last = Clock::now()]() mutable {
+        if (flag && flag->requested.load(std::memory_order_relaxed)) return true;
+        if (Clock::now() - last < std::chrono::milliseconds(50)) return false;
+        last = Clock::now();
+        const nb::gil_scoped_acquire locked;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        return false;
+    };
+}
+
+GrowOptions options_of(const nb::kwargs& kwargs) {
+    GrowOptions o;
+    for (auto [key, value] : kwargs) {
+        const auto name = nb::cast<std::string>(key);
+        if (name == "criterion") o.split.criterion = criterion_of(nb::cast<std::string>(value));
+        else if (name == "missing") o.split.missing = missing_of(nb::cast<std::string>(value));
+        else if (name == "n_thresholds") o.split.n_thresholds = nb::cast<std::uint32_t>(value);
+        else if (name == "multiway") o.split.multiway = nb::cast<bool>(value);
+        else if (name == "min_leaf") o.split.min_leaf = nb::cast<double>(value);
+        else if (name == "max_features") o.max_features = nb::cast<std::uint32_t>(value);
+        else if (name == "max_depth") o.max_depth = nb::cast<std::int32_t>(value);
+        else if (name == "min_split") o.min_split = nb::cast<double>(value);
+        else if (name == "min_gain") o.min_gain = nb::cast<double>(value);
+        else if (name == "record_tried") o.record_tried = nb::cast<bool>(value);
+        else if (name == "n_draw") o.n_draw = nb::cast<std::uint32_t>(value);
+        else if (name == "seed") o.seed = nb::cast<std::uint64_t>(value);
+        else if (name == "draw")
+            o.draw = parse<Draw>(nb::cast<std::string>(value),
+                                 {{"all", Draw::all}, {"bootstrap", Draw::bootstrap}, {"subsample", Draw::subsample}},
+                                 "way to draw rows");
+        else throw nb::type_error(("unknown option: " + name).c_str());
+    }
+    return o;
+}
+
+// A grower with the data it reads.
+struct PyGrower {
+    std::shared_ptr<ColumnStore> store;
+    std::vector<std::int32_t> target;
+    std::uint32_t n_classes;
+    Grower grower;
+
+    PyGrower(std::shared_ptr<ColumnStore> s, const Vector<std::int32_t>& y, std::uint32_t k,
+             const std::optional<Vector<double>>& weights, const nb::kwargs& kwargs)
+        : store(std::move(s)), target(y.data(), y.data() + y.size()), n_classes(k),
+          grower(store->columns, target, k, weights ? span_of(*weights) : std::span<const double>(), options_of(kwargs)) {
+        store->check_rows(target.size());
+        for (const auto c : target)
+            if (c < 0 || static_cast<std::uint32_t>(c) >= k) throw nb::value_error("class code out of range");
+        if (weights && weights->size() != target.size()) throw nb::value_error("one weight per row is needed");
+    }
+
+    nb::list grow(const std::vector<std::uint64_t>& trees, const std::optional<Vector<double>>& feature_weights,
+                  const StopFlag* stop) const {
+        if (feature_weights && feature_weights->size() != store->columns.size())
+            throw nb::value_error("one weight per feature is needed");
+        std::vector<Tree> grown;
+        {
+            const nb::gil_scoped_release unlocked;
+            grown = grower.grow(trees, feature_weights ? span_of(*feature_weights) : std::span<const double>(),
+                                stop_check(stop));
+        }
+        nb::list tables;
+        for (auto& tree : grown)
+            tables.append(nb::make_tuple(
+                to_bytes(std::move(tree.nodes)), to_numpy(std::move(tree.counts), n_classes),
+                to_numpy(std::move(tree.set_offsets)), to_numpy(std::move(tree.set_codes)),
+                to_numpy(std::move(tree.set_branches)), to_bytes(std::move(tree.tried))));
+        return tables;
+    }
+
+    NewArray<std::uint32_t> drawn(std::uint64_t tree) const {
+        return to_numpy(drawn_rows(grower.options(), static_cast<std::uint32_t>(target.size()), tree));
+    }
+};
+
+// nodes (bytes), counts, set_offsets, set_codes, set_branches: the arrays of a NodeTable.
+using TableArrays = std::tuple<Rows<std::uint8_t>, Rows<double>, Vector<std::int32_t>, Vector<std::uint16_t>,
+                               Vector<std::uint16_t>>;
+
+TreeView view_of(const TableArrays& arrays) {
+    const auto& [nodes, counts, offsets, codes, branches] = arrays;
+    if (nodes.shape(1) != sizeof(Node) || counts.shape(0) != nodes.shape(0) || nodes.shape(0) == 0)
+        throw nb::value_error("not the arrays of a node table");
+    return {{reinterpret_cast<const Node*>(nodes.data()), nodes.shape(0)},
+            {counts.data(), counts.size()},
+            span_of(offsets),
+            span_of(codes),
+            span_of(branches),
+            counts.shape(1)};
+}
+
+template <class Real>
+void add_proba(const std::vector<TableArrays>& tables, const Rows<Real>& x,
+               const std::optional<Vector<std::uint32_t>>& rows,
+               nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> out, const StopFlag* stop) {
+    std::vector<TreeView> trees;
+    for (const auto& table : tables) trees.push_back(view_of(table));
+    for (const auto& tree : trees)
+        if (tree.n_classes != out.shape(1) || out.shape(0) != x.shape(0)) throw nb::value_error("wrong shape of out");
+    const nb::gil_scoped_release unlocked;
+    auto stopped = stop_check(stop);
+    const auto matrix = matrix_of(x);
+    const bool may_miss = any_missing(matrix);
+    for (const auto& tree : trees) {
+        add_probabilities(tree, matrix, may_miss, rows ? span_of(*rows) : std::span<const std::uint32_t>(),
+                          std::span<double>(out.data(), out.size()));
+        if (stopped()) return;
+    }
+}
+
+template <class Real>
+NewArray<std::int32_t> leaves(const TableArrays& table, const Rows<Real>& x) {
+    const TreeView tree = view_of(table);
+    std::vector<std::int32_t> result(x.shape(0));
+    {
+        const nb::gil_scoped_release unlocked;
+        find_leaves(tree, matrix_of(x), any_missing(matrix_of(x)), {}, result);
+    }
+    return to_numpy(std::move(result));
+}
+
+std::tuple<double, double, bool> best_split(const Vector<double>& x, const Vector<std::int32_t>& y, std::uint32_t n_classes,
+                                            const Vector<double>& weights, const std::string& criterion,
+                                            const std::string& missing) {
+    if (x.size() != y.size() || x.size() != weights.size()) throw nb::value_error("lengths differ");
+    const nb::gil_scoped_release unlocked;
+    const Column column = code_numeric<double>(span_of(x), kMaxCodes);
+    SplitOptions options;
+    options.criterion = criterion_of(criterion);
+    options.missing = missing_of(missing);
+    options.min_leaf = 0;
+    const Split split = split_column(column, span_of(y), n_classes, span_of(weights), options);
+    const double threshold = split.found() && std::isnan(split.threshold)
+                                 ? column.threshold_between(split.cut, split.cut + 1)
+                                 : split.threshold;
+    return {split.gain, threshold, split.missing_branch == 0};
+}
+
+std::tuple<double, std::vector<int>> nominal_split(const Vector<std::int32_t>& codes, std::uint32_t n_categories,
+                                                   const Vector<std::int32_t>& y, std::uint32_t n_classes,
+                                                   const Vector<double>& weights, const std::string& criterion,
+                                                   bool multiway, const std::string& missing) {
+    if (codes.size() != y.size() || codes.size() != weights.size()) throw nb::value_error("lengths differ");
+    const nb::gil_scoped_release unlocked;
+    const Column column = code_nominal(span_of(codes), n_categories);
+    SplitOptions options;
+    options.criterion = criterion_of(criterion);
+    options.missing = missing_of(missing);
+    options.multiway = multiway;
+    options.min_leaf = 0;
+    const Split split = split_column(column, span_of(y), n_classes, span_of(weights), options);
+    std::vector<int> branches(n_categories, -1);
+    for (std::size_t g = 0; g < split.grouping.categories.size(); ++g)
+        if (split.grouping.categories[g] < n_categories)
+            branches[split.grouping.categories[g]] = split.grouping.branches[g];
+    return {split.gain, branches};
+}
+
+}  // namespace
+}  // namespace foresift
+
+NB_MODULE(_core, m) {
+    using namespace foresift;
+    m.doc() = "Native kernels: column store, tree growing, prediction.";
+
+    nb::class_<ColumnStore>(m, "ColumnStore", "Order-preserving integer codes per column.")
+        .def("__init__", [](ColumnStore* self, std::uint32_t n_rows, std::uint32_t max_bins) {
+            new (self) ColumnStore{n_rows, max_bins, {}};
+        }, "n_rows"_a, "max_bins"_a = kMaxCodes)
+        .def("add_numeric", &ColumnStore::add_numeric<float>, "block"_a.noconvert(), "Append float32 columns.")
+        .def("add_numeric", &ColumnStore::add_numeric<double>, "block"_a.noconvert(), "Append float64 columns.")
+        .def("add_nominal", &ColumnStore::add_nominal, "codes"_a, "n_categories"_a, "Append one nominal column.")
+        .def_ro("n_rows", &ColumnStore::n_rows)
+        .def_prop_ro("n_columns", [](const ColumnStore& s) { return s.columns.size(); })
+        .def("codes", &ColumnStore::codes, "column"_a)
+        .def("values", [](const ColumnStore& s, std::size_t j) { return to_numpy(std::vector(s.at(j).upper)); }, "column"_a)
+        .def("n_values", [](const ColumnStore& s, std::size_t j) { return s.at(j).n_values; }, "column"_a)
+        .def("is_nominal", [](const ColumnStore& s, std::size_t j) { return s.at(j).nominal; }, "column"_a)
+        .def("has_missing", [](const ColumnStore& s, std::size_t j) { return s.at(j).has_missing; }, "column"_a)
+        .def("is_binned", [](const ColumnStore& s, std::size_t j) { return s.at(j).binned(); }, "column"_a);
+
+    nb::class_<StopFlag>(m, "StopFlag", "Lets one thread ask the others to stop.")
+        .def(nb::init<>())
+        .def("set", [](StopFlag& flag) { flag.requested = true; });
+
+    nb::class_<PyGrower>(m, "Grower", "Grows the trees of one forest; safe to use from many threads.")
+        .def(nb::init<std::shared_ptr<ColumnStore>, const Vector<std::int32_t>&, std::uint32_t,
+                      const std::optional<Vector<double>>&, const nb::kwargs&>(),
+             "store"_a, "target"_a, "n_classes"_a, "weights"_a.none(), "options"_a)
+        .def("grow", &PyGrower::grow, "trees"_a, "feature_weights"_a.none() = nb::none(), "stop"_a.none() = nb::none())
+        .def("drawn_rows", &PyGrower::drawn, "tree"_a, "How often each row is drawn for a tree.");
+
+    m.def("add_proba", &add_proba<float>, "tables"_a, "x"_a.noconvert(), "rows"_a.none(), "out"_a.noconvert(), "stop"_a.none() = nb::none());
+    m.def("add_proba", &add_proba<double>, "tables"_a, "x"_a.noconvert(), "rows"_a.none(), "out"_a.noconvert(), "stop"_a.none() = nb::none());
+    m.def("leaves", &leaves<float>, "table"_a, "x"_a.noconvert());
+    m.def("leaves", &leaves<double>, "table"_a, "x"_a.noconvert());
+    m.def("best_split", &best_split, "x"_a, "y"_a, "n_classes"_a, "weights"_a, "criterion"_a, "missing"_a);
+    m.def("nominal_split", &nominal_split, "codes"_a, "n_categories"_a, "y"_a, "n_classes"_a, "weights"_a, "criterion"_a,
+          "multiway"_a, "missing"_a);
+}

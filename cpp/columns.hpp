@@ -1,0 +1,53 @@
+// The column store: every column as small integer codes. Codes of a numeric column are ranks of its distinct
+// values, so a split on codes is the exact split; codes of a nominal column have no order. The code after the
+// last value stands for "missing".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace foresift {
+
+struct Column {
+    std::vector<std::uint8_t> narrow;  // codes, when all of them fit in 8 bits
+    std::vector<std::uint16_t> wide;   // codes otherwise; exactly one of the two is filled
+    std::vector<double> upper;         // numeric: largest value of each code
+    std::vector<double> lower;         // numeric and binned: smallest value of each code; else empty
+    std::uint32_t n_values = 0;        // codes 0 .. n_values - 1; n_values means missing
+    bool nominal = false;
+    bool has_missing = false;
+
+    bool binned() const noexcept { return !lower.empty(); }
+    double smallest(std::uint32_t code) const noexcept { return binned() ? lower[code] : upper[code]; }
+
+    /// A threshold t with upper[left] <= t < smallest(right), half way where the arithmetic allows it.
+    double threshold_between(std::uint32_t left, std::uint32_t right) const noexcept;
+};
+
+/// The codes of one column, wherever they lie; exactly one pointer is set.
+struct Codes {
+    const std::uint8_t* narrow = nullptr;
+    const std::uint16_t* wide = nullptr;
+
+    static Codes of(const Column& column) noexcept {
+        return column.wide.empty() ? Codes{column.narrow.data(), nullptr} : Codes{nullptr, column.wide.data()};
+    }
+    /// Calls visit(pointer to the codes).
+    template <class Visit> decltype(auto) with(Visit visit) const { return narrow ? visit(narrow) : visit(wide); }
+};
+
+/// The most codes a column can have, missing included.
+inline constexpr std::uint32_t kMaxCodes = 65536;
+
+/// Codes one numeric column. NaN is missing. At most `max_bins` (2..65536) codes for values: a column with
+/// more distinct values is cut into quantile bins of about equal numbers of rows.
+/// Precondition: no infinite values, values.size() < 2^32.
+template <class Real>
+Column code_numeric(std::span<const Real> values, std::uint32_t max_bins);
+
+/// Codes one nominal column. codes[i] in 0..n_categories-1, or -1 for missing; n_categories < 65536.
+Column code_nominal(std::span<const std::int32_t> codes, std::uint32_t n_categories);
+
+}  // namespace foresift

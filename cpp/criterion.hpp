@@ -1,0 +1,70 @@
+// What a split is worth, from the class counts of its two sides. Every criterion is a sum over classes and a
+// formula that finishes it, so a scan can update the sum one row at a time:
+//
+//     score = join( sum_c term(l_c, r_c),  n_left,  n_right )
+//
+// `score` orders the splits of one node; `gain` turns it into the reported value. Each score is convex in
+// every single l_c, so over a box of left counts its largest value is at a corner of the box: the splitter
+// relies on that to skip stretches of a column that cannot hold the best cut.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace foresift {
+
+enum class Criterion : std::uint8_t { entropy, gini, gain_ratio, ssv };
+
+/// x log2 x, with 0 at 0.
+inline double xlog2x(double x) noexcept { return x > 0 ? x * std::log2(x) : 0.0; }
+
+/// Reads x log2 x of whole numbers from a table that covers the total weight of the data.
+struct TableLog {
+    const double* table;
+    double operator()(std::uint32_t x) const noexcept { return table[x]; }
+};
+
+/// Computes x log2 x of real weights.
+struct RealLog {
+    double operator()(double x) const noexcept { return xlog2x(x); }
+};
+
+/// n times the information gain, in bits, up to a constant of the node.
+template <class XLogX>
+struct EntropyScore {
+    using Sum = double;
+    XLogX xlogx;
+    template <class N> Sum term(N l, N r) const noexcept { return xlogx(l) + xlogx(r); }
+    template <class N> double join(Sum sum, N nl, N nr) const noexcept { return sum - (xlogx(nl) + xlogx(nr)); }
+    double gain(double score, double unsplit, double n) const noexcept { return (score - unsplit) / n; }
+    double score_at(double gain, double unsplit, double n) const noexcept { return gain * n + unsplit; }
+};
+
+/// n times the decrease of the Gini impurity, up to a constant of the node.
+struct GiniScore {
+    struct Sum {
+        double left = 0, right = 0;
+        Sum& operator+=(Sum o) noexcept { return left += o.left, right += o.right, *this; }
+        friend Sum operator+(Sum a, Sum b) noexcept { return a += b; }
+        friend Sum operator-(Sum a, Sum b) noexcept { return {a.left - b.left, a.right - b.right}; }
+    };
+    template <class N> Sum term(N l, N r) const noexcept { return {double(l) * double(l), double(r) * double(r)}; }
+    template <class N> double join(Sum sum, N nl, N nr) const noexcept {
+        return (nl > 0 ? sum.left / double(nl) : 0.0) + (nr > 0 ? sum.right / double(nr) : 0.0);
+    }
+    double gain(double score, double unsplit, double n) const noexcept { return (score - unsplit) / n; }
+    double score_at(double gain, double unsplit, double n) const noexcept { return gain * n + unsplit; }
+};
+
+/// Separability of split value: 2 sum_c L_c (R - R_c) - sum_c min(L_c, R_c) (Grabczewski & Jankowski, 2).
+struct SsvScore {
+    using Sum = double;
+    template <class N> Sum term(N l, N r) const noexcept { return -2 * double(l) * double(r) - double(std::min(l, r)); }
+    template <class N> double join(Sum sum, N nl, N nr) const noexcept { return 2 * double(nl) * double(nr) + sum; }
+    double gain(double score, double, double) const noexcept { return score; }
+    double score_at(double gain, double, double) const noexcept { return gain; }
+};
+
+}  // namespace foresift

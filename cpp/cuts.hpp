@@ -1,0 +1,250 @@
+// The best cut of a numeric column at one node.
+//
+// Two classes: rows are counted into coarse bins of codes; the score at every bin's edge is exact, and the
+// corner property of criterion.hpp bounds what any cut inside a bin could score. Only bins whose bound beats
+// the best edge are sorted and searched, so the answer is the exact best cut at the price of a histogram.
+// More classes: the rows are sorted by code and scanned, every row updating the two sums of the score.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "cases.hpp"
+#include "columns.hpp"
+#include "rng.hpp"
+
+namespace foresift {
+
+/// Rows with code <= `code` go left. `threshold` is NaN unless the cut was drawn at random.
+struct Cut {
+    double score = -std::numeric_limits<double>::infinity();
+    std::uint32_t code = 0;
+    bool missing_left = false;
+    double threshold = std::numeric_limits<double>::quiet_NaN();
+
+    bool found() const noexcept { return score > -std::numeric_limits<double>::infinity(); }
+};
+
+/// The known values of a column at a node: codes[i] belongs to cases[i].
+template <class Case>
+struct Known {
+    std::span<const std::uint16_t> codes;
+    std::span<const Case> cases;
+    std::uint32_t low, high;  // smallest and largest code
+};
+
+/// What a search must respect. `totals` covers every row that the cut divides, `start` those that are on the
+/// left before the first known value (the missing ones, when they go left).
+template <class Case>
+struct Frame {
+    const Tally<typename Case::Weight>& totals;
+    const Tally<typename Case::Weight>& start;
+    double min_leaf;  // least weight on either side
+    double floor;     // scores below this are of no interest to the caller
+    double tie;       // scores closer than this are equal; the smaller cut wins
+    bool start_is_missing;
+};
+
+template <class Case, class Score>
+class CutSearch {
+public:
+    using Weight = typename Case::Weight;
+
+    explicit CutSearch(Score score) : score_(score) {}
+
+    /// Improves `best` by every cut between distinct known codes.
+    void every_cut(const Known<Case>& known, const Frame<Case>& frame, Cut& best) {
+        if (known.low == known.high) return;
+        if (frame.totals.n_classes() == 2 && known.codes.size() > kSortBelow)
+            binned(known, frame, best);
+        else
+            sorted(known, frame, best);
+    }
+
+    /// Improves `best` by `n_thresholds` cuts drawn uniformly between the smallest and largest known value.
+    void random_cuts(const Known<Case>& known, const Frame<Case>& frame, const Column& column,
+                     std::span<const double> draws, Cut& best);
+
+    const Score& score() const noexcept { return score_; }
+
+private:
+    static constexpr std::size_t kSortBelow = 20;  // fewer rows: sorting beats counting
+    static constexpr std::size_t kRowsPerBin = 8, kMostBins = 4096;
+
+    void offer(double score, std::uint32_t code, const Frame<Case>& frame, Cut& best) const noexcept {
+        if (score > best.score + frame.tie || (score > best.score - frame.tie && code < best.code))
+            best = {score, code, frame.start_is_missing, std::numeric_limits<double>::quiet_NaN()};
+    }
+    static bool admissible(Weight left, Weight total, const Frame<Case>& frame) noexcept {
+        return double(left) >= frame.min_leaf && double(total - left) >= frame.min_leaf;
+    }
+
+    void binned(const Known<Case>& known, const Frame<Case>& frame, Cut& best);
+    void search_edges(const Known<Case>& known, const Frame<Case>& frame, unsigned shift, Cut& best);
+    void search_inside(const Known<Case>& known, const Frame<Case>& frame, unsigned shift, Cut& best);
+    void sorted(const Known<Case>& known, const Frame<Case>& frame, Cut& best);
+    void scan(std::span<const Item<Case>> items, const Frame<Case>& frame, Cut& best);
+
+    Score score_;
+    std::vector<Weight> bins_;        // class weights, two per bin
+    std::vector<double> bounds_;      // per bin: no cut inside scores more
+    std::vector<std::uint8_t> open_;  // per bin: 1 if it may hold the best cut
+    ItemBuffers<Case> buffers_;
+    Tally<Weight> left_;
+    std::vector<std::uint32_t> drawn_codes_;
+    std::vector<double> drawn_values_;
+};
+
+template <class Case, class Score>
+void CutSearch<Case, Score>::binned(const Known<Case>& known, const Frame<Case>& frame, Cut& best) {
+    std::size_t wanted = 16;
+    while (wanted * kRowsPerBin < known.codes.size() && wanted < kMostBins) wanted *= 2;
+    unsigned shift = 0;
+    while ((std::size_t{known.high - known.low} >> shift) >= wanted) ++shift;
+    const std::size_t n_bins = ((known.high - known.low) >> shift) + 1;
+    bins_.assign(2 * n_bins, Weight{0});
+    for (std::size_t i = 0; i < known.codes.size(); ++i)
+        bins_[2 * std::size_t((known.codes[i] - known.low) >> shift) + known.cases[i].cls()] +=
+            known.cases[i].weight();
+    search_edges(known, frame, shift, best);
+    if (shift > 0) search_inside(known, frame, shift, best);
+}
+
+// Scores the edge after every bin, and in bounds_ the most that a cut inside the bin could score.
+template <class Case, class Score>
+void CutSearch<Case, Score>::search_edges(const Known<Case>& known, const Frame<Case>& frame, unsigned shift,
+                                          Cut& best) {
+    const std::size_t n_bins = bins_.size() / 2;
+    bounds_.resize(n_bins);
+    const Weight n0 = frame.totals.by_class[0], n1 = frame.totals.by_class[1], n = frame.totals.total;
+    const auto join = [&](typename Score::Sum sum, Weight left) { return score_.join(sum, left, Weight(n - left)); };
+    Weight l0 = frame.start.by_class[0], l1 = frame.start.by_class[1];
+    auto sum0 = score_.term(l0, Weight(n0 - l0)), sum1 = score_.term(l1, Weight(n1 - l1));
+    for (std::size_t b = 0; b < n_bins; ++b) {
+        const Weight in0 = bins_[2 * b], in1 = bins_[2 * b + 1];
+        bounds_[b] = -std::numeric_limits<double>::infinity();  // one class only: no better than the edges
+        const auto next0 = in0 > 0 ? score_.term(Weight(l0 + in0), Weight(n0 - l0 - in0)) : sum0;
+        const auto next1 = in1 > 0 ? score_.term(Weight(l1 + in1), Weight(n1 - l1 - in1)) : sum1;
+        if (in0 > 0 && in1 > 0)
+            bounds_[b] = std::max(join(next0 + sum1, l0 + in0 + l1), join(sum0 + next1, l0 + l1 + in1));
+        else if (in0 + in1 == 0)
+            continue;
+        l0 += in0, l1 += in1;
+        sum0 = next0, sum1 = next1;
+        if (b + 1 < n_bins && admissible(l0 + l1, n, frame))
+            offer(join(sum0 + sum1, l0 + l1), known.low + static_cast<std::uint32_t>((b + 1) << shift) - 1, frame,
+                  best);
+    }
+}
+
+// Sorts and scans the rows of the bins whose bound beats everything so far.
+template <class Case, class Score>
+void CutSearch<Case, Score>::search_inside(const Known<Case>& known, const Frame<Case>& frame, unsigned shift,
+                                           Cut& best) {
+    const double bar = std::max(best.score, frame.floor) - frame.tie;
+    const std::size_t n_bins = bounds_.size();
+    open_.resize(n_bins);
+    std::size_t n_open = 0;
+    for (std::size_t b = 0; b < n_bins; ++b) n_open += open_[b] = bounds_[b] > bar;
+    if (n_open == 0) return;
+
+    auto* const kept_items = buffers_.reserve(known.codes.size() + 1);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < known.codes.size(); ++i) {
+        kept_items[kept] = {known.codes[i], known.cases[i]};
+        kept += open_[(known.codes[i] - known.low) >> shift];
+    }
+    const auto items = buffers_.sort(kept, known.low, known.high);
+
+    Weight l0 = frame.start.by_class[0], l1 = frame.start.by_class[1];
+    const auto& n = frame.totals;
+    std::size_t i = 0;
+    for (std::size_t b = 0; i < kept; ++b) {
+        if (open_[b]) {
+            Weight left[2] = {l0, l1};
+            const std::uint32_t end = known.low + static_cast<std::uint32_t>((b + 1) << shift);
+            for (; i < kept && items[i].code < end; ++i) {
+                left[items[i].row.cls()] += items[i].row.weight();
+                const bool edge = i + 1 == kept || items[i + 1].code >= end;
+                const Weight n_left = left[0] + left[1];
+                if (edge || items[i + 1].code == items[i].code || !admissible(n_left, n.total, frame)) continue;
+                const auto sum = score_.term(left[0], Weight(n.by_class[0] - left[0])) +
+                                 score_.term(left[1], Weight(n.by_class[1] - left[1]));
+                offer(score_.join(sum, n_left, Weight(n.total - n_left)), items[i].code, frame, best);
+            }
+        }
+        l0 += bins_[2 * b];
+        l1 += bins_[2 * b + 1];
+    }
+}
+
+template <class Case, class Score>
+void CutSearch<Case, Score>::sorted(const Known<Case>& known, const Frame<Case>& frame, Cut& best) {
+    const std::size_t n = known.codes.size();
+    auto* const items = buffers_.reserve(n);
+    for (std::size_t i = 0; i < n; ++i) items[i] = {known.codes[i], known.cases[i]};
+    scan(buffers_.sort(n, known.low, known.high), frame, best);
+}
+
+template <class Case, class Score>
+void CutSearch<Case, Score>::scan(std::span<const Item<Case>> items, const Frame<Case>& frame, Cut& best) {
+    left_ = frame.start;
+    auto& left = left_;
+    const auto& n = frame.totals;
+    typename Score::Sum sum{};
+    for (std::size_t c = 0; c < left.n_classes(); ++c)
+        sum += score_.term(left.by_class[c], Weight(n.by_class[c] - left.by_class[c]));
+    for (std::size_t i = 0; i + 1 < items.size(); ++i) {
+        const auto c = items[i].row.cls();
+        const Weight l = left.by_class[c], r = n.by_class[c] - l, w = items[i].row.weight();
+        sum += score_.term(Weight(l + w), Weight(r - w)) - score_.term(l, r);
+        left.by_class[c] = l + w;
+        left.total += w;
+        if (items[i + 1].code != items[i].code && admissible(left.total, n.total, frame))
+            offer(score_.join(sum, left.total, Weight(n.total - left.total)), items[i].code, frame, best);
+    }
+}
+
+template <class Case, class Score>
+void CutSearch<Case, Score>::random_cuts(const Known<Case>& known, const Frame<Case>& frame, const Column& column,
+                                         std::span<const double> draws, Cut& best) {
+    if (known.low == known.high) return;
+    const double low = column.smallest(known.low), high = column.upper[known.high];
+    drawn_values_.clear();
+    for (const double u : draws) drawn_values_.push_back(low + u * (high - low));
+    std::sort(drawn_values_.begin(), drawn_values_.end());
+    // The last code that lies at or below each drawn value.
+    drawn_codes_.clear();
+    const auto first = column.upper.begin();
+    for (const double t : drawn_values_) {
+        const auto above = std::upper_bound(first + known.low, first + known.high, t);
+        const auto code = above == first + known.low ? known.low : static_cast<std::uint32_t>(above - first) - 1;
+        drawn_codes_.push_back(code);
+    }
+    // Rows between two neighbouring drawn cuts, per class.
+    const std::size_t n_cuts = drawn_codes_.size(), n_classes = frame.totals.n_classes();
+    bins_.assign((n_cuts + 1) * n_classes, Weight{0});
+    for (std::size_t i = 0; i < known.codes.size(); ++i) {
+        std::size_t between = 0;
+        for (std::size_t j = 0; j < n_cuts; ++j) between += known.codes[i] > drawn_codes_[j];
+        bins_[between * n_classes + known.cases[i].cls()] += known.cases[i].weight();
+    }
+    Tally<Weight> left = frame.start;
+    for (std::size_t j = 0; j < n_cuts; ++j) {
+        for (std::size_t c = 0; c < n_classes; ++c) {
+            left.by_class[c] += bins_[j * n_classes + c];
+            left.total += bins_[j * n_classes + c];
+        }
+        if (!admissible(left.total, frame.totals.total, frame)) continue;
+        const Cut before = best;
+        offer(score_of(score_, left, frame.totals), drawn_codes_[j], frame, best);
+        const bool inside = !column.binned() && drawn_values_[j] < column.upper[drawn_codes_[j] + 1];
+        if (best.score != before.score || best.code != before.code)
+            best.threshold = inside ? drawn_values_[j] : std::numeric_limits<double>::quiet_NaN();
+    }
+}
+
+}  // namespace foresift

@@ -1,0 +1,178 @@
+#include "predict.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace foresift {
+namespace {
+
+// Child that `value` takes at `node`, or -1 for "all of them, in parts".
+std::int32_t branch_of(const TreeView& tree, const Node& node, double value) noexcept {
+    if (std::isnan(value)) return node.missing_branch;
+    if (node.category_set < 0) return value > node.threshold;
+    const auto* first = tree.set_codes.data() + tree.set_offsets[node.category_set];
+    const auto* last = tree.set_codes.data() + tree.set_offsets[node.category_set + 1];
+    const auto* at = value >= 0 ? std::lower_bound(first, last, value) : last;
+    return at != last && *at == value ? tree.set_branches[at - tree.set_codes.data()] : node.majority_branch;
+}
+
+template <class Real>
+std::int32_t leaf_of(const TreeView& tree, const Real* row) noexcept {
+    std::int32_t at = 0;
+    while (tree.nodes[at].first_child >= 0) {
+        const Node& node = tree.nodes[at];
+        const auto branch = branch_of(tree, node, static_cast<double>(row[node.feature]));
+        at = node.first_child + (branch < 0 ? node.majority_branch : branch);
+    }
+    return at;
+}
+
+// A tree of numeric cuts in 16 bytes a node; a leaf leads to itself.
+struct Step {
+    double threshold;
+    std::int32_t feature;
+    std::int32_t first_child : 31;
+    std::uint32_t missing_branch : 1;
+};
+static_assert(sizeof(Step) == 16);
+
+bool is_plain(const TreeView& tree) noexcept {
+    return tree.nodes.size() < (1U << 30) && std::all_of(tree.nodes.begin(), tree.nodes.end(), [](const Node& n) {
+               return n.first_child < 0 || (n.category_set < 0 && n.missing_branch >= 0);
+           });
+}
+
+std::vector<Step> steps_of(const TreeView& tree) {
+    std::vector<Step> steps(tree.nodes.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const Node& node = tree.nodes[i];
+        const bool leaf = node.first_child < 0;
+        steps[i].threshold = leaf ? std::numeric_limits<double>::infinity() : node.threshold;
+        steps[i].feature = leaf ? 0 : node.feature;
+        steps[i].first_child = leaf ? static_cast<std::int32_t>(i) : node.first_child;
+        steps[i].missing_branch = leaf ? 0 : static_cast<std::uint32_t>(node.missing_branch);
+    }
+    return steps;
+}
+
+// Several rows walk side by side, so that the waits for memory overlap.
+template <class Real, bool kMayMiss, class RowAt>
+void walk(const std::vector<Step>& steps, Matrix<Real> x, RowAt row_at, std::span<std::int32_t> leaves) {
+    constexpr std::size_t kLanes = 16;
+    for (std::size_t begin = 0; begin < leaves.size(); begin += kLanes) {
+        const std::size_t lanes = std::min(kLanes, leaves.size() - begin);
+        const Real* rows[kLanes];
+        std::int32_t at[kLanes] = {};
+        for (std::size_t k = 0; k < kLanes; ++k) rows[k] = x.row(row_at(begin + std::min(k, lanes - 1)));
+        bool moved = true;
+        while (moved) {
+            std::int32_t changed = 0;
+            for (std::size_t k = 0; k < kLanes; ++k) {
+                const Step& step = steps[static_cast<std::size_t>(at[k])];
+                const Real value = rows[k][step.feature];
+                std::int32_t next = step.first_child + (value > step.threshold);
+                if constexpr (kMayMiss)
+                    if (std::isnan(value)) next = step.first_child + static_cast<std::int32_t>(step.missing_branch);
+                changed |= next ^ at[k];
+                at[k] = next;
+            }
+            moved = changed != 0;
+        }
+        std::copy_n(at, lanes, leaves.begin() + static_cast<std::ptrdiff_t>(begin));
+    }
+}
+
+// Class shares where fractions of a case may reach several leaves.
+template <class Real>
+void add_fractions(const TreeView& tree, const Real* row, double* out) {
+    struct Part {
+        std::int32_t node;
+        double share;
+    };
+    std::vector<Part> parts{{0, 1.0}};
+    while (!parts.empty()) {
+        const Part part = parts.back();
+        parts.pop_back();
+        const Node& node = tree.nodes[part.node];
+        if (node.first_child < 0) {
+            for (std::size_t c = 0; c < tree.n_classes; ++c)
+                out[c] += part.share * tree.counts[part.node * tree.n_classes + c] / node.size;
+            continue;
+        }
+        const auto branch = branch_of(tree, node, static_cast<double>(row[node.feature]));
+        double size = 0;
+        for (std::int32_t k = 0; k < node.n_children; ++k) size += tree.nodes[node.first_child + k].size;
+        for (std::int32_t k = 0; k < node.n_children; ++k) {
+            const auto child = node.first_child + k;
+            if (branch == k)
+                parts.push_back({child, part.share});
+            else if (branch < 0 && tree.nodes[child].size > 0)
+                parts.push_back({child, part.share * tree.nodes[child].size / size});
+        }
+    }
+}
+
+}  // namespace
+
+template <class Real>
+bool any_missing(Matrix<Real> x) noexcept {
+    // NaN is the only value that differs from itself; summing lets the loop be vectorised.
+    for (std::size_t i = 0; i < x.n_rows; ++i) {
+        std::size_t found = 0;
+        for (std::size_t j = 0; j < x.n_columns; ++j) found += x.row(i)[j] != x.row(i)[j];
+        if (found) return true;
+    }
+    return false;
+}
+
+template <class Real>
+void find_leaves(const TreeView& tree, Matrix<Real> x, bool may_miss, std::span<const std::uint32_t> rows,
+                 std::span<std::int32_t> leaves) {
+    const auto row_at = [&](std::size_t i) { return rows.empty() ? i : std::size_t{rows[i]}; };
+    constexpr std::size_t kWorthwhile = 64;  // fewer rows: do not prepare the tree first
+    if (leaves.size() < kWorthwhile || !is_plain(tree)) {
+        for (std::size_t i = 0; i < leaves.size(); ++i) leaves[i] = leaf_of(tree, x.row(row_at(i)));
+        return;
+    }
+    const auto steps = steps_of(tree);
+    if (may_miss)
+        walk<Real, true>(steps, x, row_at, leaves);
+    else
+        walk<Real, false>(steps, x, row_at, leaves);
+}
+
+template <class Real>
+void add_probabilities(const TreeView& tree, Matrix<Real> x, bool may_miss, std::span<const std::uint32_t> rows,
+                       std::span<double> probabilities) {
+    const std::size_t k = tree.n_classes, n = rows.empty() ? x.n_rows : rows.size();
+    const auto row_at = [&](std::size_t i) { return rows.empty() ? i : std::size_t{rows[i]}; };
+    const bool fractions = std::any_of(tree.nodes.begin(), tree.nodes.end(), [](const Node& node) {
+        return node.first_child >= 0 && node.missing_branch < 0;
+    });
+    if (fractions) {
+        for (std::size_t i = 0; i < n; ++i) add_fractions(tree, x.row(row_at(i)), &probabilities[row_at(i) * k]);
+        return;
+    }
+    std::vector<std::int32_t> leaves(n);
+    find_leaves(tree, x, may_miss, rows, leaves);
+    for (std::size_t i = 0; i < n; ++i) {
+        const double* counts = &tree.counts[static_cast<std::size_t>(leaves[i]) * k];
+        const double scale = 1 / tree.nodes[static_cast<std::size_t>(leaves[i])].size;
+        double* out = &probabilities[row_at(i) * k];
+        for (std::size_t c = 0; c < k; ++c) out[c] += counts[c] * scale;
+    }
+}
+
+template bool any_missing<float>(Matrix<float>) noexcept;
+template bool any_missing<double>(Matrix<double>) noexcept;
+template void find_leaves<float>(const TreeView&, Matrix<float>, bool, std::span<const std::uint32_t>,
+                                 std::span<std::int32_t>);
+template void find_leaves<double>(const TreeView&, Matrix<double>, bool, std::span<const std::uint32_t>,
+                                  std::span<std::int32_t>);
+template void add_probabilities<float>(const TreeView&, Matrix<float>, bool, std::span<const std::uint32_t>,
+                                       std::span<double>);
+template void add_probabilities<double>(const TreeView&, Matrix<double>, bool, std::span<const std::uint32_t>,
+                                        std::span<double>);
+
+}  // namespace foresift

@@ -1,0 +1,45 @@
+// Sends rows down grown trees. Works on values as the user has them, not on codes: numeric values, category
+// codes for nominal columns (anything not seen at a node takes its majority branch), NaN for missing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "tree.hpp"
+
+namespace foresift {
+
+/// A node table that lives elsewhere; the same arrays as in Tree.
+struct TreeView {
+    std::span<const Node> nodes;
+    std::span<const double> counts;
+    std::span<const std::int32_t> set_offsets;
+    std::span<const std::uint16_t> set_codes, set_branches;
+    std::size_t n_classes = 0;
+};
+
+/// Row-major values.
+template <class Real>
+struct Matrix {
+    const Real* data;
+    std::size_t n_rows, n_columns;
+    const Real* row(std::size_t i) const noexcept { return data + i * n_columns; }
+};
+
+/// Whether any value is NaN; without one the walk is faster.
+template <class Real>
+bool any_missing(Matrix<Real> x) noexcept;
+
+/// leaves[i] = the leaf that row rows[i] (or i, when `rows` is empty) reaches. Where a missing value goes to
+/// all children in parts, the walk follows the largest. `may_miss` false promises that no value is NaN.
+template <class Real>
+void find_leaves(const TreeView& tree, Matrix<Real> x, bool may_miss, std::span<const std::uint32_t> rows,
+                 std::span<std::int32_t> leaves);
+
+/// Adds the class shares of the leaf each row reaches to probabilities[row * n_classes ...].
+template <class Real>
+void add_probabilities(const TreeView& tree, Matrix<Real> x, bool may_miss, std::span<const std::uint32_t> rows,
+                       std::span<double> probabilities);
+
+}  // namespace foresift

@@ -1,0 +1,231 @@
+// The best split of one column at one node, numeric or nominal, with the rules for missing values.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "cases.hpp"
+#include "columns.hpp"
+#include "criterion.hpp"
+#include "cuts.hpp"
+#include "rng.hpp"
+#include "subsets.hpp"
+
+namespace foresift {
+
+/// learn: missing values go together to the side that scores best (a nominal column: one more category).
+/// fractional: a split is judged on the known rows, times their share; the rest goes to all branches as
+/// fractions of cases (C4.5).
+enum class Missing : std::uint8_t { learn, fractional };
+
+struct SplitOptions {
+    Criterion criterion = Criterion::entropy;
+    Missing missing = Missing::learn;
+    std::uint32_t n_thresholds = 0;  // 0: every cut; else so many random ones per column
+    bool multiway = false;           // nominal: one branch per category instead of two sets
+    double min_leaf = 1;             // least weight of a branch
+};
+
+/// A split of one column. Numeric: codes <= `cut` take branch 0. Nominal: see `grouping`.
+struct Split {
+    std::uint32_t feature = 0;
+    double gain = -std::numeric_limits<double>::infinity();
+    bool nominal = false;
+    std::uint32_t cut = 0;
+    double threshold = std::numeric_limits<double>::quiet_NaN();  // set when drawn at random
+    int missing_branch = kNoMissing;
+    Grouping grouping;
+
+    static constexpr int kNoMissing = -2;  // no missing value at this node: nothing was learned
+    static constexpr int kFractions = -1;
+    bool found() const noexcept { return gain > -std::numeric_limits<double>::infinity(); }
+    std::size_t n_branches() const noexcept { return nominal ? grouping.n_branches : 2; }
+};
+
+template <class Case>
+struct NodeRows {
+    std::span<const std::uint32_t> rows;
+    std::span<const Case> cases;
+    const Tally<typename Case::Weight>& totals;
+};
+
+/// Information gain (bits), Gini decrease or SSV of any number of branches; `counts` has one row of class
+/// weights per branch. SSV counts the pairs of different classes that part company, twice, less the rows of
+/// each class outside its fullest branch: for two branches the formula of Grabczewski & Jankowski.
+double branch_gain(Criterion criterion, std::span<const double> counts, std::size_t n_classes);
+
+/// The best split of one column over all rows; weights[i] > 0.
+Split split_column(const Column& column, std::span<const std::int32_t> target, std::uint32_t n_classes,
+                   std::span<const double> weights, const SplitOptions& options);
+
+template <class Case, class Score>
+class Splitter {
+public:
+    using Weight = typename Case::Weight;
+
+    Splitter(Score score, const SplitOptions& options) : cuts_(score), options_(options) {}
+
+    enum class Outcome : std::uint8_t { constant, none, found };
+
+    /// Fills `split` (all but `feature`) with the best split of `column`, whose codes are `codes`. Splits that
+    /// gain no more than `floor` may be reported below their true value.
+    Outcome best(const Column& column, Codes codes, const NodeRows<Case>& node, double floor, Bits& bits,
+                 Split& split) {
+        split = {};
+        return column.nominal ? nominal(column, codes, node, split)
+                              : numeric(column, codes, node, floor, bits, split);
+    }
+
+    /// The codes of the last numeric column without missing values, row by row of its node.
+    const std::uint16_t* last_codes() const noexcept { return codes_.data(); }
+
+private:
+    Outcome numeric(const Column& column, Codes codes, const NodeRows<Case>& node, double floor, Bits& bits,
+                    Split& split);
+    Outcome nominal(const Column& column, Codes codes, const NodeRows<Case>& node, Split& split);
+    template <class Code> Known<Case> gather(const Code* codes, const Column&, const NodeRows<Case>&);
+    double tie(double n) const noexcept {
+        const double scale = options_.criterion == Criterion::ssv ? n * n : 1 + xlog2x(n);
+        return 1e-13 * scale;
+    }
+    double unsplit(const Tally<Weight>& totals) {
+        none_left_.by_class.assign(totals.n_classes(), Weight{0});
+        return score_of(cuts_.score(), none_left_, totals);
+    }
+
+    CutSearch<Case, Score> cuts_;
+    SplitOptions options_;
+    std::vector<std::uint16_t> codes_;
+    std::vector<Case> known_cases_;
+    Tally<Weight> missing_, known_, none_left_;
+    std::vector<double> draws_;
+    ItemBuffers<Case> buffers_;
+    CategoryTable<Weight> table_;
+};
+
+template <class Case, class Score>
+template <class Code>
+Known<Case> Splitter<Case, Score>::gather(const Code* codes, const Column& column,
+                                          const NodeRows<Case>& node) {
+    const std::size_t n = node.rows.size();
+    if (codes_.size() < n) codes_.resize(n);
+    std::uint32_t low = std::numeric_limits<std::uint32_t>::max(), high = 0;
+    if (!column.has_missing) {
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::uint32_t code = codes[node.rows[i]];
+            codes_[i] = static_cast<std::uint16_t>(code);
+            low = std::min(low, code);
+            high = std::max(high, code);
+        }
+        return {{codes_.data(), n}, node.cases, low, high};
+    }
+    if (known_cases_.size() < n) known_cases_.resize(n);
+    missing_.by_class.assign(node.totals.n_classes(), Weight{0});
+    missing_.total = 0;
+    std::size_t known = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::uint32_t code = codes[node.rows[i]];
+        if (code == column.n_values) {
+            missing_.add(node.cases[i]);
+            continue;
+        }
+        codes_[known] = static_cast<std::uint16_t>(code);
+        known_cases_[known++] = node.cases[i];
+        low = std::min(low, code);
+        high = std::max(high, code);
+    }
+    return {{codes_.data(), known}, {known_cases_.data(), known}, low, high};
+}
+
+template <class Case, class Score>
+auto Splitter<Case, Score>::numeric(const Column& column, Codes codes, const NodeRows<Case>& node, double floor,
+                                    Bits& bits, Split& split) -> Outcome {
+    const auto known = codes.with([&](const auto* c) { return gather(c, column, node); });
+    const std::size_t n_known = known.codes.size();
+    const bool some_missing = n_known < node.rows.size();
+    if (n_known == 0 || (known.low == known.high && !(some_missing && options_.missing == Missing::learn)))
+        return Outcome::constant;
+
+    // What the cut divides: every row, or only the known ones.
+    const bool only_known = some_missing && options_.missing == Missing::fractional;
+    if (only_known) {
+        known_.by_class.resize(node.totals.n_classes());
+        known_.total = node.totals.total - missing_.total;
+        for (std::size_t c = 0; c < known_.n_classes(); ++c)
+            known_.by_class[c] = node.totals.by_class[c] - missing_.by_class[c];
+    }
+    const auto& totals = only_known ? known_ : node.totals;
+    const double n = double(totals.total), base = unsplit(totals);
+    const auto& score = cuts_.score();
+    const double floor_score =
+        some_missing || !(floor > 0) ? -std::numeric_limits<double>::infinity() : score.score_at(floor, base, n);
+    Frame<Case> frame{totals, none_left_, options_.min_leaf, floor_score, tie(n), false};
+
+    Cut best;
+    draws_.clear();
+    for (std::uint32_t i = 0; i < options_.n_thresholds; ++i) draws_.push_back(bits.unit());
+    const auto search = [&](const Frame<Case>& f) {
+        if (draws_.empty())
+            cuts_.every_cut(known, f, best);
+        else
+            cuts_.random_cuts(known, f, column, draws_, best);
+    };
+    search(frame);
+    if (some_missing && !only_known) {
+        search({totals, missing_, options_.min_leaf, floor_score, frame.tie, true});
+        // Known against missing: with the missing rows as the left side the score is the same.
+        const double left = double(totals.total - missing_.total), right = double(missing_.total);
+        const double apart = score_of(score, missing_, totals);
+        if (left >= options_.min_leaf && right >= options_.min_leaf && apart > best.score + frame.tie)
+            best = {apart, known.high, false, std::numeric_limits<double>::infinity()};
+    }
+    if (!best.found()) return Outcome::none;
+    split.gain = std::max(0.0, score.gain(best.score, base, n)) * (n / double(node.totals.total));
+    split.cut = best.code;
+    split.threshold = best.threshold;
+    if (some_missing) split.missing_branch = only_known ? Split::kFractions : (best.missing_left ? 0 : 1);
+    return Outcome::found;
+}
+
+template <class Case, class Score>
+auto Splitter<Case, Score>::nominal(const Column& column, Codes codes, const NodeRows<Case>& node, Split& split)
+    -> Outcome {
+    const std::uint32_t missing_code = column.n_values;
+    bool some_missing = false;
+    auto* const items = buffers_.reserve(node.rows.size());
+    std::size_t kept = 0;
+    codes.with([&](const auto* c) {
+        for (std::size_t i = 0; i < node.rows.size(); ++i) {
+            const std::uint32_t code = c[node.rows[i]];
+            const bool missing = code == missing_code;
+            some_missing |= missing;
+            if (!missing || options_.missing == Missing::learn) items[kept++] = {code, node.cases[i]};
+        }
+    });
+    const std::size_t n_classes = node.totals.n_classes();
+    table_.template assign<Case>(buffers_.sort(kept, 0, missing_code), n_classes);
+    if (table_.size() < 2) return Outcome::constant;
+
+    double n = 0;
+    for (const Weight size : table_.sizes) n += double(size);
+    SubsetSearch<Weight, Score> search(cuts_.score(), table_, options_.min_leaf, tie(n));
+    const bool convex = options_.criterion != Criterion::ssv;
+    split.grouping = options_.multiway ? search.multiway() : search.two_sets(n_classes == 2 && convex);
+    if (!split.grouping.found()) return Outcome::none;
+    split.nominal = true;
+
+    std::vector<double> branches(split.grouping.n_branches * n_classes);
+    for (std::size_t g = 0; g < table_.size(); ++g)
+        for (std::size_t c = 0; c < n_classes; ++c)
+            branches[split.grouping.branches[g] * n_classes + c] += double(table_.row(g)[c]);
+    split.gain = std::max(0.0, branch_gain(options_.criterion, branches, n_classes)) * (n / double(node.totals.total));
+    if (some_missing) {
+        const bool fractional = options_.missing == Missing::fractional;
+        split.missing_branch = fractional ? Split::kFractions : split.grouping.branches.back();
+    }
+    return Outcome::found;
+}
+
+}  // namespace foresift

@@ -1,0 +1,169 @@
+// The best split of a nominal column at one node: one branch per category, or two sets of categories.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "cases.hpp"
+#include "criterion.hpp"
+
+namespace foresift {
+
+/// categories[g] goes to branch branches[g]; categories ascend, every branch 0..n_branches-1 occurs.
+struct Grouping {
+    double score = -std::numeric_limits<double>::infinity();
+    std::vector<std::uint16_t> categories, branches;
+    std::uint16_t n_branches = 0;
+
+    bool found() const noexcept { return n_branches > 0; }
+};
+
+/// Class weights of the categories present at a node; row g of `counts` has one entry per class.
+template <class Weight>
+struct CategoryTable {
+    std::vector<std::uint16_t> categories;
+    std::vector<Weight> counts, sizes;
+    std::size_t n_classes = 0;
+
+    std::size_t size() const noexcept { return categories.size(); }
+    std::span<const Weight> row(std::size_t g) const noexcept { return {&counts[g * n_classes], n_classes}; }
+
+    /// From items sorted by code.
+    template <class Case>
+    void assign(std::span<const Item<Case>> items, std::size_t classes) {
+        categories.clear(), counts.clear(), sizes.clear();
+        n_classes = classes;
+        for (const auto& item : items) {
+            if (categories.empty() || categories.back() != item.code) {
+                categories.push_back(static_cast<std::uint16_t>(item.code));
+                counts.resize(counts.size() + n_classes, Weight{0});
+                sizes.push_back(Weight{0});
+            }
+            counts[counts.size() - n_classes + item.row.cls()] += item.row.weight();
+            sizes.back() += item.row.weight();
+        }
+    }
+};
+
+/// Up to this many categories every division in two is tried; beyond, see `two_sets`.
+inline constexpr std::size_t kMostForEverySubset = 10;
+
+template <class Weight, class Score>
+class SubsetSearch {
+public:
+    SubsetSearch(Score score, const CategoryTable<Weight>& table, double min_leaf, double tie)
+        : score_(score), table_(table), left_(table.n_classes), totals_(table.n_classes), min_leaf_(min_leaf),
+          tie_(tie) {
+        for (std::size_t g = 0; g < table.size(); ++g) move(totals_, g, true);
+    }
+
+    /// The best division in two sets. All subsets up to ten categories; beyond, single categories and the
+    /// prefixes of every order of the categories by the share of one class. With two classes and a criterion
+    /// that is convex in all counts at once, those prefixes hold the optimum (Breiman et al. 1984, 4.2), so
+    /// `prefixes_suffice` skips the rest.
+    Grouping two_sets(bool prefixes_suffice) {
+        const std::size_t m = table_.size();
+        if (m < 2) return {};
+        in_left_.assign(m, 0);
+        best_ = {};
+        if (prefixes_suffice)
+            prefixes(1);
+        else if (m <= kMostForEverySubset)
+            all_subsets();
+        else {
+            singletons();
+            for (std::size_t c = 0; c < table_.n_classes; ++c) prefixes(c);
+        }
+        return best_;
+    }
+
+    /// One branch per category; at least two of them must reach the least weight.
+    Grouping multiway() const {
+        Grouping result;
+        std::size_t large = 0;
+        for (const Weight size : table_.sizes) large += double(size) >= min_leaf_;
+        if (table_.size() < 2 || large < 2) return result;
+        result.categories = table_.categories;
+        result.branches.resize(table_.size());
+        std::iota(result.branches.begin(), result.branches.end(), std::uint16_t{0});
+        result.n_branches = static_cast<std::uint16_t>(table_.size());
+        return result;
+    }
+
+private:
+    void move(Tally<Weight>& side, std::size_t g, bool in) noexcept {
+        const auto row = table_.row(g);
+        for (std::size_t c = 0; c < row.size(); ++c) side.by_class[c] += in ? row[c] : -row[c];
+        side.total += in ? table_.sizes[g] : -table_.sizes[g];
+    }
+    void flip(std::size_t g) noexcept {
+        in_left_[g] ^= 1;
+        move(left_, g, in_left_[g]);
+    }
+    void reset() noexcept {
+        left_.clear();
+        std::fill(in_left_.begin(), in_left_.end(), std::uint8_t{0});
+    }
+
+    // Takes the present division if it is better; of equals the one with the smaller left set, and the first.
+    void offer() {
+        if (double(left_.total) < min_leaf_ || double(totals_.total - left_.total) < min_leaf_) return;
+        const double score = score_of(score_, left_, totals_);
+        const std::size_t m = table_.size();
+        std::size_t size = std::accumulate(in_left_.begin(), in_left_.end(), std::size_t{0});
+        const bool swap = 2 * size > m || (2 * size == m && !in_left_[0]);
+        size = swap ? m - size : size;
+        if (!(score > best_.score + tie_ || (score > best_.score - tie_ && size < best_size_))) return;
+        best_.score = score;
+        best_.categories = table_.categories;
+        best_.branches.resize(m);
+        for (std::size_t g = 0; g < m; ++g) best_.branches[g] = (in_left_[g] != 0) == swap;
+        best_.n_branches = 2;
+        best_size_ = size;
+    }
+
+    void all_subsets() {
+        reset();
+        const std::size_t m = table_.size();
+        // Gray code: one category changes sides at a time; the last one stays right, so no division comes twice.
+        for (std::uint32_t step = 1; step < (1U << (m - 1)); ++step) {
+            flip(static_cast<std::size_t>(std::countr_zero(step)));
+            offer();
+        }
+    }
+    void singletons() {
+        for (std::size_t g = 0; g < table_.size(); ++g) {
+            reset();
+            flip(g);
+            offer();
+        }
+    }
+    void prefixes(std::size_t cls) {
+        reset();
+        order_.resize(table_.size());
+        std::iota(order_.begin(), order_.end(), std::size_t{0});
+        const auto share = [&](std::size_t g) { return double(table_.row(g)[cls]) / double(table_.sizes[g]); };
+        std::stable_sort(order_.begin(), order_.end(),
+                         [&](std::size_t a, std::size_t b) { return share(a) < share(b); });
+        for (std::size_t i = 0; i + 1 < order_.size(); ++i) {
+            flip(order_[i]);
+            offer();
+        }
+    }
+
+    Score score_;
+    const CategoryTable<Weight>& table_;
+    Tally<Weight> left_, totals_;
+    double min_leaf_, tie_;
+    std::vector<std::uint8_t> in_left_;
+    std::vector<std::size_t> order_;
+    Grouping best_;
+    std::size_t best_size_ = 0;
+};
+
+}  // namespace foresift

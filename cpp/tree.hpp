@@ -1,0 +1,98 @@
+// Grows one classification tree into a flat node table.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "columns.hpp"
+#include "splitter.hpp"
+
+namespace foresift {
+
+/// One row of the node table; children are contiguous. The Python side reads it as a structured array.
+struct Node {
+    std::int32_t parent = -1;
+    std::int32_t first_child = -1;   // -1: leaf
+    std::int32_t feature = -1;       // -1: leaf
+    std::int32_t category_set = -1;  // -1: numeric cut
+    std::int16_t n_children = 0;
+    std::int16_t missing_branch = 0;   // child a missing value takes; -1: all of them, as fractions
+    std::int16_t majority_branch = 0;  // the largest child: where an unseen category goes
+    std::int16_t pad = 0;
+    double threshold = 0;  // numeric: x <= threshold takes child 0, else child 1
+    double gain = 0;
+    double size = 0;  // weight of the rows
+};
+static_assert(sizeof(Node) == 48);
+
+/// The gain of one feature tried at one node, whether it won or not.
+struct Tried {
+    std::int32_t node;
+    std::int32_t feature;
+    double gain;
+};
+
+/// Category set s holds set_codes[set_offsets[s] .. set_offsets[s + 1]), each with its child.
+struct Tree {
+    std::vector<Node> nodes;
+    std::vector<double> counts;  // one row of class weights per node
+    std::vector<std::int32_t> set_offsets{0};
+    std::vector<std::uint16_t> set_codes, set_branches;
+    std::vector<Tried> tried;
+};
+
+enum class Draw : std::uint8_t { all, bootstrap, subsample };
+
+struct GrowOptions {
+    SplitOptions split;
+    std::uint32_t max_features = 1;  // columns tried per node; constant ones count, yet one more is tried
+    std::int32_t max_depth = -1;     // -1: no limit
+    double min_split = 2;            // least weight of a node that may be split
+    double min_gain = 0;             // least gain of a split
+    bool record_tried = false;
+    Draw draw = Draw::all;
+    std::uint32_t n_draw = 0;  // rows per bootstrap or subsample
+    std::uint64_t seed = 0;
+};
+
+/// Thrown when the caller asked for the work to stop.
+struct Interrupted : std::runtime_error {
+    Interrupted() : std::runtime_error("interrupted") {}
+};
+
+/// How often each row is drawn for tree `tree`.
+std::vector<std::uint32_t> drawn_rows(const GrowOptions& options, std::uint32_t n_rows, std::uint64_t tree);
+
+/// What all trees of a forest share. Const and safe to use from many threads.
+class Grower {
+public:
+    /// `columns` and `target` must outlive the grower. target[i] in 0..n_classes-1. `weights`: empty, or one
+    /// finite value >= 0 per row.
+    Grower(std::span<const Column> columns, std::span<const std::int32_t> target, std::uint32_t n_classes,
+           std::span<const double> weights, const GrowOptions& options);
+
+    /// Grows the trees of these numbers; each depends on its number only, not on the others.
+    /// `feature_weights`: empty for a uniform draw of columns, else one weight per column.
+    /// `stop` is polled every few milliseconds; true ends the work with Interrupted.
+    std::vector<Tree> grow(std::span<const std::uint64_t> trees, std::span<const double> feature_weights,
+                           const std::function<bool()>& stop) const;
+
+    const GrowOptions& options() const noexcept { return options_; }
+
+private:
+    template <class Case, class Score>
+    std::vector<Tree> grow_with(Score score, std::span<const std::uint64_t> trees,
+                                std::span<const double> feature_weights, const std::function<bool()>& stop) const;
+
+    std::span<const Column> columns_;
+    std::span<const std::int32_t> target_;
+    std::uint32_t n_classes_;
+    std::vector<double> weights_;
+    GrowOptions options_;
+    std::vector<double> xlogx_;  // empty: weights are not whole numbers, or too large for a table
+};
+
+}  // namespace foresift

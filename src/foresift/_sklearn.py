@@ -1,0 +1,355 @@
+"""The one door to scikit-learn internals: parameter checks, feature names, tags, weights, progress callbacks.
+
+What foresift takes from scikit-learn beyond its public interface is imported here and nowhere else, so that a
+new release of scikit-learn can break one file only. Works with scikit-learn 1.7, 1.8 and 1.9.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import _fit_context as fit_context
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Hidden,
+    Interval,
+    InvalidParameterError,
+    Options,
+    RealNotInt,
+    StrOptions,
+    validate_params,
+)
+from sklearn.utils.validation import validate_data
+
+__all__ = [
+    "HAS_CALLBACKS",
+    "CallbackSupportMixin",
+    "HasMethods",
+    "Hidden",
+    "Interval",
+    "InvalidParameterError",
+    "Options",
+    "Progress",
+    "ProgressBar",
+    "RealNotInt",
+    "StrOptions",
+    "check_features",
+    "check_sample_weight",
+    "fit_context",
+    "match_features",
+    "seed_of",
+    "table_tags",
+    "track",
+    "validate_data",
+    "validate_params",
+    "with_callbacks",
+]
+
+try:  # scikit-learn 1.9; experimental there, so it may also change or go
+    from sklearn.callback import CallbackSupportMixin, ProgressBar, with_callbacks
+
+    HAS_CALLBACKS = True
+except ImportError:
+    HAS_CALLBACKS = False
+    _Method = TypeVar("_Method", bound=Callable[..., Any])
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stand-in for scikit-learn 1.9's mixin: takes callbacks, warns, and never calls them."""
+
+        def set_callbacks(self, *callbacks: Any) -> Any:
+            """Warn that progress callbacks need scikit-learn 1.9."""
+            if callbacks:
+                warnings.warn("Callbacks need scikit-learn 1.9 or newer; they are ignored.", stacklevel=2)
+            return self
+
+    class ProgressBar:  # type: ignore[no-redef]
+        """Stand-in for scikit-learn 1.9's progress bar: says what is missing."""
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            raise ImportError("ProgressBar needs scikit-learn 1.9 or newer: pip install -U scikit-learn")
+
+    def with_callbacks(method: _Method) -> _Method:
+        """Return the method as it is: there are no callbacks to tear down."""
+        return method
+
+
+class Progress:
+    """What a fit loop tells the callbacks of an estimator; made by `track`.
+
+    Attributes
+    ----------
+    stop_requested : bool
+        Whether a callback has asked to stop after a finished subtask.
+    """
+
+    def __init__(self, estimator: Any, context: Any, task: str, about: dict[str, Any]) -> None:
+        self.stop_requested = False
+        self._estimator = estimator
+        self._context = context  # None: nobody listens
+        self._task = task
+        self._about = about
+        self._lock = threading.Lock()
+        self._n_done = 0
+
+    def advance(self, count: int = 1, **about: Any) -> bool:
+        """Report `count` more finished subtasks; safe to call from any thread of the fit.
+
+        The begin and the end of a subtask are reported together, when it is done: native code that grows
+        many trees in one call knows only that they are finished.
+
+        Parameters
+        ----------
+        count : int, default=1
+            How many subtasks have finished since the last call.
+        **about
+            Further arguments of `CallbackContext.call_on_fit_task_end`, for instance
+            `reconstruction_attributes` (a callable that returns the fitted attributes so far).
+
+        Returns
+        -------
+        bool
+            True when a callback asks to stop here.
+        """
+        if self._context is None:
+            return False
+        # Hooks are user code that expects one call at a time, and task ids must not repeat.
+        with self._lock:
+            for _ in range(count):
+                task = self._context.subcontext(task_name=self._task, task_id=self._n_done)
+                self._n_done += 1
+                task.call_on_fit_task_begin(estimator=self._estimator, **self._about)
+                ended = task.call_on_fit_task_end(estimator=self._estimator, **self._about, **about)
+                self.stop_requested |= bool(ended)
+        return self.stop_requested
+
+
+@contextmanager
+def track(
+    estimator: Any, n_tasks: int | None, *, task: str = "iteration", X: Any = None, y: Any = None
+) -> Iterator[Progress]:
+    """Report a long fit to scikit-learn's callbacks (`estimator.set_callbacks(ProgressBar())`).
+
+    The protocol of scikit-learn 1.9: the fit is one task with `n_tasks` subtasks, finished in any order. On
+    entry the callbacks are set up and told that the fit begins; `Progress.advance` reports finished subtasks;
+    on a normal exit they are told that it ended. Tearing them down, after an error or Ctrl-C too, is done by
+    `fit_context`, which must decorate the `fit` that uses `track`. Without callbacks, and with scikit-learn
+    older than 1.9, all of this does nothing and costs nothing.
+
+    Parameters
+    ----------
+    estimator : CallbackSupportMixin
+        The estimator whose `fit` is running.
+    n_tasks : int or None
+        How many subtasks there will be at most; None if that is not known.
+    task : str, default="iteration"
+        What a subtask is called, for instance "tree".
+    X, y : array-like, default=None
+        The training data, for callbacks that ask for it.
+
+    Yields
+    ------
+    Progress
+        Its `advance()` reports one more finished subtask and returns True if a callback asks to stop.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> from foresift._sklearn import CallbackSupportMixin, fit_context, track
+    >>> class Slow(CallbackSupportMixin, BaseEstimator):
+    ...     _parameter_constraints = {}
+    ...
+    ...     @fit_context(prefer_skip_nested_validation=True)
+    ...     def fit(self, X, y=None):
+    ...         with track(self, 3, task="tree", X=X, y=y) as progress:
+    ...             for _ in range(3):
+    ...                 if progress.advance():
+    ...                     break
+    ...         return self
+    >>> Slow().fit([[1.0]])
+    Slow()
+    """
+    about = {"X": X, "y": y}
+    if not hasattr(estimator, "_init_callback_context"):
+        yield Progress(estimator, None, task, about)
+        return
+    # Also without callbacks of its own: a meta-estimator may be drawing the tree of tasks.
+    context = estimator._init_callback_context(max_subtasks=n_tasks, sequential_subtasks=False)
+    context.call_on_fit_task_begin(estimator=estimator, **about)
+    listens = bool(getattr(estimator, "_skl_callbacks", None))
+    yield Progress(estimator, context if listens else None, task, about)
+    context.call_on_fit_task_end(estimator=estimator, **about)
+
+
+def table_tags(tags: Any) -> Any:
+    """Set the input tags of an estimator that reads its data through `make_table`.
+
+    `string` and `categorical` stay False though text columns are welcome: `string` would promise that any
+    object is taken, a dict too, and with `categorical` scikit-learn's checks round their data to integers.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> class Reader(BaseEstimator):
+    ...     def __sklearn_tags__(self):
+    ...         return table_tags(super().__sklearn_tags__())
+    >>> Reader().__sklearn_tags__().input_tags.allow_nan
+    True
+    """
+    tags.input_tags.sparse = True
+    tags.input_tags.allow_nan = True
+    return tags
+
+
+def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64] | None:
+    """Check the weights of the rows: finite, not negative, not all zero, one per row.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_rows,), float or None
+        The weights; a single number stands for that weight in every row.
+    n_rows : int
+        The number of rows.
+
+    Returns
+    -------
+    ndarray of float64 or None
+        C-contiguous weights, possibly the caller's own array; None if there are none.
+
+    Examples
+    --------
+    >>> check_sample_weight([1, 0, 2], 3)
+    array([1., 0., 2.])
+    >>> check_sample_weight([1, -1, 2], 3)
+    Traceback (most recent call last):
+        ...
+    ValueError: Negative values in data passed to `sample_weight`: every weight must be 0 or more.
+    """
+    if sample_weight is None:
+        return None
+    if np.isscalar(sample_weight):
+        sample_weight = np.full(n_rows, sample_weight, dtype=np.float64)
+    weights: NDArray[np.float64] = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight"
+    )
+    if weights.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, got an array of shape {weights.shape}.")
+    if len(weights) != n_rows:
+        raise ValueError(
+            f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}! Give one weight per row of X."
+        )
+    if weights.min() < 0:
+        raise ValueError("Negative values in data passed to `sample_weight`: every weight must be 0 or more.")
+    if not weights.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return weights
+
+
+def check_features(
+    estimator: Any,
+    X: Any,
+    names: Sequence[str] | None,
+    n_features: int,
+    *,
+    reset: bool,
+    y: Any = "no_validation",
+) -> None:
+    """Set or check `n_features_in_` and `feature_names_in_`, and that y is there where it is required.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its attributes are set (`reset=True`, in `fit`) or compared with X (`reset=False`).
+    X : pandas.DataFrame or None
+        The data if it is a pandas frame: scikit-learn reads the names itself. None for everything else; which
+        other frames it knows depends on its version, so their names are taken from `names`.
+    names : sequence of str or None
+        The column names of X, None if it has none.
+    n_features : int
+        The number of columns of X.
+    reset : bool
+        Whether to set or to check.
+    y : array-like, default="no_validation"
+        The target; None raises for an estimator that requires one.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> estimator = BaseEstimator()
+    >>> check_features(estimator, None, ["a", "b"], 2, reset=True)
+    >>> estimator.feature_names_in_
+    array(['a', 'b'], dtype=object)
+    """
+    if X is None:
+        X = np.broadcast_to(0.0, (1, n_features))  # only its shape is read
+        if names is not None and not reset:
+            fitted_names = getattr(estimator, "feature_names_in_", None)
+            match_features(
+                type(estimator).__name__, fitted_names, estimator.n_features_in_, names, n_features
+            )
+            return
+    validate_data(estimator, X, y, reset=reset, skip_check_array=True)
+    if reset and names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+def match_features(
+    owner: str,
+    fitted_names: Sequence[str] | NDArray[Any] | None,
+    n_fitted: int,
+    names: Sequence[str] | None,
+    n_features: int,
+) -> None:
+    """Compare the columns of X with the fitted ones; scikit-learn's messages, for any kind of X.
+
+    Examples
+    --------
+    >>> match_features("Tree", ["a", "b"], 2, ["b", "a"], 2)
+    Traceback (most recent call last):
+        ...
+    ValueError: The feature names should match those that were passed during fit.
+    Feature names must be in the same order as they were in fit.
+    """
+    if names is not None and fitted_names is None:
+        warnings.warn(f"X has feature names, but {owner} was fitted without feature names", stacklevel=3)
+    elif names is None and fitted_names is not None:
+        warnings.warn(
+            f"X does not have valid feature names, but {owner} was fitted with feature names", stacklevel=3
+        )
+    elif names is not None and fitted_names is not None and list(names) != list(fitted_names):
+        message = "The feature names should match those that were passed during fit.\n"
+        unseen = sorted(set(names) - set(fitted_names))
+        lost = sorted(set(fitted_names) - set(names))
+        for title, group in [
+            ("Feature names unseen at fit time:\n", unseen),
+            ("Feature names seen at fit time, yet now missing:\n", lost),
+        ]:
+            if group:
+                message += title + "".join(f"- {name}\n" for name in group[:5])
+                message += "- ...\n" if len(group) > 5 else ""
+        if not unseen and not lost:
+            message += "Feature names must be in the same order as they were in fit.\n"
+        raise ValueError(message)
+    if n_features != n_fitted:
+        raise ValueError(
+            f"X has {n_features} features, but {owner} is expecting {n_fitted} features as input."
+        )
+
+
+def seed_of(random_state: Any) -> int:
+    """Turn a random_state into a seed of the native engine; None takes fresh entropy, not the global state.
+
+    Examples
+    --------
+    >>> seed_of(0) == seed_of(0)
+    True
+    """
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    return int(check_random_state(random_state).randint(np.iinfo(np.int64).max, dtype=np.int64))

@@ -1,0 +1,308 @@
+"""The `foresift` command: read a table, rank its columns, print the ranking."""
+
+import csv
+import difflib
+import math
+from collections import Counter
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    import numpy as np
+
+MISSING = frozenset({"", "?", "NA", "NaN", "nan"})
+BAR_WIDTH = 16
+
+app = typer.Typer(
+    help="Tell which columns of a table matter.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+class Method(StrEnum):
+    """The ways to rank columns; `auto` is the one we would take ourselves."""
+
+    auto = "auto"
+    forest = "forest"
+
+
+class InputError(Exception):
+    """What is wrong with the user's input, in one sentence."""
+
+
+def read_table(path: Path) -> dict[str, list[str]]:
+    r"""Read a CSV file with a header line.
+
+    Parameters
+    ----------
+    path : Path
+        A UTF-8 file, comma separated.
+
+    Returns
+    -------
+    dict of str to list of str
+        The cells of every column, as they stand in the file but for spaces around them.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is no table.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "fruit.csv")
+    ...     _ = path.write_text("weight,kind\n150,apple\n?,plum\n")
+    ...     read_table(path)
+    {'weight': ['150', '?'], 'kind': ['apple', 'plum']}
+    """
+    header, *rows = _read_rows(path) or [[]]
+    if not any(header):
+        raise InputError(f"{path} is empty: a header line and rows are needed.")
+    if not rows:
+        raise InputError(f"{path} has a header but no rows.")
+    names = [cell.strip() or f"column {i}" for i, cell in enumerate(header, start=1)]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InputError(f"{path}: more than one column is named {twice[0]!r}; give each its own name.")
+    return {name: [row[j].strip() for row in rows] for j, name in enumerate(names)}
+
+
+def _read_rows(path: Path) -> list[list[str]]:
+    rows: list[list[str]] = []
+    line = 0
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            for row in reader:
+                line = reader.line_num
+                if any("\0" in cell for cell in row):
+                    raise InputError(f"{path}, line {line}: a NUL byte; this is no text file.")
+                if rows and row and len(row) != len(rows[0]):
+                    raise InputError(
+                        f"{path}, line {line}: {len(row)} cells, but the header has {len(rows[0])}."
+                    )
+                if row:  # csv gives an empty list for a blank line
+                    rows.append(row)
+    except OSError as error:
+        raise InputError(f"Cannot read {path}: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text; save it as CSV in UTF-8.") from error
+    except csv.Error as error:
+        raise InputError(f"{path}, line {line + 1}: not valid CSV ({error}).") from error
+    return rows
+
+
+def to_column(cells: list[str]) -> "np.ndarray":
+    """Turn the cells of one column into an array.
+
+    Parameters
+    ----------
+    cells : list of str
+        Empty, ``?``, ``NA`` and ``NaN`` mean that the value is missing.
+
+    Returns
+    -------
+    ndarray
+        float64, NaN for missing, if every cell that is there is a number; else str objects, None for missing.
+
+    Examples
+    --------
+    >>> to_column(["1", "NA", "2.5"])
+    array([1. , nan, 2.5])
+    >>> to_column(["red", "", "7"])
+    array(['red', None, '7'], dtype=object)
+    """
+    import numpy as np
+
+    try:
+        return np.array([math.nan if cell in MISSING else _number(cell) for cell in cells])
+    except ValueError:
+        return np.array([None if cell in MISSING else cell for cell in cells], dtype=object)
+
+
+def _number(cell: str) -> float:
+    if "_" in cell:  # Python reads 1_000 as a number, a table means a name
+        raise ValueError(cell)
+    return float(cell)
+
+
+def split_target(table: dict[str, list[str]], target: str) -> tuple[dict[str, "np.ndarray"], "np.ndarray"]:
+    """Part a table into columns to rank and the labels to rank them by.
+
+    Parameters
+    ----------
+    table : dict of str to list of str
+        As `read_table` returns it.
+    target : str
+        The column with the labels.
+
+    Returns
+    -------
+    columns : dict of str to ndarray
+        As `to_column` makes them.
+    labels : ndarray of str
+        One per row, none missing, two different ones at least.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, or it cannot serve as a target.
+
+    Examples
+    --------
+    >>> columns, labels = split_target({"weight": ["150", "?"], "kind": ["apple", "plum"]}, "kind")
+    >>> columns["weight"], labels.tolist()
+    (array([150.,  nan]), ['apple', 'plum'])
+    """
+    import numpy as np
+
+    if target not in table:
+        near = difflib.get_close_matches(target, table, n=3, cutoff=0.5) or list(table)[:8]
+        names = ", ".join(map(repr, near))
+        raise InputError(f"There is no column {target!r}; did you mean one of {names}?")
+    labels = table[target]
+    if missing := sum(cell in MISSING for cell in labels):
+        raise InputError(f"Target {target!r} is missing in {missing} rows; fill them in or drop them first.")
+    classes = set(labels)
+    if len(classes) == 1:
+        raise InputError(
+            f"Target {target!r} has the same value in every row; there is nothing to tell apart."
+        )
+    if len(classes) > max(20, len(labels) // 2):
+        raise InputError(
+            f"Target {target!r} has {len(classes)} values in {len(labels)} rows: too many classes."
+        )
+    columns = {name: to_column(cells) for name, cells in table.items() if name != target}
+    if not columns:
+        raise InputError(f"There is no column besides the target {target!r}.")
+    return columns, np.array(labels)
+
+
+def rank(
+    columns: dict[str, "np.ndarray"], labels: "np.ndarray", *, trees: int, seed: int, jobs: int
+) -> list[tuple[str, float]]:
+    """Rank columns by the average information gain they reach in a forest.
+
+    Parameters
+    ----------
+    columns : dict of str to ndarray
+        The columns to rank.
+    labels : ndarray
+        The target, one label per row.
+    trees : int
+        How many trees to grow.
+    seed : int
+        Equal seeds give equal rankings.
+    jobs : int
+        How many threads; -1 for all cores.
+
+    Returns
+    -------
+    list of (str, float)
+        Name and average gain in bits, best first; NaN, and last, where no tree could try the column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.arange(40.0)
+    >>> columns = {"noise": x % 3, "signal": x}
+    >>> [name for name, gain in rank(columns, x > 15, trees=20, seed=0, jobs=1)]
+    ['signal', 'noise']
+    """
+    from foresift.forests import SiftForestClassifier
+    from foresift.importance import average_gain
+
+    # No tiny leaves: among a few rows any column looks good by chance, the more so the more values it has.
+    smallest = max(1, min(20, len(labels) // 30))
+    forest = SiftForestClassifier(
+        n_estimators=trees, max_features=1, min_samples_leaf=smallest, random_state=seed, n_jobs=jobs
+    )
+    gains = average_gain(forest.fit(columns, labels), weighting="complexity")
+    order = sorted(
+        range(len(columns)), key=lambda j: -math.inf if math.isnan(gains[j]) else gains[j], reverse=True
+    )
+    names = list(columns)
+    return [(names[j], float(gains[j])) for j in order]
+
+
+def _fail(message: str) -> NoReturn:
+    typer.echo(f"foresift: {message}", err=True)
+    raise typer.Exit(2)
+
+
+def _print_ranking(ranking: list[tuple[str, float]], columns: dict[str, "np.ndarray"], title: str) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    block = "█" if console.encoding.startswith("utf") else "#"
+    best = max((gain for _, gain in ranking if gain > 0), default=1.0)
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("rank", justify="right")
+    table.add_column("column", overflow="fold")
+    table.add_column("gain, bits", justify="right", no_wrap=True)
+    table.add_column("", min_width=BAR_WIDTH, no_wrap=True)
+    table.add_column("kind", min_width=len("numeric"), no_wrap=True)
+    for place, (name, gain) in enumerate(ranking, start=1):
+        tried = not math.isnan(gain)
+        bar = block * round(BAR_WIDTH * max(gain, 0.0) / best) if tried else ""
+        kind = "nominal" if columns[name].dtype == object else "numeric"
+        table.add_row(str(place), Text(name), f"{gain:.4f}" if tried else "never tried", bar, kind)
+    console.print(Text(title), soft_wrap=True)  # Text: a name such as [bold] is a name, not markup
+    console.print(table)
+
+
+@app.command()
+def select(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV file with a header line.")],
+    target: Annotated[str, typer.Option(metavar="COL", help="The column to explain.")],
+    method: Annotated[Method, typer.Option(help="How to rank; see `foresift methods`.")] = Method.auto,
+    k: Annotated[int | None, typer.Option(min=1, help="Show only the best K columns.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Equal seeds give equal rankings.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1,
+    trees: Annotated[int, typer.Option(min=1, help="How many trees the forest grows.")] = 500,
+) -> None:
+    """Rank the columns of DATA by how much they tell about the target."""
+    try:
+        columns, labels = split_target(read_table(data), target)
+        if k is not None and k > len(columns):
+            raise InputError(f"--k is {k}, but there are only {len(columns)} columns besides the target.")
+        ranking = rank(columns, labels, trees=trees, seed=seed, jobs=jobs)
+    except (InputError, ValueError) as error:
+        _fail(" ".join(str(error).split()))
+    size = f"{len(labels)} rows, {len(columns)} columns"
+    how = f"average information gain in {trees} trees, seed {seed}"
+    _print_ranking(ranking[:k], columns, f"{data.name}: {size}, target {target}; {how}")
+
+
+@app.command()
+def methods() -> None:
+    """List the methods that `foresift select --method` knows."""
+    typer.echo("forest  average information gain in a forest, weighted by node complexity (Rogers & Gunn)")
+    typer.echo("auto    the one we would take ourselves; for now: forest")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from foresift import __version__
+
+        typer.echo(f"foresift {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass

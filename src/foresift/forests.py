@@ -1,0 +1,263 @@
+"""A random forest whose columns are drawn by a distribution over features."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, ClassVar
+from warnings import warn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import accuracy_score
+
+from foresift import _core
+from foresift._sklearn import Interval, RealNotInt, StrOptions, fit_context, seed_of, track
+from foresift.table import Table
+from foresift.trees import TreeClassifier, grow_trees, in_row_spans
+
+__all__ = ["SiftForestClassifier"]
+
+
+class SiftForestClassifier(TreeClassifier):
+    """A random forest that is fast, takes tables as they are, and can be told which columns to try.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    criterion : {"entropy", "gini", "gain_ratio", "ssv"}, default="entropy"
+        What a split is judged by; see `CartClassifier`.
+    max_features : int, float, {"sqrt", "log2"} or None, default=1
+        Columns tried per node. One, as in Rogers & Gunn, tries every column without regard to the others, so
+        that the gains of all columns are seen alike; "sqrt" usually predicts better.
+    n_thresholds : int, default=None
+        Try so many random cuts per numeric column instead of every cut.
+    feature_sampling : "uniform" or array-like of shape (n_features,), default="uniform"
+        How the columns of a node are drawn, always without replacement: all alike, or by these weights. A
+        column of weight 0 is never used.
+    bootstrap : bool, default=True
+        Draw rows with replacement for every tree; else without (all of them, or `max_samples`).
+    max_samples : int, float or None, default=None
+        Rows drawn per tree: a number, a share, or as many as there are.
+    oob_score : bool or callable, default=False
+        Whether to judge the forest by the trees that did not see a row; a callable scores
+        (y_true, y_predicted), True means accuracy.
+    max_depth, min_samples_split, min_samples_leaf, min_gain, nominal_splits, missing
+        Growth of the trees; see `CartClassifier`.
+    categorical_features, max_bins, class_weight
+        Reading of the data; see `CartClassifier`. Class weights, like sample weights, multiply how often a
+        row was drawn.
+    record_tried : bool, default=False
+        Keep the gain of every column tried at every node (`node_tables_[t].tried`).
+    warm_start : bool, default=False
+        Keep the trees of the last `fit` and grow only those that are missing up to `n_estimators`.
+    n_jobs : int, default=None
+        Threads for growing and predicting; -1 uses all cores. The outcome is the same for any number.
+    random_state : int, RandomState or None, default=None
+        Draws rows, columns and random cuts.
+
+    Attributes
+    ----------
+    node_tables_ : list of NodeTable
+        The trees.
+    feature_weights_ : ndarray of shape (n_features,)
+        The distribution the columns were drawn by; sums to one.
+    feature_importances_ : ndarray of shape (n_features,)
+        Mean decrease of impurity; `foresift.importance` has better measures.
+    oob_score_ : float
+        Score on the rows each tree did not see, if `oob_score` is set.
+    oob_decision_function_ : ndarray of shape (n, n_classes)
+        Class probabilities of every row by the trees that did not see it; NaN where every tree did.
+    classes_ : ndarray
+        Class labels.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Their names, if X had any.
+    schema_ : Schema
+        What the columns were: nominal ones with their categories.
+
+    Examples
+    --------
+    >>> from foresift import SiftForestClassifier
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> forest = SiftForestClassifier(oob_score=True, random_state=0).fit(X, y)
+    >>> forest.oob_score_ > 0.95
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **TreeClassifier._parameter_constraints,
+        "n_estimators": [Interval(numbers.Integral, 1, None, closed="left")],
+        "feature_sampling": [StrOptions({"uniform"}), "array-like"],
+        "bootstrap": ["boolean"],
+        "max_samples": [
+            Interval(numbers.Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+            None,
+        ],
+        "oob_score": ["boolean", callable],
+        "warm_start": ["boolean"],
+        "n_jobs": [numbers.Integral, None],
+    }
+
+    def __init__(
+        self,
+        n_estimators=100,
+        *,
+        criterion="entropy",
+        max_features=1,
+        n_thresholds=None,
+        feature_sampling="uniform",
+        bootstrap=True,
+        max_samples=None,
+        oob_score=False,
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_gain=0.0,
+        nominal_splits="subsets",
+        missing="learn",
+        categorical_features="from_dtype",
+        max_bins=65_536,
+        record_tried=False,
+        class_weight=None,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_features = max_features
+        self.n_thresholds = n_thresholds
+        self.feature_sampling = feature_sampling
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_gain = min_gain
+        self.nominal_splits = nominal_splits
+        self.missing = missing
+        self.categorical_features = categorical_features
+        self.max_bins = max_bins
+        self.record_tried = record_tried
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SiftForestClassifier:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
+            The columns; missing values are allowed.
+        y : array-like of shape (n,)
+            The class of every row.
+        sample_weight : array-like of shape (n,), default=None
+            How much each row counts.
+
+        Returns
+        -------
+        SiftForestClassifier
+            Itself.
+        """
+        old = self._trees_to_keep()
+        table, weights = self._make_table(X, y, sample_weight)
+        if old and (table.schema.n_columns != self.schema_.n_columns or list(table.classes) != list(self.classes_)):
+            raise ValueError("warm_start needs the same columns and classes as the first fit: set it to False.")
+        feature_weights = self._feature_weights(table.n_columns)
+        if not old:
+            self._seed = seed_of(self.random_state)
+        grower = self._make_grower(table, weights, seed=self._seed, **self._draw(table.n_rows))
+        wanted = range(len(old), self.n_estimators)
+        with track(self, len(wanted), task="tree", X=X, y=y) as progress:
+            new = grow_trees(
+                grower,
+                wanted,
+                progress,
+                tried=self.record_tried,
+                feature_weights=feature_weights,
+                n_jobs=self.n_jobs,
+            )
+        self.node_tables_ = old + new
+        self._learned(table)
+        uniform = np.full(table.n_columns, 1 / table.n_columns)
+        self.feature_weights_ = uniform if feature_weights is None else feature_weights
+        if self.oob_score:
+            self._judge_out_of_bag(X, table, grower)
+        return self
+
+    def _trees_to_keep(self) -> list[Any]:
+        if not self.warm_start or not hasattr(self, "_seed"):
+            return []
+        n_old = len(self.node_tables_)
+        if self.n_estimators < n_old:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be larger or equal to the {n_old} trees grown so far "
+                "when warm_start=True."
+            )
+        if self.n_estimators == n_old:
+            warn("Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=4)
+        return self.node_tables_
+
+    def _feature_weights(self, n_features: int) -> NDArray[np.float64] | None:
+        if isinstance(self.feature_sampling, str):
+            return None
+        weights = np.array(self.feature_sampling, dtype=np.float64)
+        if weights.shape != (n_features,):
+            raise ValueError(
+                f"feature_sampling has shape {weights.shape}, but X has {n_features} columns: give one weight for "
+                "each of them."
+            )
+        if not np.isfinite(weights).all() or (weights < 0).any():
+            raise ValueError("feature_sampling must hold finite weights of 0 or more.")
+        if not weights.any():
+            raise ValueError("feature_sampling is 0 for every column, so none could be drawn: make one positive.")
+        return np.asarray(weights / weights.sum())
+
+    def _draw(self, n_rows: int) -> dict[str, Any]:
+        """How the rows of a tree are drawn, for the engine."""
+        if not self.bootstrap and self.max_samples is None:
+            return {"draw": "all"}
+        n_draw = n_rows if self.max_samples is None else self.max_samples
+        if not isinstance(n_draw, numbers.Integral):
+            n_draw = max(1, round(n_draw * n_rows))
+        if n_draw > n_rows:
+            raise ValueError(f"max_samples={n_draw} is more than the {n_rows} rows of X: use at most that.")
+        return {"draw": "bootstrap" if self.bootstrap else "subsample", "n_draw": int(n_draw)}
+
+    def _judge_out_of_bag(self, X: Any, table: Table, grower: _core.Grower) -> None:
+        if self._draw(table.n_rows)["draw"] == "all":
+            raise ValueError(
+                "oob_score needs rows that a tree did not see: set bootstrap=True, or max_samples below 1."
+            )
+        arrays = [tree.arrays for tree in self.node_tables_]
+        values = np.ascontiguousarray(self.schema_.encode(X, self))
+        sums, times = np.zeros((table.n_rows, table.n_classes)), np.zeros(table.n_rows)
+
+        def add(first: int, last: int, stop: _core.StopFlag) -> None:
+            for number, tree in enumerate(arrays):
+                unseen = np.flatnonzero(grower.drawn_rows(number)[first:last] == 0).astype(np.uint32)
+                if len(unseen):
+                    _core.add_proba([tree], values[first:last], unseen, sums[first:last], stop)
+                    times[first:last][unseen] += 1
+
+        in_row_spans(add, table.n_rows, self.n_jobs)
+        judged = times > 0
+        if not judged.all():
+            warn(
+                f"{(~judged).sum()} rows were seen by every tree and have no out-of-bag estimate: grow more trees.",
+                stacklevel=4,
+            )
+        with np.errstate(invalid="ignore"):
+            self.oob_decision_function_ = sums / times[:, np.newaxis]
+        truth = self.classes_.take(table.target[judged])
+        predicted = self.classes_.take(self.oob_decision_function_[judged].argmax(axis=1))
+        score = self.oob_score if callable(self.oob_score) else accuracy_score
+        self.oob_score_ = float(score(truth, predicted)) if judged.any() else float("nan")

@@ -1,0 +1,461 @@
+"""Classification trees on the native engine, and the node table that everything else reads."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import compute_sample_weight
+from sklearn.utils.validation import check_is_fitted
+
+from foresift import _core
+from foresift._sklearn import (
+    CallbackSupportMixin,
+    Interval,
+    Progress,
+    RealNotInt,
+    StrOptions,
+    check_sample_weight,
+    fit_context,
+    seed_of,
+    table_tags,
+    track,
+)
+from foresift.table import Table, make_table
+
+__all__ = ["NODE_DTYPE", "TRIED_DTYPE", "CartClassifier", "NodeTable"]
+
+NODE_DTYPE = np.dtype(
+    [
+        ("parent", "i4"),
+        ("first_child", "i4"),
+        ("feature", "i4"),
+        ("category_set", "i4"),
+        ("n_children", "i2"),
+        ("missing_branch", "i2"),
+        ("majority_branch", "i2"),
+        ("_pad", "i2"),
+        ("threshold", "f8"),
+        ("gain", "f8"),
+        ("size", "f8"),
+    ]
+)
+TRIED_DTYPE = np.dtype([("node", "i4"), ("feature", "i4"), ("gain", "f8")])
+
+
+@dataclass(frozen=True, eq=False)
+class NodeTable:
+    """One tree as flat arrays: row 0 is the root, the children of a node follow each other.
+
+    Attributes
+    ----------
+    nodes : structured array of shape (n_nodes,)
+        `parent` (-1: root), `first_child` and `feature` (-1: leaf), `n_children`, `threshold` (a numeric value
+        at or below it takes child 0, else child 1), `category_set` (-1: numeric cut), `missing_branch` (the
+        child a missing value takes; -1: all of them, in parts), `majority_branch` (the largest child, where a
+        category goes that was not seen at the node), `gain` (in the unit of the criterion), `size` (weight).
+    counts : ndarray of shape (n_nodes, n_classes)
+        Weight of every class at every node; no columns for a regression tree.
+    set_offsets, set_codes, set_branches : ndarray
+        Category set s is `set_codes[set_offsets[s]:set_offsets[s + 1]]`, and `set_branches` says which child
+        each of those categories takes.
+    tried : structured array or None
+        `node`, `feature` and `gain` of every feature tried at every node, if that was recorded.
+    """
+
+    nodes: NDArray[Any]
+    counts: NDArray[np.float64]
+    set_offsets: NDArray[np.int32]
+    set_codes: NDArray[np.uint16]
+    set_branches: NDArray[np.uint16]
+    tried: NDArray[Any] | None = None
+
+    @classmethod
+    def from_core(cls, arrays: Sequence[NDArray[Any]], *, tried: bool) -> NodeTable:
+        """Make a table of what the native engine returns."""
+        nodes, *rest, trials = arrays
+        return cls(nodes.view(NODE_DTYPE)[:, 0], *rest, trials.view(TRIED_DTYPE)[:, 0] if tried else None)
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """The arrays as the native engine takes them."""
+        raw = self.nodes.view(np.uint8).reshape(len(self.nodes), NODE_DTYPE.itemsize)
+        return raw, self.counts, self.set_offsets, self.set_codes, self.set_branches
+
+    @property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """Mask of the leaves."""
+        return np.asarray(self.nodes["first_child"] < 0)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int(self.is_leaf.sum())
+
+    @property
+    def depth(self) -> int:
+        """Number of splits on the longest way from the root to a leaf."""
+        depths = np.zeros(len(self.nodes), dtype=np.intp)
+        frontier, level = np.array([0]), 0
+        while True:
+            depths[frontier] = level
+            inner = frontier[~self.is_leaf[frontier]]
+            if not len(inner):
+                return level
+            first, count = self.nodes["first_child"][inner], self.nodes["n_children"][inner].astype(np.intp)
+            ordinal = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+            frontier, level = np.repeat(first, count) + ordinal, level + 1
+
+    def decreases(self, n_features: int) -> NDArray[np.float64]:
+        """Sum of size times gain of each feature's splits, relative to the size of the root."""
+        inner = self.nodes[~self.is_leaf]
+        sums = np.bincount(inner["feature"], inner["size"] * inner["gain"], minlength=n_features)
+        return np.asarray(sums / self.nodes["size"][0])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, NodeTable):
+            return NotImplemented
+        pairs = [(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)]
+        return all(np.array_equal(a, b) if a is not None and b is not None else a is b for a, b in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What a tree and a forest share: parameters of growth, preparation of data, prediction."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "criterion": [StrOptions({"entropy", "gini", "gain_ratio", "ssv"})],
+        "max_depth": [Interval(numbers.Integral, 1, None, closed="left"), None],
+        "min_samples_split": [Interval(numbers.Real, 2, None, closed="left")],
+        "min_samples_leaf": [Interval(numbers.Real, 0, None, closed="neither")],
+        "min_gain": [Interval(numbers.Real, 0, None, closed="left")],
+        "max_features": [
+            Interval(numbers.Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+            StrOptions({"sqrt", "log2"}),
+            None,
+        ],
+        "n_thresholds": [Interval(numbers.Integral, 1, None, closed="left"), None],
+        "nominal_splits": [StrOptions({"subsets", "multiway"})],
+        "missing": [StrOptions({"learn", "fractional"})],
+        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
+        "max_bins": [Interval(numbers.Integral, 2, 65_536, closed="both")],
+        "record_tried": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "random_state": ["random_state"],
+    }
+
+    node_tables_: list[NodeTable]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the most probable class of every row.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features_in_)
+            The rows. A category that was not seen at a node of a tree takes that node's largest branch.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Class labels; of equally probable classes the first in `classes_`.
+        """
+        shares = self.predict_proba(X)
+        return np.asarray(self.classes_.take(shares.argmax(axis=1)))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Predict the probability of every class: the class shares of the leaves, averaged over trees.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features_in_)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            Probabilities, in the order of `classes_`.
+        """
+        check_is_fitted(self)
+        arrays = [table.arrays for table in self.node_tables_]
+        parts = []
+        for batch in self.schema_.encode_batches(X, self):
+            values = np.ascontiguousarray(batch)
+            out = np.zeros((len(values), len(self.classes_)))
+            in_row_spans(
+                lambda a, b, stop, x=values, to=out: _core.add_proba(arrays, x[a:b], None, to[a:b], stop),
+                len(values),
+                getattr(self, "n_jobs", 1),
+            )
+            parts.append(out)
+        return np.concatenate(parts) / len(arrays)
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Find the leaf that every row reaches.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features_in_)
+            The rows. Where a missing value goes to all branches in parts, the largest one is followed.
+
+        Returns
+        -------
+        ndarray of shape (n, n_trees)
+            Rows of the node tables.
+        """
+        check_is_fitted(self)
+        batches = [np.ascontiguousarray(batch) for batch in self.schema_.encode_batches(X, self)]
+        leaves = [
+            np.stack([_core.leaves(table.arrays, batch) for table in self.node_tables_], axis=1)
+            for batch in batches
+        ]
+        return np.concatenate(leaves)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Mean decrease of impurity of every feature, scaled to a sum of one (all 0 if nothing was split)."""
+        check_is_fitted(self)
+        decreases = np.array([table.decreases(self.n_features_in_) for table in self.node_tables_])
+        totals = decreases.sum(axis=1, keepdims=True)
+        mean = np.divide(decreases, totals, out=np.zeros_like(decreases), where=totals > 0).mean(axis=0)
+        return np.asarray(mean / mean.sum() if mean.sum() > 0 else mean)
+
+    def __sklearn_tags__(self) -> Any:
+        return table_tags(super().__sklearn_tags__())
+
+    def _make_table(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, NDArray[np.float64] | None]:
+        table = make_table(
+            X, y, categorical_features=self.categorical_features, max_bins=self.max_bins, estimator=self
+        )
+        table.require_two_classes(self)
+        weights = check_sample_weight(sample_weight, table.n_rows)
+        if self.class_weight is not None:
+            assert table.classes is not None
+            by_class = compute_sample_weight(self.class_weight, table.classes[table.target])
+            weights = by_class if weights is None else weights * by_class
+        return table, weights
+
+    def _make_grower(
+        self, table: Table, weights: NDArray[np.float64] | None, **rows_and_seed: Any
+    ) -> _core.Grower:
+        options = {
+            "criterion": self.criterion,
+            "missing": self.missing,
+            "n_thresholds": self.n_thresholds or 0,
+            "multiway": self.nominal_splits == "multiway",
+            "min_leaf": float(self.min_samples_leaf),
+            "max_features": resolve_max_features(self.max_features, table.n_columns),
+            "max_depth": -1 if self.max_depth is None else self.max_depth,
+            "min_split": float(self.min_samples_split),
+            "min_gain": float(self.min_gain),
+            "record_tried": self.record_tried,
+        }
+        return _core.Grower(table.store, table.target, table.n_classes, weights, **options, **rows_and_seed)
+
+    def _learned(self, table: Table) -> None:
+        self.schema_ = table.schema
+        self.classes_ = table.classes
+        self.n_classes_ = table.n_classes
+
+
+class CartClassifier(TreeClassifier):
+    """A classification tree, unpruned: binary cuts of numeric and two sets of categories of nominal columns.
+
+    Parameters
+    ----------
+    criterion : {"entropy", "gini", "gain_ratio", "ssv"}, default="entropy"
+        What a split is judged by: information gain in bits; decrease of the Gini impurity; gain over split
+        information, among the splits of at least average gain (C4.5); separability of split value
+        (Grabczewski & Jankowski).
+    max_depth : int, default=None
+        Most splits from the root to a leaf.
+    min_samples_split : float, default=2
+        Least weight of a node that may be split. Weights count: a row of weight 2 is two rows.
+    min_samples_leaf : float, default=1
+        Least weight of a branch.
+    min_gain : float, default=0
+        Least gain of a split. With 0 an impure node is split even if no column helps by itself, as XOR needs.
+    max_features : int, float, {"sqrt", "log2"} or None, default=None
+        Columns tried per node: a number, a share, or all. A constant column counts, but one that is not
+        constant is tried as long as there is one.
+    n_thresholds : int, default=None
+        Try this many cuts per numeric column, drawn uniformly between the smallest and the largest value at
+        the node; None tries every cut.
+    nominal_splits : {"subsets", "multiway"}, default="subsets"
+        Split a nominal column into two sets of categories, or into one branch per category.
+    missing : {"learn", "fractional"}, default="learn"
+        "learn": missing values go together to the side that scores best (of a nominal column: they are one
+        more category); where a node saw none, to the largest branch. "fractional": a split is judged on the
+        known rows and the others go to all branches as fractions of a case (C4.5).
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
+        masked here.
+    max_bins : int, default=65536
+        A numeric column with more distinct values is cut into so many quantile bins; below, cuts are exact.
+    record_tried : bool, default=False
+        Keep the gain of every column tried at every node (`node_table_.tried`).
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes; "balanced" makes them equally heavy.
+    random_state : int, RandomState or None, default=None
+        Draws columns and random cuts; a tree that tries everything needs none.
+
+    Attributes
+    ----------
+    node_table_ : NodeTable
+        The tree.
+    classes_ : ndarray
+        Class labels.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Their names, if X had any.
+    schema_ : Schema
+        What the columns were: nominal ones with their categories.
+
+    Examples
+    --------
+    >>> from foresift import CartClassifier
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = CartClassifier(max_depth=2).fit(X, y)
+    >>> tree.node_table_.n_leaves, round(tree.score(X, y), 2)
+    (3, 0.96)
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion="entropy",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_gain=0.0,
+        max_features=None,
+        n_thresholds=None,
+        nominal_splits="subsets",
+        missing="learn",
+        categorical_features="from_dtype",
+        max_bins=65_536,
+        record_tried=False,
+        class_weight=None,
+        random_state=None,
+    ):
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_gain = min_gain
+        self.max_features = max_features
+        self.n_thresholds = n_thresholds
+        self.nominal_splits = nominal_splits
+        self.missing = missing
+        self.categorical_features = categorical_features
+        self.max_bins = max_bins
+        self.record_tried = record_tried
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> CartClassifier:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
+            The columns; missing values are allowed.
+        y : array-like of shape (n,)
+            The class of every row.
+        sample_weight : array-like of shape (n,), default=None
+            How much each row counts.
+
+        Returns
+        -------
+        CartClassifier
+            Itself.
+        """
+        table, weights = self._make_table(X, y, sample_weight)
+        grower = self._make_grower(table, weights, seed=seed_of(self.random_state))
+        with track(self, 1, task="tree", X=X, y=y) as progress:
+            (self.node_table_,) = grow_trees(grower, [0], progress, tried=self.record_tried)
+        self._learned(table)
+        return self
+
+    @property
+    def node_tables_(self) -> list[NodeTable]:  # type: ignore[override]
+        """The tree as a list of one, as forests have it."""
+        return [self.node_table_]
+
+
+def resolve_max_features(max_features: int | float | str | None, n_features: int) -> int:
+    """Number of columns tried per node.
+
+    Examples
+    --------
+    >>> resolve_max_features("sqrt", 100), resolve_max_features(0.25, 10), resolve_max_features(None, 7)
+    (10, 2, 7)
+    """
+    if max_features is None:
+        return n_features
+    if max_features == "sqrt":
+        return max(1, math.isqrt(n_features))
+    if max_features == "log2":
+        return max(1, int(math.log2(n_features)))
+    if isinstance(max_features, numbers.Integral):
+        if max_features > n_features:
+            raise ValueError(
+                f"max_features={max_features} is more than the {n_features} columns of X: use at most that, a "
+                "share such as 0.5, or None for all."
+            )
+        return int(max_features)
+    return max(1, int(float(max_features) * n_features))
+
+
+def grow_trees(
+    grower: _core.Grower,
+    trees: Sequence[int],
+    progress: Progress,
+    *,
+    tried: bool,
+    feature_weights: NDArray[np.float64] | None = None,
+    n_jobs: int | None = 1,
+) -> list[NodeTable]:
+    """Grow the trees of these numbers, in threads; the outcome does not depend on `n_jobs`."""
+    stop = _core.StopFlag()
+
+    def grow(some: Sequence[int]) -> list[NodeTable]:
+        grown = [NodeTable.from_core(a, tried=tried) for a in grower.grow(list(some), feature_weights, stop)]
+        if progress.advance(len(grown)):
+            stop.set()
+        return grown
+
+    # A few trees a task, which share their buffers; many tasks, which keep the threads busy.
+    size = max(1, min(16, len(trees) // (8 * effective_n_jobs(n_jobs))))
+    tasks = [trees[i : i + size] for i in range(0, len(trees), size)]
+    return [table for part in in_threads(grow, tasks, n_jobs, stop) for table in part]
+
+
+def in_row_spans(work: Any, n_rows: int, n_jobs: int | None) -> None:
+    """Call work(first, last, stop) for spans that cover the rows, in threads."""
+    n_spans = min(effective_n_jobs(n_jobs), max(1, n_rows // 1000))
+    edges = [n_rows * k // n_spans for k in range(n_spans + 1)]
+    stop = _core.StopFlag()
+    in_threads(lambda span: work(*span, stop), list(zip(edges[:-1], edges[1:], strict=True)), n_jobs, stop)
+
+
+def in_threads(work: Any, tasks: Sequence[Any], n_jobs: int | None, stop: _core.StopFlag) -> list[Any]:
+    """Run work(task) for every task; whatever ends this early, Ctrl-C too, stops the others through `stop`."""
+    if effective_n_jobs(n_jobs) == 1 or len(tasks) == 1:
+        return [work(task) for task in tasks]
+    try:
+        return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(work)(task) for task in tasks)
+    except BaseException:
+        stop.set()
+        raise

@@ -109,7 +109,7 @@ struct ColumnStore {
     }
     void add_nominal(const Vector<std::int32_t>& codes, std::uint32_t n_categories) {
         check_rows(codes.size());
-        if (n_categories >= kMaxCodes) throw nb::value_error("too many categories");
+        if (n_categories + 1 >= kMaxCodes) throw nb::value_error("too many categories");
         for (const auto code : span_of(codes))
             if (code < -1 || code >= static_cast<std::int64_t>(n_categories))
                 throw nb::value_error("category code out of range");
@@ -201,7 +201,7 @@ struct PyGrower {
     }
 
     NewArray<std::uint32_t> drawn(std::uint64_t tree) const {
-        return to_numpy(drawn_rows(grower.options(), static_cast<std::uint32_t>(target.size()), tree));
+        return to_numpy(grower.drawn_rows(tree));
     }
 };
 
@@ -230,14 +230,9 @@ void add_proba(const std::vector<TableArrays>& tables, const Rows<Real>& x,
     for (const auto& tree : trees)
         if (tree.n_classes != out.shape(1) || out.shape(0) != x.shape(0)) throw nb::value_error("wrong shape of out");
     const nb::gil_scoped_release unlocked;
-    auto stopped = stop_check(stop);
     const auto matrix = matrix_of(x);
-    const bool may_miss = any_missing(matrix);
-    for (const auto& tree : trees) {
-        add_probabilities(tree, matrix, may_miss, rows ? span_of(*rows) : std::span<const std::uint32_t>(),
-                          std::span<double>(out.data(), out.size()));
-        if (stopped()) return;
-    }
+    add_probabilities<Real>(trees, matrix, any_missing(matrix), rows ? span_of(*rows) : std::span<const std::uint32_t>(),
+                            {out.data(), out.size()}, stop_check(stop));
 }
 
 template <class Real>
@@ -318,7 +313,9 @@ NB_MODULE(_core, m) {
     nb::class_<PyGrower>(m, "Grower", "Grows the trees of one forest; safe to use from many threads.")
         .def(nb::init<std::shared_ptr<ColumnStore>, const Vector<std::int32_t>&, std::uint32_t,
                       const std::optional<Vector<double>>&, const nb::kwargs&>(),
-             "store"_a, "target"_a, "n_classes"_a, "weights"_a.none(), "options"_a)
+             "store"_a, "target"_a, "n_classes"_a, "weights"_a.none(), "options"_a,
+             nb::sig("def __init__(self, store: ColumnStore, target: NDArray[numpy.int32], n_classes: int, "
+                     "weights: NDArray[numpy.float64] | None, **options: object) -> None"))
         .def("grow", &PyGrower::grow, "trees"_a, "feature_weights"_a.none() = nb::none(), "stop"_a.none() = nb::none())
         .def("drawn_rows", &PyGrower::drawn, "tree"_a, "How often each row is drawn for a tree.");
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -31,6 +32,13 @@ struct RealCase {
     static RealCase make(std::uint32_t cls, double weight) noexcept { return {weight, cls}; }
     std::uint32_t cls() const noexcept { return index; }
     Weight weight() const noexcept { return value; }
+};
+
+/// A row of the table that lies in a node.
+template <class Case>
+struct Member {
+    std::uint32_t row;
+    Case of;  // its class and weight
 };
 
 /// Weight per class and in all.
@@ -67,6 +75,23 @@ struct Item {
     Case row;
 };
 
+/// Up to this many items, comparing all with all is fastest: no branch depends on the data.
+inline constexpr std::size_t kRankSorted = 32;
+
+/// Writes the items sorted by code, stable. Precondition: n <= kRankSorted, codes below 2^16.
+template <class Case>
+void rank_sort(std::span<const Item<Case>> items, std::span<Item<Case>> sorted) {
+    std::int32_t keys[kRankSorted];
+    const std::size_t n = items.size(), padded = (n + 3) & ~std::size_t{3};
+    for (std::size_t i = 0; i < n; ++i) keys[i] = static_cast<std::int32_t>((items[i].code << 5) | i);
+    for (std::size_t i = n; i < padded; ++i) keys[i] = std::numeric_limits<std::int32_t>::max();
+    for (std::size_t i = 0; i < n; ++i) {
+        std::int32_t rank = 0;
+        for (std::size_t j = 0; j < padded; ++j) rank += keys[j] < keys[i];
+        sorted[static_cast<std::size_t>(rank)] = items[i];
+    }
+}
+
 /// Sorts items by code: one pass into about as many buckets as items, then each bucket by itself. Returns the
 /// sorted items, which lie in `items` or in `spare`; both must be equally large.
 /// Precondition: low <= code <= high for every item.
@@ -81,11 +106,15 @@ std::span<Item<Case>> sort_by_code(std::span<Item<Case>> items, std::span<Item<C
             *hole = moving;
         }
     };
-    constexpr std::size_t kSmall = 20, kMostBuckets = 4096;
+    constexpr std::size_t kMostBuckets = 4096, kSmallBucket = 20;
     const std::size_t n = items.size();
-    if (n <= kSmall) {
+    if (n <= 6) {
         insertion(items.data(), items.data() + n);
         return items;
+    }
+    if (n <= kRankSorted) {
+        rank_sort<Case>(items, spare);
+        return spare;
     }
     std::size_t buckets = 16;
     while (buckets < n && buckets < kMostBuckets) buckets *= 2;
@@ -100,7 +129,7 @@ std::span<Item<Case>> sort_by_code(std::span<Item<Case>> items, std::span<Item<C
     // starts[b] is now where bucket b ends.
     for (std::size_t b = 0, begin = 0; b < buckets; begin = starts[b++]) {
         auto *first = spare.data() + begin, *last = spare.data() + starts[b];
-        if (last - first > static_cast<std::ptrdiff_t>(kSmall))
+        if (last - first > static_cast<std::ptrdiff_t>(kSmallBucket))
             std::sort(first, last, [](const auto& a, const auto& b) { return a.code < b.code; });
         else if (last - first > 1)
             insertion(first, last);

@@ -47,7 +47,8 @@ inline constexpr std::uint32_t kMaxCodes = 65536;
 template <class Real>
 Column code_numeric(std::span<const Real> values, std::uint32_t max_bins);
 
-/// Codes one nominal column. codes[i] in 0..n_categories-1, or -1 for missing; n_categories < 65536.
+/// Codes one nominal column. codes[i] in 0..n_categories-1, or -1 for missing; n_categories < 65535, so that
+/// branches, one of them for missing values, can be counted in 16 bits.
 Column code_nominal(std::span<const std::int32_t> codes, std::uint32_t n_categories);
 
 }  // namespace foresift

@@ -28,14 +28,21 @@ std::int32_t leaf_of(const TreeView& tree, const Real* row) noexcept {
     return at;
 }
 
-// A tree of numeric cuts in 16 bytes a node; a leaf leads to itself.
+// A tree of numeric cuts in few bytes a node; a leaf leads to itself.
+template <class Real>
 struct Step {
-    double threshold;
+    Real threshold;
     std::int32_t feature;
     std::int32_t first_child : 31;
     std::uint32_t missing_branch : 1;
 };
-static_assert(sizeof(Step) == 16);
+
+// The largest Real at or below t: no Real lies between, so comparisons with it come out the same.
+template <class Real>
+Real round_down(double t) noexcept {
+    const auto near = static_cast<Real>(t);
+    return static_cast<double>(near) <= t ? near : std::nextafter(near, -std::numeric_limits<Real>::infinity());
+}
 
 bool is_plain(const TreeView& tree) noexcept {
     return tree.nodes.size() < (1U << 30) && std::all_of(tree.nodes.begin(), tree.nodes.end(), [](const Node& n) {
@@ -43,12 +50,13 @@ bool is_plain(const TreeView& tree) noexcept {
            });
 }
 
-std::vector<Step> steps_of(const TreeView& tree) {
-    std::vector<Step> steps(tree.nodes.size());
+template <class Real>
+std::vector<Step<Real>> steps_of(const TreeView& tree) {
+    std::vector<Step<Real>> steps(tree.nodes.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const Node& node = tree.nodes[i];
         const bool leaf = node.first_child < 0;
-        steps[i].threshold = leaf ? std::numeric_limits<double>::infinity() : node.threshold;
+        steps[i].threshold = leaf ? std::numeric_limits<Real>::infinity() : round_down<Real>(node.threshold);
         steps[i].feature = leaf ? 0 : node.feature;
         steps[i].first_child = leaf ? static_cast<std::int32_t>(i) : node.first_child;
         steps[i].missing_branch = leaf ? 0 : static_cast<std::uint32_t>(node.missing_branch);
@@ -58,7 +66,7 @@ std::vector<Step> steps_of(const TreeView& tree) {
 
 // Several rows walk side by side, so that the waits for memory overlap.
 template <class Real, bool kMayMiss, class RowAt>
-void walk(const std::vector<Step>& steps, Matrix<Real> x, RowAt row_at, std::span<std::int32_t> leaves) {
+void walk(const std::vector<Step<Real>>& steps, Matrix<Real> x, RowAt row_at, std::span<std::int32_t> leaves) {
     constexpr std::size_t kLanes = 16;
     for (std::size_t begin = 0; begin < leaves.size(); begin += kLanes) {
         const std::size_t lanes = std::min(kLanes, leaves.size() - begin);
@@ -69,7 +77,7 @@ void walk(const std::vector<Step>& steps, Matrix<Real> x, RowAt row_at, std::spa
         while (moved) {
             std::int32_t changed = 0;
             for (std::size_t k = 0; k < kLanes; ++k) {
-                const Step& step = steps[static_cast<std::size_t>(at[k])];
+                const Step<Real>& step = steps[static_cast<std::size_t>(at[k])];
                 const Real value = rows[k][step.feature];
                 std::int32_t next = step.first_child + (value > step.threshold);
                 if constexpr (kMayMiss)
@@ -113,6 +121,53 @@ void add_fractions(const TreeView& tree, const Real* row, double* out) {
     }
 }
 
+// One tree, made ready for as many rows as there will be.
+template <class Real>
+class Walker {
+public:
+    Walker(const TreeView& tree, std::size_t n_rows) : tree_(tree) {
+        constexpr std::size_t kWorthwhile = 64;  // fewer rows: the plain table will do
+        fractions_ = std::any_of(tree.nodes.begin(), tree.nodes.end(), [](const Node& node) {
+            return node.first_child >= 0 && node.missing_branch < 0;
+        });
+        if (n_rows >= kWorthwhile && is_plain(tree)) steps_ = steps_of<Real>(tree);
+    }
+
+    // leaves[i] belongs to row begin + i, or to rows[begin + i].
+    void find(Matrix<Real> x, bool may_miss, std::span<const std::uint32_t> rows, std::size_t begin,
+              std::span<std::int32_t> leaves) const {
+        const auto row_at = [&](std::size_t i) { return rows.empty() ? begin + i : std::size_t{rows[begin + i]}; };
+        if (steps_.empty())
+            for (std::size_t i = 0; i < leaves.size(); ++i) leaves[i] = leaf_of(tree_, x.row(row_at(i)));
+        else if (may_miss)
+            walk<Real, true>(steps_, x, row_at, leaves);
+        else
+            walk<Real, false>(steps_, x, row_at, leaves);
+    }
+
+    // Adds class shares for the same rows; `leaves` is workspace.
+    void add(Matrix<Real> x, bool may_miss, std::span<const std::uint32_t> rows, std::size_t begin,
+             std::span<std::int32_t> leaves, std::span<double> out) const {
+        const auto row_at = [&](std::size_t i) { return rows.empty() ? begin + i : std::size_t{rows[begin + i]}; };
+        const std::size_t k = tree_.n_classes;
+        if (fractions_) {
+            for (std::size_t i = 0; i < leaves.size(); ++i) add_fractions(tree_, x.row(row_at(i)), &out[row_at(i) * k]);
+            return;
+        }
+        find(x, may_miss, rows, begin, leaves);
+        for (std::size_t i = 0; i < leaves.size(); ++i) {
+            const auto leaf = static_cast<std::size_t>(leaves[i]);
+            const double scale = 1 / tree_.nodes[leaf].size;
+            for (std::size_t c = 0; c < k; ++c) out[row_at(i) * k + c] += tree_.counts[leaf * k + c] * scale;
+        }
+    }
+
+private:
+    TreeView tree_;
+    std::vector<Step<Real>> steps_;  // empty: not prepared
+    bool fractions_;
+};
+
 }  // namespace
 
 template <class Real>
@@ -129,38 +184,26 @@ bool any_missing(Matrix<Real> x) noexcept {
 template <class Real>
 void find_leaves(const TreeView& tree, Matrix<Real> x, bool may_miss, std::span<const std::uint32_t> rows,
                  std::span<std::int32_t> leaves) {
-    const auto row_at = [&](std::size_t i) { return rows.empty() ? i : std::size_t{rows[i]}; };
-    constexpr std::size_t kWorthwhile = 64;  // fewer rows: do not prepare the tree first
-    if (leaves.size() < kWorthwhile || !is_plain(tree)) {
-        for (std::size_t i = 0; i < leaves.size(); ++i) leaves[i] = leaf_of(tree, x.row(row_at(i)));
-        return;
-    }
-    const auto steps = steps_of(tree);
-    if (may_miss)
-        walk<Real, true>(steps, x, row_at, leaves);
-    else
-        walk<Real, false>(steps, x, row_at, leaves);
+    Walker<Real>(tree, leaves.size()).find(x, may_miss, rows, 0, leaves);
 }
 
 template <class Real>
-void add_probabilities(const TreeView& tree, Matrix<Real> x, bool may_miss, std::span<const std::uint32_t> rows,
-                       std::span<double> probabilities) {
-    const std::size_t k = tree.n_classes, n = rows.empty() ? x.n_rows : rows.size();
-    const auto row_at = [&](std::size_t i) { return rows.empty() ? i : std::size_t{rows[i]}; };
-    const bool fractions = std::any_of(tree.nodes.begin(), tree.nodes.end(), [](const Node& node) {
-        return node.first_child >= 0 && node.missing_branch < 0;
-    });
-    if (fractions) {
-        for (std::size_t i = 0; i < n; ++i) add_fractions(tree, x.row(row_at(i)), &probabilities[row_at(i) * k]);
-        return;
-    }
-    std::vector<std::int32_t> leaves(n);
-    find_leaves(tree, x, may_miss, rows, leaves);
-    for (std::size_t i = 0; i < n; ++i) {
-        const double* counts = &tree.counts[static_cast<std::size_t>(leaves[i]) * k];
-        const double scale = 1 / tree.nodes[static_cast<std::size_t>(leaves[i])].size;
-        double* out = &probabilities[row_at(i) * k];
-        for (std::size_t c = 0; c < k; ++c) out[c] += counts[c] * scale;
+void add_probabilities(std::span<const TreeView> trees, Matrix<Real> x, bool may_miss,
+                       std::span<const std::uint32_t> rows, std::span<double> probabilities,
+                       const std::function<bool()>& stop) {
+    // Blocks of rows and of trees that fit the cache together.
+    constexpr std::size_t kRows = 2048, kTrees = 16;
+    const std::size_t n = rows.empty() ? x.n_rows : rows.size();
+    std::vector<std::int32_t> leaves(std::min(n, kRows));
+    for (std::size_t first = 0; first < trees.size(); first += kTrees) {
+        std::vector<Walker<Real>> walkers;
+        for (const auto& tree : trees.subspan(first, std::min(kTrees, trees.size() - first)))
+            walkers.emplace_back(tree, n);
+        for (std::size_t begin = 0; begin < n; begin += kRows) {
+            const auto block = std::span(leaves).first(std::min(kRows, n - begin));
+            for (const auto& walker : walkers) walker.add(x, may_miss, rows, begin, block, probabilities);
+            if (stop && stop()) return;
+        }
     }
 }
 
@@ -170,9 +213,10 @@ template void find_leaves<float>(const TreeView&, Matrix<float>, bool, std::span
                                  std::span<std::int32_t>);
 template void find_leaves<double>(const TreeView&, Matrix<double>, bool, std::span<const std::uint32_t>,
                                   std::span<std::int32_t>);
-template void add_probabilities<float>(const TreeView&, Matrix<float>, bool, std::span<const std::uint32_t>,
-                                       std::span<double>);
-template void add_probabilities<double>(const TreeView&, Matrix<double>, bool, std::span<const std::uint32_t>,
-                                        std::span<double>);
+template void add_probabilities<float>(std::span<const TreeView>, Matrix<float>, bool, std::span<const std::uint32_t>,
+                                       std::span<double>, const std::function<bool()>&);
+template void add_probabilities<double>(std::span<const TreeView>, Matrix<double>, bool,
+                                        std::span<const std::uint32_t>, std::span<double>,
+                                        const std::function<bool()>&);
 
 }  // namespace foresift

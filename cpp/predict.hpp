@@ -37,9 +37,11 @@ template <class Real>
 void find_leaves(const TreeView& tree, Matrix<Real> x, bool may_miss, std::span<const std::uint32_t> rows,
                  std::span<std::int32_t> leaves);
 
-/// Adds the class shares of the leaf each row reaches to probabilities[row * n_classes ...].
+/// Adds the class shares of the leaf each row reaches in each tree to probabilities[row * n_classes ...], tree
+/// after tree. `stop` is asked now and then; true ends the work early.
 template <class Real>
-void add_probabilities(const TreeView& tree, Matrix<Real> x, bool may_miss, std::span<const std::uint32_t> rows,
-                       std::span<double> probabilities);
+void add_probabilities(std::span<const TreeView> trees, Matrix<Real> x, bool may_miss,
+                       std::span<const std::uint32_t> rows, std::span<double> probabilities,
+                       const std::function<bool()>& stop);
 
 }  // namespace foresift

@@ -1,7 +1,5 @@
 #include "splitter.hpp"
 
-#include <numeric>
-
 namespace foresift {
 
 double branch_gain(Criterion criterion, std::span<const double> counts, std::size_t n_classes) {
@@ -38,15 +36,13 @@ double branch_gain(Criterion criterion, std::span<const double> counts, std::siz
 
 Split split_column(const Column& column, std::span<const std::int32_t> target, std::uint32_t n_classes,
                    std::span<const double> weights, const SplitOptions& options) {
-    std::vector<std::uint32_t> rows(target.size());
-    std::iota(rows.begin(), rows.end(), 0U);
-    std::vector<RealCase> cases;
+    std::vector<Member<RealCase>> members;
     Tally<double> totals(n_classes);
-    for (std::size_t i = 0; i < target.size(); ++i) {
-        cases.push_back(RealCase::make(static_cast<std::uint32_t>(target[i]), weights[i]));
-        totals.add(cases.back());
+    for (std::uint32_t row = 0; row < target.size(); ++row) {
+        members.push_back({row, RealCase::make(static_cast<std::uint32_t>(target[row]), weights[row])});
+        totals.add(members.back().of);
     }
-    const NodeRows<RealCase> node{rows, cases, totals};
+    const NodeRows<RealCase> node{members, totals};
     Bits bits(0, 0, 0);
     Split split;
     const auto search = [&](auto score) {

@@ -40,14 +40,19 @@ struct Split {
 
     static constexpr int kNoMissing = -2;  // no missing value at this node: nothing was learned
     static constexpr int kFractions = -1;
+    void reset() noexcept {
+        gain = -std::numeric_limits<double>::infinity();
+        nominal = false;
+        threshold = std::numeric_limits<double>::quiet_NaN();
+        missing_branch = kNoMissing;
+    }
     bool found() const noexcept { return gain > -std::numeric_limits<double>::infinity(); }
     std::size_t n_branches() const noexcept { return nominal ? grouping.n_branches : 2; }
 };
 
 template <class Case>
 struct NodeRows {
-    std::span<const std::uint32_t> rows;
-    std::span<const Case> cases;
+    std::span<const Member<Case>> members;
     const Tally<typename Case::Weight>& totals;
 };
 
@@ -73,7 +78,7 @@ public:
     /// gain no more than `floor` may be reported below their true value.
     Outcome best(const Column& column, Codes codes, const NodeRows<Case>& node, double floor, Bits& bits,
                  Split& split) {
-        split = {};
+        split.reset();
         return column.nominal ? nominal(column, codes, node, split)
                               : numeric(column, codes, node, floor, bits, split);
     }
@@ -90,6 +95,10 @@ private:
         const double scale = options_.criterion == Criterion::ssv ? n * n : 1 + xlog2x(n);
         return 1e-13 * scale;
     }
+    // No gain is negative but by rounding; SSV is no gain.
+    double rounded(double gain) const noexcept {
+        return options_.criterion == Criterion::ssv ? gain : std::max(0.0, gain);
+    }
     double unsplit(const Tally<Weight>& totals) {
         none_left_.by_class.assign(totals.n_classes(), Weight{0});
         return score_of(cuts_.score(), none_left_, totals);
@@ -98,7 +107,7 @@ private:
     CutSearch<Case, Score> cuts_;
     SplitOptions options_;
     std::vector<std::uint16_t> codes_;
-    std::vector<Case> known_cases_;
+    std::vector<Member<Case>> known_members_;
     Tally<Weight> missing_, known_, none_left_;
     std::vector<double> draws_;
     ItemBuffers<Case> buffers_;
@@ -109,34 +118,34 @@ template <class Case, class Score>
 template <class Code>
 Known<Case> Splitter<Case, Score>::gather(const Code* codes, const Column& column,
                                           const NodeRows<Case>& node) {
-    const std::size_t n = node.rows.size();
+    const std::size_t n = node.members.size();
     if (codes_.size() < n) codes_.resize(n);
-    std::uint32_t low = std::numeric_limits<std::uint32_t>::max(), high = 0;
+    std::span<const Member<Case>> members = node.members;
+    std::size_t known = n;
     if (!column.has_missing) {
-        for (std::size_t i = 0; i < n; ++i) {
-            const std::uint32_t code = codes[node.rows[i]];
-            codes_[i] = static_cast<std::uint16_t>(code);
-            low = std::min(low, code);
-            high = std::max(high, code);
+        for (std::size_t i = 0; i < n; ++i) codes_[i] = codes[members[i].row];
+    } else {
+        if (known_members_.size() < n) known_members_.resize(n);
+        missing_.by_class.assign(node.totals.n_classes(), Weight{0});
+        missing_.total = 0;
+        known = 0;
+        for (const auto& member : node.members) {
+            const std::uint32_t code = codes[member.row];
+            if (code == column.n_values) {
+                missing_.add(member.of);
+                continue;
+            }
+            codes_[known] = static_cast<std::uint16_t>(code);
+            known_members_[known++] = member;
         }
-        return {{codes_.data(), n}, node.cases, low, high};
+        members = std::span(known_members_).first(known);
     }
-    if (known_cases_.size() < n) known_cases_.resize(n);
-    missing_.by_class.assign(node.totals.n_classes(), Weight{0});
-    missing_.total = 0;
-    std::size_t known = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const std::uint32_t code = codes[node.rows[i]];
-        if (code == column.n_values) {
-            missing_.add(node.cases[i]);
-            continue;
-        }
-        codes_[known] = static_cast<std::uint16_t>(code);
-        known_cases_[known++] = node.cases[i];
-        low = std::min(low, code);
-        high = std::max(high, code);
+    std::uint16_t low = 0xffff, high = 0;
+    for (std::size_t i = 0; i < known; ++i) {
+        low = std::min(low, codes_[i]);
+        high = std::max(high, codes_[i]);
     }
-    return {{codes_.data(), known}, {known_cases_.data(), known}, low, high};
+    return {{codes_.data(), known}, members, low, high};
 }
 
 template <class Case, class Score>
@@ -144,7 +153,7 @@ auto Splitter<Case, Score>::numeric(const Column& column, Codes codes, const Nod
                                     Bits& bits, Split& split) -> Outcome {
     const auto known = codes.with([&](const auto* c) { return gather(c, column, node); });
     const std::size_t n_known = known.codes.size();
-    const bool some_missing = n_known < node.rows.size();
+    const bool some_missing = n_known < node.members.size();
     if (n_known == 0 || (known.low == known.high && !(some_missing && options_.missing == Missing::learn)))
         return Outcome::constant;
 
@@ -182,7 +191,7 @@ auto Splitter<Case, Score>::numeric(const Column& column, Codes codes, const Nod
             best = {apart, known.high, false, std::numeric_limits<double>::infinity()};
     }
     if (!best.found()) return Outcome::none;
-    split.gain = std::max(0.0, score.gain(best.score, base, n)) * (n / double(node.totals.total));
+    split.gain = rounded(score.gain(best.score, base, n)) * (n / double(node.totals.total));
     split.cut = best.code;
     split.threshold = best.threshold;
     if (some_missing) split.missing_branch = only_known ? Split::kFractions : (best.missing_left ? 0 : 1);
@@ -194,14 +203,14 @@ auto Splitter<Case, Score>::nominal(const Column& column, Codes codes, const Nod
     -> Outcome {
     const std::uint32_t missing_code = column.n_values;
     bool some_missing = false;
-    auto* const items = buffers_.reserve(node.rows.size());
+    auto* const items = buffers_.reserve(node.members.size());
     std::size_t kept = 0;
     codes.with([&](const auto* c) {
-        for (std::size_t i = 0; i < node.rows.size(); ++i) {
-            const std::uint32_t code = c[node.rows[i]];
+        for (const auto& member : node.members) {
+            const std::uint32_t code = c[member.row];
             const bool missing = code == missing_code;
             some_missing |= missing;
-            if (!missing || options_.missing == Missing::learn) items[kept++] = {code, node.cases[i]};
+            if (!missing || options_.missing == Missing::learn) items[kept++] = {code, member.of};
         }
     });
     const std::size_t n_classes = node.totals.n_classes();
@@ -220,7 +229,7 @@ auto Splitter<Case, Score>::nominal(const Column& column, Codes codes, const Nod
     for (std::size_t g = 0; g < table_.size(); ++g)
         for (std::size_t c = 0; c < n_classes; ++c)
             branches[split.grouping.branches[g] * n_classes + c] += double(table_.row(g)[c]);
-    split.gain = std::max(0.0, branch_gain(options_.criterion, branches, n_classes)) * (n / double(node.totals.total));
+    split.gain = rounded(branch_gain(options_.criterion, branches, n_classes)) * (n / double(node.totals.total));
     if (some_missing) {
         const bool fractional = options_.missing == Missing::fractional;
         split.missing_branch = fractional ? Split::kFractions : split.grouping.branches.back();

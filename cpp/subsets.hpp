@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cases.hpp"
@@ -65,15 +66,22 @@ public:
     /// The best division in two sets. All subsets up to ten categories; beyond, single categories and the
     /// prefixes of every order of the categories by the share of one class. With two classes and a criterion
     /// that is convex in all counts at once, those prefixes hold the optimum (Breiman et al. 1984, 4.2), so
-    /// `prefixes_suffice` skips the rest.
+    /// `prefixes_suffice` skips the rest, unless the optimum is too small on one side.
     Grouping two_sets(bool prefixes_suffice) {
         const std::size_t m = table_.size();
         if (m < 2) return {};
         in_left_.assign(m, 0);
         best_ = {};
-        if (prefixes_suffice)
+        if (prefixes_suffice) {
+            const double least = std::exchange(min_leaf_, 0.0);
             prefixes(1);
-        else if (m <= kMostForEverySubset)
+            min_leaf_ = least;
+            Weight left = 0;
+            for (std::size_t g = 0; g < m; ++g) left += best_.branches[g] == 0 ? table_.sizes[g] : Weight{0};
+            if (large_enough(left)) return best_;
+            best_ = {};
+        }
+        if (m <= kMostForEverySubset)
             all_subsets();
         else {
             singletons();
@@ -110,9 +118,13 @@ private:
         std::fill(in_left_.begin(), in_left_.end(), std::uint8_t{0});
     }
 
+    bool large_enough(Weight left) const noexcept {
+        return double(left) >= min_leaf_ && double(totals_.total - left) >= min_leaf_;
+    }
+
     // Takes the present division if it is better; of equals the one with the smaller left set, and the first.
     void offer() {
-        if (double(left_.total) < min_leaf_ || double(totals_.total - left_.total) < min_leaf_) return;
+        if (!large_enough(left_.total)) return;
         const double score = score_of(score_, left_, totals_);
         const std::size_t m = table_.size();
         std::size_t size = std::accumulate(in_left_.begin(), in_left_.end(), std::size_t{0});

@@ -18,10 +18,9 @@ struct Node {
     std::int32_t first_child = -1;   // -1: leaf
     std::int32_t feature = -1;       // -1: leaf
     std::int32_t category_set = -1;  // -1: numeric cut
-    std::int16_t n_children = 0;
-    std::int16_t missing_branch = 0;   // child a missing value takes; -1: all of them, as fractions
-    std::int16_t majority_branch = 0;  // the largest child: where an unseen category goes
-    std::int16_t pad = 0;
+    std::uint16_t n_children = 0;
+    std::uint16_t majority_branch = 0;  // the largest child: where an unseen category goes
+    std::int32_t missing_branch = 0;    // child a missing value takes; -1: all of them, as fractions
     double threshold = 0;  // numeric: x <= threshold takes child 0, else child 1
     double gain = 0;
     double size = 0;  // weight of the rows
@@ -63,9 +62,6 @@ struct Interrupted : std::runtime_error {
     Interrupted() : std::runtime_error("interrupted") {}
 };
 
-/// How often each row is drawn for tree `tree`.
-std::vector<std::uint32_t> drawn_rows(const GrowOptions& options, std::uint32_t n_rows, std::uint64_t tree);
-
 /// What all trees of a forest share. Const and safe to use from many threads.
 class Grower {
 public:
@@ -80,7 +76,8 @@ public:
     std::vector<Tree> grow(std::span<const std::uint64_t> trees, std::span<const double> feature_weights,
                            const std::function<bool()>& stop) const;
 
-    const GrowOptions& options() const noexcept { return options_; }
+    /// How often each row is drawn for tree `tree`. Rows of weight 0 never are, as if they were not there.
+    std::vector<std::uint32_t> drawn_rows(std::uint64_t tree) const;
 
 private:
     template <class Case, class Score>
@@ -91,6 +88,7 @@ private:
     std::span<const std::int32_t> target_;
     std::uint32_t n_classes_;
     std::vector<double> weights_;
+    std::vector<std::uint32_t> heavy_;  // the rows of positive weight; empty: all of them
     GrowOptions options_;
     std::vector<double> xlogx_;  // empty: weights are not whole numbers, or too large for a table
 };

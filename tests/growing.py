@@ -39,7 +39,13 @@ def make_grower(X, y, weights=None, nominal=(), **options):
     return _core.Grower(store, np.asarray(y, dtype=np.int32), n_classes, weights, **options)
 
 
+def grow_one(grower, tree=0, feature_weights=None, *, tried=False):
+    """Return the node table of the tree of that number."""
+    (arrays,) = grower.grow([tree], feature_weights)
+    return NodeTable.from_core(arrays, tried=tried)
+
+
 def grow(X, y, weights=None, nominal=(), tree=0, feature_weights=None, **options):
-    """Return the node table of one tree."""
+    """Return the node table of one tree, from data to tree in one call."""
     grower = make_grower(X, y, weights, nominal, **options)
-    return NodeTable.from_core(grower.grow(tree, feature_weights), tried=options.get("record_tried", False))
+    return grow_one(grower, tree, feature_weights, tried=options.get("record_tried", False))

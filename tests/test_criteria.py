@@ -114,7 +114,7 @@ def test_best_ssv_cut(problem):
         assert (score, threshold) == (0.0, None)
         return
     top = max(cuts.values())
-    assert score == pytest.approx(max(top, 0.0), **CLOSE)
+    assert score == pytest.approx(top, **CLOSE)
     assert threshold == min(cut for cut, value in cuts.items() if value > top - 1e-9)
 
 
@@ -128,7 +128,7 @@ def test_best_ssv_subset(problem):
         assert (score, categories) == (0.0, None)
         return
     top = max(subsets.values())
-    assert score == pytest.approx(max(top, 0.0), **CLOSE)
+    assert score == pytest.approx(top, **CLOSE)
     left = frozenset(-1 if category is None else int(category[1:]) for category in categories)
     assert subsets[left] == pytest.approx(top, **CLOSE)
     assert len(left) == min(len(other) for other, value in subsets.items() if value > top - 1e-9)

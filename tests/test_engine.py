@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 import reference
-from growing import grow, make_grower
+from growing import grow, grow_one, make_grower
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -215,6 +215,16 @@ def test_bootstrap_is_the_reference_bootstrap(n, n_draw, seed):
         assert np.array_equal(grower.drawn_rows(tree), reference.bootstrap(seed, tree, n, n_draw))
 
 
+@pytest.mark.parametrize("weight", [1.0, 1000.0])
+def test_a_row_that_is_drawn_very_often_keeps_its_weight(weight):
+    # Three rows, so each is drawn more often than 16 bits can count.
+    X, y, weights = np.arange(3.0)[:, np.newaxis], np.array([0, 1, 0]), np.full(3, weight)
+    grower = make_grower(X, y, weights, draw="bootstrap", n_draw=210_000)
+    table = grow_one(grower)
+    assert table.nodes["size"][0] == 210_000 * weight
+    assert table.counts[0].tolist() == (np.bincount(y, grower.drawn_rows(0)) * weight).tolist()
+
+
 @pytest.mark.parametrize("n_draw", [1, 5, 29, 30])
 def test_subsample_draws_distinct_rows_all_alike(n_draw):
     grower = make_grower(np.zeros((30, 1)), np.arange(30) % 2, seed=3, draw="subsample", n_draw=n_draw)
@@ -236,8 +246,8 @@ def first_draws(weights, n_features, n_trees=6000):
     X, y = np.tile(np.arange(6.0)[:, np.newaxis], p), np.arange(6) % 2
     grower = make_grower(X, y, max_features=n_features, record_tried=True, max_depth=1, seed=5)
     weights = None if weights is None else np.asarray(weights, dtype=float)
-    tried = [grower.grow(tree, weights)[5].view(TRIED_DTYPE)["feature"].ravel() for tree in range(n_trees)]
-    return np.array(tried)
+    tables = [grow_one(grower, tree, weights, tried=True) for tree in range(n_trees)]
+    return np.array([table.tried["feature"] for table in tables])
 
 
 def test_columns_are_drawn_uniformly_without_replacement():

@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import reference
+from joblib import parallel_config
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_classification
@@ -88,6 +89,15 @@ def test_fits_at_the_same_time_do_not_disturb_each_other():
         assert_same_outcome(one, two)
 
 
+def test_the_backend_of_joblib_does_not_matter():
+    X, y = make_data()
+    forest = SiftForestClassifier(20, random_state=0)
+    alone = outcome(clone(forest).fit(X, y), X)
+    for backend in ("threading", "loky"):
+        with parallel_config(backend=backend, n_jobs=2):
+            assert_same_outcome(outcome(clone(forest).fit(X, y), X), alone)
+
+
 def test_predicting_at_the_same_time_from_one_forest():
     X, y = make_data(3000)
     forest = SiftForestClassifier(20, random_state=0, n_jobs=2).fit(X, y)
@@ -113,7 +123,7 @@ def test_the_global_random_state_and_the_parameters_stay_as_they_are():
     weights = np.arange(8)
     forest = SiftForestClassifier(5, feature_sampling=weights, oob_score=True, class_weight={0: 1, 1: 2})
     before, state, data = forest.get_params(), np.random.get_state(), X.copy()  # noqa: NPY002
-    with pytest.warns(UserWarning, match="out-of-bag"):
+    with pytest.warns(UserWarning, match="seen by every tree"):
         forest.fit(X, y).predict(X)
     assert np.array_equal(np.random.get_state()[1], state[1])  # noqa: NPY002
     assert np.random.get_state()[2:] == state[2:]  # noqa: NPY002

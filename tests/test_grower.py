@@ -6,12 +6,13 @@ from functools import partial
 import numpy as np
 import pytest
 import reference
-from growing import grow, make_grower, make_problem
+from growing import grow, grow_one, make_grower, make_problem
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from foresift import _core
+from foresift.trees import NodeTable
 
 CRITERIA = ["entropy", "gini", "ssv"]
 same = partial(pytest.approx, rel=1e-9, abs=1e-9)
@@ -135,6 +136,45 @@ def test_weights_and_repeated_rows_grow_the_same_tree():
             assert np.array_equal(weighted.set_branches, other.set_branches)
         assert np.array_equal(weighted.counts, repeated.counts)
         assert weighted.counts == same(real.counts * 2)
+
+
+def assert_same_branches(one, two, at_one=0, at_two=0):
+    """Compare two tables whose nodes may come in different orders."""
+    a, b = one.nodes[at_one], two.nodes[at_two]
+    assert np.array_equal(one.counts[at_one], two.counts[at_two])
+    names = ["feature", "threshold", "n_children", "missing_branch", "majority_branch", "gain", "size"]
+    assert a[names] == b[names]
+    for table, record in ((one, a), (two, b)):
+        assert (record["category_set"] >= 0) == (record["feature"] == 1)
+        assert len(table.set_offsets) == 1 + (table.nodes["category_set"] >= 0).sum()
+    if a["category_set"] >= 0:
+        sets = [
+            (table.set_codes[slice(*ends)], table.set_branches[slice(*ends)])
+            for table, record in ((one, a), (two, b))
+            for ends in [table.set_offsets[record["category_set"] :][:2]]
+        ]
+        assert np.array_equal(sets[0], sets[1])
+    for child_one, child_two in zip(children_of(one, at_one), children_of(two, at_two), strict=True):
+        assert_same_branches(one, two, child_one, child_two)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("multiway", [False, True])
+@pytest.mark.parametrize("missing", ["learn", "fractional"])
+@pytest.mark.parametrize("criterion", ["entropy", "gain_ratio"])
+def test_a_wide_table_of_constants_grows_the_tree_of_the_others(criterion, missing, multiway, weighted):
+    # A wide table lies far apart in memory, and the engine works on parts of it; that must not show.
+    rng = np.random.default_rng(0)
+    n = 2500
+    X = rng.normal(size=(n, 6))
+    X[:, 1] = rng.integers(0, 7, n)
+    X[:, 4] = rng.integers(0, 300, n)
+    X[rng.random(X.shape) < 0.02] = math.nan
+    y = (np.nan_to_num(X[:, 0] + X[:, 1] % 3) + rng.normal(size=n) > 1).astype(int) + (X[:, 4] > 250)
+    weights = rng.random(n) + 0.1 if weighted else None
+    options = {"criterion": criterion, "missing": missing, "multiway": multiway, "min_leaf": 3}
+    wide = np.column_stack([X, np.zeros((n, 1000))])
+    assert_same_branches(grow(X, y, weights, [1], **options), grow(wide, y, weights, [1], **options))
 
 
 # --- every node of any tree ---
@@ -285,7 +325,7 @@ def test_random_cuts_lie_inside_their_node(seed, criterion, n_thresholds, missin
 def test_random_cuts_are_uniform_between_the_ends():
     x, y = np.array([0.0, 0.001, 1.0, 7.0, 10.0]), np.array([0, 1, 0, 1, 0])
     grower = make_grower(x[:, np.newaxis], y, n_thresholds=1, max_depth=1, seed=2)
-    cuts = [grower.grow(tree, None)[0].view("f8")[0, 3] for tree in range(2000)]
+    cuts = [grow_one(grower, tree).nodes["threshold"][0] for tree in range(2000)]
     assert stats.kstest(cuts, "uniform", args=(0, 10)).pvalue > 1e-3
 
 
@@ -319,13 +359,24 @@ def test_binned_columns_are_cut_between_bins_only(n_thresholds, max_bins):
 # --- the rest ---
 
 
+@pytest.mark.parametrize("options", [{}, {"criterion": "gini", "missing": "fractional"}, {"n_thresholds": 2}])
+def test_trees_grown_together_are_those_grown_alone(options):
+    # Trees of one call share their buffers, and nothing else.
+    X, y, weights = make_problem(5, missing=0.1, nominal=[1], max_rows=200)
+    draw = {"draw": "bootstrap", "n_draw": len(y), "seed": 9, "max_features": 1, "record_tried": True}
+    grower = make_grower(X, y, weights, [1], **draw, **options)
+    together = [NodeTable.from_core(arrays, tried=True) for arrays in grower.grow([4, 0, 4, 7])]
+    assert together == [grow_one(grower, tree, tried=True) for tree in (4, 0, 4, 7)]
+    assert grower.grow([]) == []
+
+
 def test_growth_stops_when_asked():
     rng = np.random.default_rng(0)
     grower = make_grower(rng.normal(size=(60_000, 8)), rng.integers(0, 2, 60_000))
     stop = _core.StopFlag()
     stop.set()
     with pytest.raises(RuntimeError, match="interrupted"):
-        grower.grow(0, None, stop)
+        grower.grow([0], None, stop)
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,28 @@ def test_gain_ratio_prefers_the_division_that_costs_less():
     assert by_ratio.nodes["feature"].tolist() == [1, -1, -1]
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_gain_ratio_chooses_among_the_columns_of_at_least_average_gain(seed):
+    # Quinlan 1993: of the columns whose best gain is at least average (less 1e-3), the best ratio.
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(80, 4)), rng.integers(0, 3, 80)
+    tree = CartClassifier(criterion="gain_ratio", max_depth=3, record_tried=True).fit(X, y)
+    at = reference.weights_at_nodes(tree.node_table_, X, np.ones(80)) > 0
+    for node in np.flatnonzero(~tree.node_table_.is_leaf):
+        rows = at[node]
+        gains, ratios = [], []
+        for x in X[rows].T:
+            cuts = reference.cuts(x, y[rows], "entropy")
+            threshold = max(cuts, key=cuts.get)
+            gains.append(cuts[threshold])
+            ratios.append(reference.cuts(x, y[rows], "gain_ratio")[threshold])
+        tried = tree.node_table_.tried[tree.node_table_.tried["node"] == node]
+        assert tried["gain"] == pytest.approx(gains)
+        best = np.where(np.array(gains) >= np.mean(gains) - 1e-3, ratios, -1).argmax()
+        assert tree.node_table_.nodes[node]["feature"] == best
+        assert tree.node_table_.nodes[node]["gain"] == pytest.approx(gains[best])
+
+
 def test_impure_nodes_are_split_without_gain_unless_it_is_asked_for():
     X, y = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
     assert CartClassifier().fit(X, y).node_table_.n_leaves == 4  # XOR: no column helps by itself

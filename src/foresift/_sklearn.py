@@ -248,6 +248,9 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> NDArray
         raise ValueError("Negative values in data passed to `sample_weight`: every weight must be 0 or more.")
     if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weights.sum()):
+            raise ValueError("The sample weights are too large to be added up: divide them by their mean.")
     return weights
 
 

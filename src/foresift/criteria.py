@@ -16,7 +16,7 @@ from foresift._sklearn import check_sample_weight
 
 __all__ = ["best_ssv_split", "gain_ratio", "information_gain", "node_complexity", "ssv"]
 
-_MAX_CATEGORIES = 65_535
+_MAX_CATEGORIES = 65_533  # codes have 16 bits, and missing may become one more category
 
 
 class _Problem(NamedTuple):

@@ -12,8 +12,10 @@ from sklearn.metrics import accuracy_score
 
 from foresift import _core
 from foresift._sklearn import Interval, RealNotInt, StrOptions, fit_context, seed_of, track
+from foresift.growing import grow_trees, in_row_spans
+from foresift.node_table import NodeTable
 from foresift.table import Table
-from foresift.trees import TreeClassifier, grow_trees, in_row_spans
+from foresift.trees import TreeClassifier
 
 __all__ = ["SiftForestClassifier"]
 
@@ -149,6 +151,8 @@ class SiftForestClassifier(TreeClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    _seed: int
+
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SiftForestClassifier:
         """Grow the forest.
@@ -160,7 +164,8 @@ class SiftForestClassifier(TreeClassifier):
         y : array-like of shape (n,)
             The class of every row.
         sample_weight : array-like of shape (n,), default=None
-            How much each row counts.
+            How much each row counts: a row of weight 2 is two rows, one of weight 0 is not there. Weights
+            that are below one on average are scaled up to an average of one.
 
         Returns
         -------
@@ -168,13 +173,20 @@ class SiftForestClassifier(TreeClassifier):
             Itself.
         """
         old = self._trees_to_keep()
+        if self.oob_score and not self.bootstrap and self.max_samples is None:
+            raise ValueError(
+                "oob_score needs rows that a tree did not see: set bootstrap=True, or max_samples below 1."
+            )
+        before = (self.schema_, list(self.classes_)) if old else None
         table, weights = self._make_table(X, y, sample_weight)
-        if old and (table.schema.n_columns != self.schema_.n_columns or list(table.classes) != list(self.classes_)):
-            raise ValueError("warm_start needs the same columns and classes as the first fit: set it to False.")
+        if before and before != (table.schema, list(table.classes)):
+            raise ValueError(
+                "warm_start would keep trees of other columns, categories or classes: set it to False."
+            )
         feature_weights = self._feature_weights(table.n_columns)
-        if not old:
-            self._seed = seed_of(self.random_state)
-        grower = self._make_grower(table, weights, seed=self._seed, **self._draw(table.n_rows))
+        n_rows = table.n_rows if weights is None else int(np.count_nonzero(weights))
+        seed = self._seed if old else seed_of(self.random_state)
+        grower = self._make_grower(table, weights, seed=seed, **self._draw(n_rows))
         wanted = range(len(old), self.n_estimators)
         with track(self, len(wanted), task="tree", X=X, y=y) as progress:
             new = grow_trees(
@@ -186,6 +198,7 @@ class SiftForestClassifier(TreeClassifier):
                 n_jobs=self.n_jobs,
             )
         self.node_tables_ = old + new
+        self._seed = seed
         self._learned(table)
         uniform = np.full(table.n_columns, 1 / table.n_columns)
         self.feature_weights_ = uniform if feature_weights is None else feature_weights
@@ -193,8 +206,8 @@ class SiftForestClassifier(TreeClassifier):
             self._judge_out_of_bag(X, table, grower)
         return self
 
-    def _trees_to_keep(self) -> list[Any]:
-        if not self.warm_start or not hasattr(self, "_seed"):
+    def _trees_to_keep(self) -> list[NodeTable]:
+        if not self.warm_start or not hasattr(self, "node_tables_"):
             return []
         n_old = len(self.node_tables_)
         if self.n_estimators < n_old:
@@ -212,31 +225,27 @@ class SiftForestClassifier(TreeClassifier):
         weights = np.array(self.feature_sampling, dtype=np.float64)
         if weights.shape != (n_features,):
             raise ValueError(
-                f"feature_sampling has shape {weights.shape}, but X has {n_features} columns: give one weight for "
-                "each of them."
+                f"feature_sampling has shape {weights.shape}, but X has {n_features} columns: "
+                "give one weight for each of them."
             )
         if not np.isfinite(weights).all() or (weights < 0).any():
             raise ValueError("feature_sampling must hold finite weights of 0 or more.")
         if not weights.any():
-            raise ValueError("feature_sampling is 0 for every column, so none could be drawn: make one positive.")
+            raise ValueError("feature_sampling is 0 for every column: make the weight of one positive.")
         return np.asarray(weights / weights.sum())
 
     def _draw(self, n_rows: int) -> dict[str, Any]:
         """How the rows of a tree are drawn, for the engine."""
         if not self.bootstrap and self.max_samples is None:
             return {"draw": "all"}
-        n_draw = n_rows if self.max_samples is None else self.max_samples
-        if not isinstance(n_draw, numbers.Integral):
-            n_draw = max(1, round(n_draw * n_rows))
+        share = 1.0 if self.max_samples is None else self.max_samples
+        whole = isinstance(share, numbers.Integral)
+        n_draw = int(share) if whole else max(1, round(float(share) * n_rows))
         if n_draw > n_rows:
             raise ValueError(f"max_samples={n_draw} is more than the {n_rows} rows of X: use at most that.")
-        return {"draw": "bootstrap" if self.bootstrap else "subsample", "n_draw": int(n_draw)}
+        return {"draw": "bootstrap" if self.bootstrap else "subsample", "n_draw": n_draw}
 
     def _judge_out_of_bag(self, X: Any, table: Table, grower: _core.Grower) -> None:
-        if self._draw(table.n_rows)["draw"] == "all":
-            raise ValueError(
-                "oob_score needs rows that a tree did not see: set bootstrap=True, or max_samples below 1."
-            )
         arrays = [tree.arrays for tree in self.node_tables_]
         values = np.ascontiguousarray(self.schema_.encode(X, self))
         sums, times = np.zeros((table.n_rows, table.n_classes)), np.zeros(table.n_rows)
@@ -252,7 +261,7 @@ class SiftForestClassifier(TreeClassifier):
         judged = times > 0
         if not judged.all():
             warn(
-                f"{(~judged).sum()} rows were seen by every tree and have no out-of-bag estimate: grow more trees.",
+                f"{(~judged).sum()} rows were seen by every tree and have no out-of-bag estimate: grow more.",
                 stacklevel=4,
             )
         with np.errstate(invalid="ignore"):

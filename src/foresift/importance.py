@@ -150,7 +150,7 @@ def mean_decrease_impurity(model: Any, normalize: bool = True) -> NDArray[np.flo
     True
     """
     tables = node_tables(model)
-    decreases = np.array([_decreases(table, model.n_features_in_) for table in tables])
+    decreases = np.array([table.decreases(model.n_features_in_) for table in tables])
     votes = np.ones(len(tables))
     if hasattr(model, "estimator_weights_"):
         votes = np.asarray(model.estimator_weights_, dtype=float)[: len(tables)]
@@ -195,15 +195,6 @@ def _information_gain(table: NodeTable, inner: NDArray[np.intp]) -> NDArray[np.f
 
 def _xlog2x(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return x * np.log2(np.maximum(x, np.finfo(np.float64).tiny))  # 0 at 0
-
-
-def _decreases(table: NodeTable, n_features: int) -> NDArray[np.float64]:
-    """Sum of size times gain per feature, relative to the size of the root."""
-    inner = table.nodes[table.nodes["first_child"] >= 0]
-    return (
-        np.bincount(inner["feature"], inner["size"] * inner["gain"], minlength=n_features)
-        / table.nodes["size"][0]
-    )
 
 
 def _is_gradient_boosting(model: Any) -> bool:

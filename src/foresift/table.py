@@ -29,7 +29,7 @@ from foresift._sklearn import check_features, match_features
 
 __all__ = ["MAX_CATEGORIES", "Schema", "Table", "make_table"]
 
-MAX_CATEGORIES = 65_535  # one more code, 65,535, stands for missing
+MAX_CATEGORIES = 65_534  # codes and branches are counted in 16 bits, and missing takes one more of each
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +47,14 @@ class Schema:
 
     names: tuple[str, ...] | None
     categories: tuple[NDArray[Any] | None, ...]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Schema) or self.names != other.names or self.n_columns != other.n_columns:
+            return False
+        pairs = zip(self.categories, other.categories, strict=True)
+        return all(np.array_equal(a, b) if a is not None and b is not None else a is b for a, b in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
 
     @property
     def n_columns(self) -> int:
@@ -149,8 +157,8 @@ class Table:
 
     store: _core.ColumnStore
     schema: Schema
-    target: NDArray[np.int32] | None = None
-    classes: NDArray[Any] | None = None
+    target: Any = None  # arrays, but for a table without y
+    classes: Any = None
 
     @property
     def n_rows(self) -> int:

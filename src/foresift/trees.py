@@ -1,15 +1,11 @@
-"""Classification trees on the native engine, and the node table that everything else reads."""
+"""Classification trees on the native engine."""
 
 from __future__ import annotations
 
-import math
 import numbers
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import compute_sample_weight
@@ -19,7 +15,6 @@ from foresift import _core
 from foresift._sklearn import (
     CallbackSupportMixin,
     Interval,
-    Progress,
     RealNotInt,
     StrOptions,
     check_sample_weight,
@@ -28,107 +23,14 @@ from foresift._sklearn import (
     table_tags,
     track,
 )
-from foresift.table import Table, make_table
+from foresift.growing import grow_trees, in_row_spans, resolve_max_features, scale_up
+from foresift.node_table import NODE_DTYPE, TRIED_DTYPE, NodeTable, TableArrays
+from foresift.table import Schema, Table, make_table
 
-__all__ = ["NODE_DTYPE", "TRIED_DTYPE", "CartClassifier", "NodeTable"]
-
-NODE_DTYPE = np.dtype(
-    [
-        ("parent", "i4"),
-        ("first_child", "i4"),
-        ("feature", "i4"),
-        ("category_set", "i4"),
-        ("n_children", "i2"),
-        ("missing_branch", "i2"),
-        ("majority_branch", "i2"),
-        ("_pad", "i2"),
-        ("threshold", "f8"),
-        ("gain", "f8"),
-        ("size", "f8"),
-    ]
-)
-TRIED_DTYPE = np.dtype([("node", "i4"), ("feature", "i4"), ("gain", "f8")])
+__all__ = ["NODE_DTYPE", "TRIED_DTYPE", "CartClassifier", "NodeTable", "TreeClassifier"]
 
 
-@dataclass(frozen=True, eq=False)
-class NodeTable:
-    """One tree as flat arrays: row 0 is the root, the children of a node follow each other.
-
-    Attributes
-    ----------
-    nodes : structured array of shape (n_nodes,)
-        `parent` (-1: root), `first_child` and `feature` (-1: leaf), `n_children`, `threshold` (a numeric value
-        at or below it takes child 0, else child 1), `category_set` (-1: numeric cut), `missing_branch` (the
-        child a missing value takes; -1: all of them, in parts), `majority_branch` (the largest child, where a
-        category goes that was not seen at the node), `gain` (in the unit of the criterion), `size` (weight).
-    counts : ndarray of shape (n_nodes, n_classes)
-        Weight of every class at every node; no columns for a regression tree.
-    set_offsets, set_codes, set_branches : ndarray
-        Category set s is `set_codes[set_offsets[s]:set_offsets[s + 1]]`, and `set_branches` says which child
-        each of those categories takes.
-    tried : structured array or None
-        `node`, `feature` and `gain` of every feature tried at every node, if that was recorded.
-    """
-
-    nodes: NDArray[Any]
-    counts: NDArray[np.float64]
-    set_offsets: NDArray[np.int32]
-    set_codes: NDArray[np.uint16]
-    set_branches: NDArray[np.uint16]
-    tried: NDArray[Any] | None = None
-
-    @classmethod
-    def from_core(cls, arrays: Sequence[NDArray[Any]], *, tried: bool) -> NodeTable:
-        """Make a table of what the native engine returns."""
-        nodes, *rest, trials = arrays
-        return cls(nodes.view(NODE_DTYPE)[:, 0], *rest, trials.view(TRIED_DTYPE)[:, 0] if tried else None)
-
-    @property
-    def arrays(self) -> tuple[NDArray[Any], ...]:
-        """The arrays as the native engine takes them."""
-        raw = self.nodes.view(np.uint8).reshape(len(self.nodes), NODE_DTYPE.itemsize)
-        return raw, self.counts, self.set_offsets, self.set_codes, self.set_branches
-
-    @property
-    def is_leaf(self) -> NDArray[np.bool_]:
-        """Mask of the leaves."""
-        return np.asarray(self.nodes["first_child"] < 0)
-
-    @property
-    def n_leaves(self) -> int:
-        """Number of leaves."""
-        return int(self.is_leaf.sum())
-
-    @property
-    def depth(self) -> int:
-        """Number of splits on the longest way from the root to a leaf."""
-        depths = np.zeros(len(self.nodes), dtype=np.intp)
-        frontier, level = np.array([0]), 0
-        while True:
-            depths[frontier] = level
-            inner = frontier[~self.is_leaf[frontier]]
-            if not len(inner):
-                return level
-            first, count = self.nodes["first_child"][inner], self.nodes["n_children"][inner].astype(np.intp)
-            ordinal = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-            frontier, level = np.repeat(first, count) + ordinal, level + 1
-
-    def decreases(self, n_features: int) -> NDArray[np.float64]:
-        """Sum of size times gain of each feature's splits, relative to the size of the root."""
-        inner = self.nodes[~self.is_leaf]
-        sums = np.bincount(inner["feature"], inner["size"] * inner["gain"], minlength=n_features)
-        return np.asarray(sums / self.nodes["size"][0])
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, NodeTable):
-            return NotImplemented
-        pairs = [(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)]
-        return all(np.array_equal(a, b) if a is not None and b is not None else a is b for a, b in pairs)
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """What a tree and a forest share: parameters of growth, preparation of data, prediction."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -154,6 +56,9 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # t
     }
 
     node_tables_: list[NodeTable]
+    schema_: Schema
+    classes_: NDArray[Any]
+    n_features_in_: int
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of every row.
@@ -186,17 +91,18 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # t
         """
         check_is_fitted(self)
         arrays = [table.arrays for table in self.node_tables_]
-        parts = []
-        for batch in self.schema_.encode_batches(X, self):
-            values = np.ascontiguousarray(batch)
-            out = np.zeros((len(values), len(self.classes_)))
-            in_row_spans(
-                lambda a, b, stop, x=values, to=out: _core.add_proba(arrays, x[a:b], None, to[a:b], stop),
-                len(values),
-                getattr(self, "n_jobs", 1),
-            )
-            parts.append(out)
+        parts = [self._sum_of_shares(arrays, batch) for batch in self.schema_.encode_batches(X, self)]
         return np.concatenate(parts) / len(arrays)
+
+    def _sum_of_shares(self, arrays: list[TableArrays], batch: NDArray[Any]) -> NDArray[np.float64]:
+        values = np.ascontiguousarray(batch)
+        sums = np.zeros((len(values), len(self.classes_)))
+
+        def add(first: int, last: int, stop: _core.StopFlag) -> None:
+            _core.add_proba(arrays, values[first:last], None, sums[first:last], stop)
+
+        in_row_spans(add, len(values), getattr(self, "n_jobs", 1))
+        return sums
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Find the leaf that every row reaches.
@@ -238,10 +144,9 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # t
         table.require_two_classes(self)
         weights = check_sample_weight(sample_weight, table.n_rows)
         if self.class_weight is not None:
-            assert table.classes is not None
             by_class = compute_sample_weight(self.class_weight, table.classes[table.target])
             weights = by_class if weights is None else weights * by_class
-        return table, weights
+        return table, scale_up(weights)
 
     def _make_grower(
         self, table: Table, weights: NDArray[np.float64] | None, **rows_and_seed: Any
@@ -374,7 +279,8 @@ class CartClassifier(TreeClassifier):
         y : array-like of shape (n,)
             The class of every row.
         sample_weight : array-like of shape (n,), default=None
-            How much each row counts.
+            How much each row counts: a row of weight 2 is two rows, one of weight 0 is not there. Weights
+            that are below one on average are scaled up to an average of one.
 
         Returns
         -------
@@ -392,70 +298,3 @@ class CartClassifier(TreeClassifier):
     def node_tables_(self) -> list[NodeTable]:  # type: ignore[override]
         """The tree as a list of one, as forests have it."""
         return [self.node_table_]
-
-
-def resolve_max_features(max_features: int | float | str | None, n_features: int) -> int:
-    """Number of columns tried per node.
-
-    Examples
-    --------
-    >>> resolve_max_features("sqrt", 100), resolve_max_features(0.25, 10), resolve_max_features(None, 7)
-    (10, 2, 7)
-    """
-    if max_features is None:
-        return n_features
-    if max_features == "sqrt":
-        return max(1, math.isqrt(n_features))
-    if max_features == "log2":
-        return max(1, int(math.log2(n_features)))
-    if isinstance(max_features, numbers.Integral):
-        if max_features > n_features:
-            raise ValueError(
-                f"max_features={max_features} is more than the {n_features} columns of X: use at most that, a "
-                "share such as 0.5, or None for all."
-            )
-        return int(max_features)
-    return max(1, int(float(max_features) * n_features))
-
-
-def grow_trees(
-    grower: _core.Grower,
-    trees: Sequence[int],
-    progress: Progress,
-    *,
-    tried: bool,
-    feature_weights: NDArray[np.float64] | None = None,
-    n_jobs: int | None = 1,
-) -> list[NodeTable]:
-    """Grow the trees of these numbers, in threads; the outcome does not depend on `n_jobs`."""
-    stop = _core.StopFlag()
-
-    def grow(some: Sequence[int]) -> list[NodeTable]:
-        grown = [NodeTable.from_core(a, tried=tried) for a in grower.grow(list(some), feature_weights, stop)]
-        if progress.advance(len(grown)):
-            stop.set()
-        return grown
-
-    # A few trees a task, which share their buffers; many tasks, which keep the threads busy.
-    size = max(1, min(16, len(trees) // (8 * effective_n_jobs(n_jobs))))
-    tasks = [trees[i : i + size] for i in range(0, len(trees), size)]
-    return [table for part in in_threads(grow, tasks, n_jobs, stop) for table in part]
-
-
-def in_row_spans(work: Any, n_rows: int, n_jobs: int | None) -> None:
-    """Call work(first, last, stop) for spans that cover the rows, in threads."""
-    n_spans = min(effective_n_jobs(n_jobs), max(1, n_rows // 1000))
-    edges = [n_rows * k // n_spans for k in range(n_spans + 1)]
-    stop = _core.StopFlag()
-    in_threads(lambda span: work(*span, stop), list(zip(edges[:-1], edges[1:], strict=True)), n_jobs, stop)
-
-
-def in_threads(work: Any, tasks: Sequence[Any], n_jobs: int | None, stop: _core.StopFlag) -> list[Any]:
-    """Run work(task) for every task; whatever ends this early, Ctrl-C too, stops the others through `stop`."""
-    if effective_n_jobs(n_jobs) == 1 or len(tasks) == 1:
-        return [work(task) for task in tasks]
-    try:
-        return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(work)(task) for task in tasks)
-    except BaseException:
-        stop.set()
-        raise

@@ -1,0 +1,481 @@
+// Grows trees one after another: visits nodes, lets the splitter judge the columns the sampler draws, and divides
+// the rows. No recursion: nodes wait on a stack, and their rows lie in one array in the order of that stack.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sampler.hpp"
+#include "splitter.hpp"
+#include "tree.hpp"
+
+namespace foresift {
+
+// Grows one tree after another, keeping its buffers.
+template <class Case, class Score>
+class TreeGrower {
+public:
+    using Weight = typename Case::Weight;
+
+    TreeGrower(std::span<const Column> columns, std::uint32_t n_classes, const GrowOptions& options, Score score,
+               std::span<const double> feature_weights, const std::function<bool()>& stop)
+        : columns_(columns), n_classes_(n_classes), options_(options), splitter_(score, options.split),
+          feature_weights_(feature_weights), stop_(stop), totals_(n_classes) {}
+
+    /// times[i] = how often row i was drawn.
+    Tree grow(std::uint64_t tree, std::span<const std::uint32_t> times, std::span<const std::int32_t> target,
+              std::span<const double> weights) {
+        start(tree);
+        for (std::uint32_t row = 0; row < times.size(); ++row) {
+            const double weight = weights.empty() ? times[row] : times[row] * weights[row];
+            if (!(weight > 0)) continue;
+            members_.push_back({row, Case::make(static_cast<std::uint32_t>(target[row]), weight)});
+            totals_.add(members_.back().of);
+        }
+        new_nodes(1, -1);
+        set_counts(0, totals_);
+        defer_below_ = rows_worth_moving(members_.size());
+        pending_.push_back({0, 0, 0, 0});
+        drain();
+        if (!deferred_.empty()) finish_deferred();
+        write_thresholds();
+        return std::move(out_);
+    }
+
+private:
+    // A node whose rows are the last ones of members_, from `begin` on.
+    struct Pending {
+        std::int32_t node;
+        std::int32_t depth;
+        std::size_t begin;
+        std::size_t n_constant;
+    };
+
+    // Neighbouring codes of a cut that are present at the node; the threshold lies between their values.
+    struct CutCodes {
+        std::int32_t node;
+        std::uint32_t feature, below, above;
+    };
+
+    void start(std::uint64_t tree) {
+        tree_number_ = tree;
+        sampler_.emplace(static_cast<std::uint32_t>(columns_.size()), feature_weights_,
+                         feature_weights_.empty() && options_.max_features >= columns_.size());
+        codes_.clear();
+        for (const auto& column : columns_) codes_.push_back(Codes::of(column));
+        out_ = {};
+        members_.clear(), totals_.clear();
+        pending_.clear(), cut_codes_.clear();
+        deferred_.clear(), deferred_members_.clear();
+    }
+    void drain() {
+        while (!pending_.empty()) {
+            const Pending next = pending_.back();
+            pending_.pop_back();
+            visit(next);
+        }
+    }
+    std::size_t rows_worth_moving(std::size_t n_rows) const;
+    void finish_deferred();
+    void visit(const Pending& at);
+    bool choose(const Pending& at, const NodeRows<Case>& node, Split& chosen);
+    void pick_by_ratio(const NodeRows<Case>& node, Split& chosen);
+    double split_information(const Split& split, const NodeRows<Case>& node);
+    void branch_of_rows(const Split& split, std::span<const Member<Case>> members);
+    void write_split(const Pending& at, const Split& split, std::int32_t first_child);
+    void divide(const Pending& at, Split& split);
+    void cut_in_two(const Pending& at, Split& split);
+    std::span<const std::uint16_t> node_codes(const Pending& at, std::uint32_t feature);
+    void tally_sides(std::span<const Member<Case>> left, std::span<const Member<Case>> right);
+    void share_out(const Pending& at, Split& split);
+    void write_thresholds();
+    void note_threshold(const Pending& at, Split& split, std::span<const std::uint16_t> codes);
+
+    std::int32_t new_nodes(std::size_t count, std::int32_t parent) {
+        const auto first = static_cast<std::int32_t>(out_.nodes.size());
+        Node node;
+        node.parent = parent;
+        out_.nodes.resize(out_.nodes.size() + count, node);
+        out_.counts.resize(out_.nodes.size() * n_classes_);
+        return first;
+    }
+    void set_counts(std::int32_t node, const Tally<Weight>& tally) {
+        out_.nodes[node].size = double(tally.total);
+        for (std::size_t c = 0; c < n_classes_; ++c) out_.counts[node * n_classes_ + c] = double(tally.by_class[c]);
+    }
+    void poll(std::size_t work) {
+        constexpr std::size_t kEvery = 1 << 19;
+        if ((work_ += work) < kEvery) return;
+        work_ = 0;
+        if (stop_ && stop_()) throw Interrupted();
+    }
+
+    std::span<const Column> columns_;
+    std::vector<Codes> codes_;  // of every column, at first those of the store
+    std::size_t n_classes_;
+    const GrowOptions& options_;
+    Splitter<Case, Score> splitter_;
+    std::span<const double> feature_weights_;
+    std::optional<FeatureSampler> sampler_;  // anew for every tree: its state is the tree's
+    std::uint64_t tree_number_ = 0;
+    const std::function<bool()>& stop_;
+    std::size_t work_ = 0;
+    std::uint32_t last_tried_ = 0;  // the column whose codes the splitter still holds
+
+    Tree out_;
+    std::vector<Pending> pending_;
+    std::vector<Member<Case>> members_, spare_;
+    std::size_t defer_below_ = 0;
+    std::vector<Pending> deferred_;  // begin counts in deferred_members_; a node ends where the next begins
+    std::vector<Member<Case>> deferred_members_;
+    struct CodeBuffer {
+        std::vector<std::uint8_t> narrow;
+        std::vector<std::uint16_t> wide;
+    };
+    std::vector<CodeBuffer> near_;  // the codes of the deferred rows, column by column
+    Tally<Weight> totals_;
+    Split trial_, chosen_;
+    std::vector<Split> candidates_;            // gain ratio only
+    std::vector<std::uint16_t> branch_, lut_;  // branch of each row of the node; of each category
+    std::vector<std::uint16_t> code_buffer_;
+    std::vector<CutCodes> cut_codes_;
+    std::vector<Tally<Weight>> sides_;  // of each branch
+    std::vector<std::size_t> ends_;     // where each branch's rows end in members_; the last branch comes first
+};
+
+inline constexpr std::uint16_t kEveryBranch = 0xffff;
+
+// The rows of a node lie ever further apart in a large store, until every code read is a cache miss. So nodes that
+// have become small are put aside; when all the large ones are done, the codes are copied once, node after node,
+// and each subtree then works inside its own block. Returns the largest size to put aside; 0: not worth it.
+template <class Case, class Score>
+std::size_t TreeGrower<Case, Score>::rows_worth_moving(std::size_t n_rows) const {
+    constexpr std::size_t kCache = 1 << 19, kLevels = 8;  // bytes that stay close; levels a subtree has at least
+    std::size_t bytes_per_row = 0;
+    for (const auto& codes : codes_) bytes_per_row += codes.narrow ? 1 : 2;
+    const std::size_t limit = kCache / std::max<std::size_t>(bytes_per_row, 1);
+    const bool pays = n_rows > 2 * limit && options_.max_features * kLevels >= columns_.size();
+    return pays && limit >= 64 ? limit : 0;
+}
+
+template <class Case, class Score>
+void TreeGrower<Case, Score>::finish_deferred() {
+    const std::size_t n = deferred_members_.size();
+    const auto copy = [&](const auto* from, auto& to) {
+        if (to.size() < n) to.resize(n);
+        for (std::size_t i = 0; i < n; ++i) to[i] = from[deferred_members_[i].row];
+        return to.data();
+    };
+    near_.resize(columns_.size());
+    for (std::size_t j = 0; j < columns_.size(); ++j) {
+        poll(n);
+        if (codes_[j].narrow)
+            codes_[j].narrow = copy(codes_[j].narrow, near_[j].narrow);
+        else
+            codes_[j].wide = copy(codes_[j].wide, near_[j].wide);
+    }
+    defer_below_ = 0;
+    for (std::size_t k = 0; k < deferred_.size(); ++k) {
+        const std::size_t begin = deferred_[k].begin, end = k + 1 < deferred_.size() ? deferred_[k + 1].begin : n;
+        members_.assign(deferred_members_.begin() + begin, deferred_members_.begin() + end);
+        for (std::size_t i = 0; i < members_.size(); ++i) members_[i].row = static_cast<std::uint32_t>(begin + i);
+        pending_.push_back({deferred_[k].node, deferred_[k].depth, 0, 0});
+        drain();
+    }
+}
+
+template <class Case, class Score>
+void TreeGrower<Case, Score>::visit(const Pending& at) {
+    if (members_.size() - at.begin < defer_below_) {
+        deferred_.push_back({at.node, at.depth, deferred_members_.size(), 0});
+        deferred_members_.insert(deferred_members_.end(), members_.begin() + at.begin, members_.end());
+        members_.resize(at.begin);
+        return;
+    }
+    // Only impure nodes are pending: pure ones became leaves when their parent was divided (or: the root).
+    totals_.total = 0;
+    std::size_t present = 0;
+    for (std::size_t c = 0; c < n_classes_; ++c) {
+        const double count = out_.counts[at.node * n_classes_ + c];
+        totals_.by_class[c] = static_cast<Weight>(count);
+        totals_.total += totals_.by_class[c];
+        present += count > 0;
+    }
+    const NodeRows<Case> node{std::span(members_).subspan(at.begin), totals_};
+    Split& split = chosen_;
+    split.reset();
+    const bool may_split = present > 1 && double(totals_.total) >= options_.min_split &&
+                           (options_.max_depth < 0 || at.depth < options_.max_depth);
+    if (may_split && choose(at, node, split) && split.gain >= options_.min_gain) {
+        divide(at, split);
+    } else {
+        members_.resize(at.begin);
+    }
+}
+
+template <class Case, class Score>
+bool TreeGrower<Case, Score>::choose(const Pending& at, const NodeRows<Case>& node, Split& chosen) {
+    Bits bits(options_.seed, tree_number_, static_cast<std::uint64_t>(at.node));
+    sampler_->start(at.n_constant);
+    const bool by_ratio = options_.split.criterion == Criterion::gain_ratio;
+    const bool exact = by_ratio || options_.record_tried;
+    candidates_.clear();
+    bool tried_one = false;
+    for (std::uint32_t drawn = 0; drawn < options_.max_features || !tried_one; ++drawn) {
+        const auto feature = sampler_->draw(bits);
+        if (!feature) break;
+        using Outcome = typename Splitter<Case, Score>::Outcome;
+        Outcome outcome = Outcome::constant;
+        if (!sampler_->is_constant(*feature)) {
+            poll(node.members.size() + 64);
+            const double floor = exact ? 0.0 : chosen.gain;
+            outcome = splitter_.best(columns_[*feature], codes_[*feature], node, floor, bits, trial_);
+            if (outcome == Outcome::constant) sampler_->mark_constant(*feature);
+            last_tried_ = *feature;
+        }
+        tried_one |= outcome != Outcome::constant;
+        trial_.feature = *feature;
+        if (options_.record_tried)
+            out_.tried.push_back({at.node, static_cast<std::int32_t>(*feature),
+                                  outcome == Outcome::found ? trial_.gain : 0.0});
+        if (outcome != Outcome::found) continue;
+        // Rounding must not let a later column win over an equal earlier one.
+        if (by_ratio)
+            candidates_.push_back(trial_);
+        else if (!chosen.found() || trial_.gain > chosen.gain + 1e-13 * (1 + chosen.gain))
+            std::swap(chosen, trial_);
+    }
+    if (by_ratio) pick_by_ratio(node, chosen);
+    return chosen.found();
+}
+
+// The best ratio among the splits of at least average gain (Quinlan 1993; less 1e-3, as his program has it).
+template <class Case, class Score>
+void TreeGrower<Case, Score>::pick_by_ratio(const NodeRows<Case>& node, Split& chosen) {
+    double sum = 0;
+    for (const auto& candidate : candidates_) sum += candidate.gain;
+    const double least = sum / double(candidates_.size()) - 1e-3;
+    double best = -1;
+    for (auto& candidate : candidates_) {
+        if (candidate.gain < least) continue;
+        const double information = split_information(candidate, node);
+        const double ratio = information > 0 ? candidate.gain / information : 0.0;
+        if (ratio <= best + 1e-13) continue;
+        best = ratio;
+        chosen = candidate;
+    }
+}
+
+// Entropy of the division itself, in bits; missing values of C4.5 count as one more branch.
+template <class Case, class Score>
+double TreeGrower<Case, Score>::split_information(const Split& split, const NodeRows<Case>& node) {
+    branch_of_rows(split, node.members);
+    std::vector<double> sizes(split.n_branches() + 1);
+    for (std::size_t i = 0; i < node.members.size(); ++i)
+        sizes[branch_[i] == kEveryBranch ? split.n_branches() : branch_[i]] += double(node.members[i].of.weight());
+    double inside = 0, n = 0;
+    for (const double size : sizes) {
+        inside += xlog2x(size);
+        n += size;
+    }
+    return (xlog2x(n) - inside) / n;
+}
+
+template <class Case, class Score>
+void TreeGrower<Case, Score>::branch_of_rows(const Split& split, std::span<const Member<Case>> members) {
+    const Column& column = columns_[split.feature];
+    branch_.resize(members.size());
+    const std::uint32_t missing = column.n_values;
+    const auto for_missing = static_cast<std::uint16_t>(
+        split.missing_branch == Split::kFractions ? kEveryBranch : std::max(split.missing_branch, 0));
+    if (split.nominal) {
+        lut_.resize(column.n_values + std::size_t{1});
+        for (std::size_t g = 0; g < split.grouping.categories.size(); ++g)
+            lut_[split.grouping.categories[g]] = split.grouping.branches[g];
+        lut_[missing] = for_missing;
+        codes_[split.feature].with([&](const auto* codes) {
+            for (std::size_t i = 0; i < members.size(); ++i) branch_[i] = lut_[codes[members[i].row]];
+        });
+    } else {
+        codes_[split.feature].with([&](const auto* codes) {
+            if (split.missing_branch == Split::kNoMissing)
+                for (std::size_t i = 0; i < members.size(); ++i) branch_[i] = codes[members[i].row] > split.cut;
+            else
+                for (std::size_t i = 0; i < members.size(); ++i)
+                    branch_[i] = codes[members[i].row] == missing ? for_missing : codes[members[i].row] > split.cut;
+        });
+    }
+}
+
+template <class Case, class Score>
+void TreeGrower<Case, Score>::write_split(const Pending& at, const Split& split, std::int32_t first_child) {
+    Node& node = out_.nodes[at.node];
+    node.first_child = first_child;
+    node.feature = static_cast<std::int32_t>(split.feature);
+    node.n_children = static_cast<std::uint16_t>(split.n_branches());
+    node.gain = split.gain;
+    for (std::size_t b = 1; b < split.n_branches(); ++b)
+        if (sides_[b].total > sides_[node.majority_branch].total) node.majority_branch = static_cast<std::uint16_t>(b);
+    node.missing_branch = split.missing_branch == Split::kNoMissing ? node.majority_branch : split.missing_branch;
+    if (!split.nominal) {
+        node.threshold = split.threshold;
+        return;
+    }
+    node.category_set = static_cast<std::int32_t>(out_.set_offsets.size()) - 1;
+    for (std::size_t g = 0; g < split.grouping.categories.size(); ++g) {
+        if (split.grouping.categories[g] == columns_[split.feature].n_values) continue;  // missing, not a category
+        out_.set_codes.push_back(split.grouping.categories[g]);
+        out_.set_branches.push_back(split.grouping.branches[g]);
+    }
+    out_.set_offsets.push_back(static_cast<std::int32_t>(out_.set_codes.size()));
+}
+
+// Replaces the node's rows by those of its children, the first child's last, so that it is visited next.
+template <class Case, class Score>
+void TreeGrower<Case, Score>::divide(const Pending& at, Split& split) {
+    const std::size_t n_branches = split.n_branches();
+    while (sides_.size() < n_branches) sides_.emplace_back(n_classes_);
+    for (std::size_t b = 0; b < n_branches; ++b) sides_[b].clear();
+    ends_.resize(n_branches);
+    const bool plain_cut = !split.nominal && split.missing_branch == Split::kNoMissing;
+    if (plain_cut)
+        cut_in_two(at, split);
+    else
+        share_out(at, split);
+
+    const std::int32_t first = new_nodes(n_branches, at.node);
+    write_split(at, split, first);
+    // Children that are pure are leaves: their rows are dropped, and the others move up.
+    std::size_t begin = at.begin, end = at.begin;
+    for (std::size_t b = n_branches; b-- > 0;) {
+        const std::size_t from = b + 1 == n_branches ? at.begin : ends_[b + 1], size = ends_[b] - from;
+        const auto child = first + static_cast<std::int32_t>(b);
+        set_counts(child, sides_[b]);
+        const auto present = std::count_if(sides_[b].by_class.begin(), sides_[b].by_class.end(),
+                                           [](Weight w) { return w > 0; });
+        if (present < 2) continue;
+        if (from != begin) std::copy_n(members_.begin() + from, size, members_.begin() + begin);
+        end = begin + size;
+        pending_.push_back({child, at.depth + 1, begin, sampler_->n_constant()});
+        begin = end;
+    }
+    members_.resize(end);
+}
+
+// The codes of one column at the node, row by row.
+template <class Case, class Score>
+std::span<const std::uint16_t> TreeGrower<Case, Score>::node_codes(const Pending& at, std::uint32_t feature) {
+    const std::size_t n = members_.size() - at.begin;
+    if (feature == last_tried_ && !columns_[feature].has_missing) return {splitter_.last_codes(), n};
+    if (code_buffer_.size() < n) code_buffer_.resize(n);
+    codes_[feature].with([&](const auto* codes) {
+        for (std::size_t i = 0; i < n; ++i) code_buffer_[i] = codes[members_[at.begin + i].row];
+    });
+    return {code_buffer_.data(), n};
+}
+
+// The common case: a numeric cut, no missing value. Right rows stay in front, left ones follow.
+template <class Case, class Score>
+void TreeGrower<Case, Score>::cut_in_two(const Pending& at, Split& split) {
+    const auto codes = node_codes(at, split.feature);
+    const std::size_t n = codes.size();
+    if (spare_.size() < n) spare_.resize(n);
+    auto *here = members_.data() + at.begin, *spare = spare_.data();
+    const std::uint32_t cut = split.cut;
+    std::size_t n_left = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const Member<Case> member = here[i];
+        spare[n_left] = member;
+        here[i - n_left] = member;
+        n_left += codes[i] <= cut;
+    }
+    const std::size_t n_right = n - n_left;
+    tally_sides({spare, n_left}, {here, n_right});
+    std::copy_n(spare, n_left, here + n_right);
+    ends_[1] = at.begin + n_right;
+    ends_[0] = at.begin + n;
+    note_threshold(at, split, codes);
+}
+
+// The threshold lies half way between the neighbouring values that are present at the node.
+template <class Case, class Score>
+void TreeGrower<Case, Score>::note_threshold(const Pending& at, Split& split, std::span<const std::uint16_t> codes) {
+    if (!std::isnan(split.threshold)) return;
+    std::uint16_t below = 0, above = 0xffff;
+    const auto cut = static_cast<std::uint16_t>(split.cut);
+    for (const auto code : codes) {
+        below = std::max<std::uint16_t>(below, code <= cut ? code : 0);
+        above = std::min<std::uint16_t>(above, code > cut ? code : 0xffff);
+    }
+    cut_codes_.push_back({at.node, split.feature, below, above});
+}
+
+template <class Case, class Score>
+void TreeGrower<Case, Score>::tally_sides(std::span<const Member<Case>> left, std::span<const Member<Case>> right) {
+    if constexpr (std::is_same_v<Weight, double>) {
+        for (const auto& m : left) sides_[0].add(m.of);
+        for (const auto& m : right) sides_[1].add(m.of);
+    } else {
+        // Whole numbers: count the left, the rest is right. Two classes need no look-up, so the loop is vectorised.
+        if (n_classes_ == 2) {
+            Weight total = 0, second = 0;
+            for (const auto& m : left) {
+                total += m.of.weight();
+                second += m.of.cls() ? m.of.weight() : 0;
+            }
+            sides_[0].total = total;
+            sides_[0].by_class[0] = total - second;
+            sides_[0].by_class[1] = second;
+        } else {
+            for (const auto& m : left) sides_[0].add(m.of);
+        }
+        sides_[1].total = totals_.total - sides_[0].total;
+        for (std::size_t c = 0; c < n_classes_; ++c)
+            sides_[1].by_class[c] = totals_.by_class[c] - sides_[0].by_class[c];
+    }
+}
+
+// Thresholds are looked up together at the end: each look-up misses the cache, and so the misses overlap.
+template <class Case, class Score>
+void TreeGrower<Case, Score>::write_thresholds() {
+    for (const auto& cut : cut_codes_)
+        out_.nodes[cut.node].threshold = columns_[cut.feature].threshold_between(cut.below, cut.above);
+}
+
+// Any number of branches; a row with a missing value may go to all of them in parts.
+template <class Case, class Score>
+void TreeGrower<Case, Score>::share_out(const Pending& at, Split& split) {
+    const std::size_t n_branches = split.n_branches();
+    if (!split.nominal) note_threshold(at, split, node_codes(at, split.feature));
+    spare_.assign(members_.begin() + at.begin, members_.end());
+    members_.resize(at.begin);
+    branch_of_rows(split, spare_);
+    for (std::size_t i = 0; i < spare_.size(); ++i)
+        if (branch_[i] != kEveryBranch) sides_[branch_[i]].add(spare_[i].of);
+    std::vector<double> shares(n_branches);
+    double known = 0;
+    for (std::size_t b = 0; b < n_branches; ++b) known += shares[b] = double(sides_[b].total);
+    for (std::size_t b = n_branches; b-- > 0;) {
+        for (std::size_t i = 0; i < spare_.size(); ++i) {
+            Member<Case> member = spare_[i];
+            if (branch_[i] == kEveryBranch) {
+                member.of = Case::make(member.of.cls(), double(member.of.weight()) * shares[b] / known);
+                sides_[b].add(member.of);
+            } else if (branch_[i] != b) {
+                continue;
+            }
+            members_.push_back(member);
+        }
+        ends_[b] = members_.size();
+    }
+}
+
+}  // namespace foresift

@@ -1,0 +1,107 @@
+"""Growing trees and sending rows down them in threads, whatever estimator asks for it."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+
+from foresift import _core
+from foresift._sklearn import Progress
+from foresift.node_table import NodeTable
+
+__all__ = ["grow_trees", "in_row_spans", "in_threads", "resolve_max_features", "scale_up"]
+
+
+def resolve_max_features(max_features: int | float | str | None, n_features: int) -> int:
+    """Number of columns tried per node.
+
+    Examples
+    --------
+    >>> resolve_max_features("sqrt", 100), resolve_max_features(0.25, 10), resolve_max_features(None, 7)
+    (10, 2, 7)
+    """
+    if max_features is None:
+        return n_features
+    if max_features == "sqrt":
+        return max(1, math.isqrt(n_features))
+    if max_features == "log2":
+        return max(1, int(math.log2(n_features)))
+    if isinstance(max_features, numbers.Integral):
+        if max_features > n_features:
+            raise ValueError(
+                f"max_features={max_features} is more than the {n_features} columns of X: use at most that, "
+                "a share such as 0.5, or None for all."
+            )
+        return int(max_features)
+    return max(1, int(float(max_features) * n_features))
+
+
+def scale_up(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    """Scale weights that are below one on average, such as shares that sum to one, up to an average of one.
+
+    Sizes of nodes are counted in weight, so the unit of the weights must not decide how far a tree grows.
+    Larger weights stay: a row of weight 2 is two rows.
+
+    Examples
+    --------
+    >>> scale_up(np.array([0.25, 0.75])), scale_up(np.array([1.0, 3.0]))
+    (array([0.5, 1.5]), array([1., 3.]))
+    """
+    if weights is None:
+        return None
+    mean = weights.sum() / np.count_nonzero(weights)
+    return weights / mean if mean < 1 else weights
+
+
+def grow_trees(
+    grower: _core.Grower,
+    trees: Sequence[int],
+    progress: Progress,
+    *,
+    tried: bool,
+    feature_weights: NDArray[np.float64] | None = None,
+    n_jobs: int | None = 1,
+) -> list[NodeTable]:
+    """Grow the trees of these numbers, in threads; the outcome does not depend on `n_jobs`."""
+    stop = _core.StopFlag()
+
+    def grow(some: Sequence[int]) -> list[NodeTable]:
+        # Tasks start in order, so what a callback stops is the end of the list, with no gap before it.
+        if progress.stop_requested:
+            return []
+        grown = [NodeTable.from_core(a, tried=tried) for a in grower.grow(list(some), feature_weights, stop)]
+        progress.advance(len(grown))
+        return grown
+
+    # A few trees a task, which share their buffers; many tasks, which keep the threads busy.
+    size = max(1, min(16, len(trees) // (8 * effective_n_jobs(n_jobs))))
+    tasks = [trees[i : i + size] for i in range(0, len(trees), size)]
+    return [table for part in in_threads(grow, tasks, n_jobs, stop) for table in part]
+
+
+def in_row_spans(work: Callable[[int, int, _core.StopFlag], None], n_rows: int, n_jobs: int | None) -> None:
+    """Call work(first, last, stop) for spans that cover the rows, in threads."""
+    n_spans = min(effective_n_jobs(n_jobs), max(1, n_rows // 1000))
+    edges = [n_rows * k // n_spans for k in range(n_spans + 1)]
+    stop = _core.StopFlag()
+    in_threads(lambda span: work(span[0], span[1], stop), list(pairwise(edges)), n_jobs, stop)
+
+
+def in_threads(
+    work: Callable[[Any], Any], tasks: Sequence[Any], n_jobs: int | None, stop: _core.StopFlag
+) -> list[Any]:
+    """Run work(task) for every task; what ends one of them early, Ctrl-C too, stops the others by `stop`."""
+    if effective_n_jobs(n_jobs) == 1 or len(tasks) == 1:
+        return [work(task) for task in tasks]
+    try:
+        return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(work)(task) for task in tasks)
+    except BaseException:
+        stop.set()
+        raise

@@ -1,0 +1,119 @@
+"""The node table: one tree as flat arrays, which prediction, importances and plots read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["NODE_DTYPE", "TRIED_DTYPE", "NodeTable"]
+
+TableArrays = tuple[
+    NDArray[np.uint8], NDArray[np.float64], NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint16]
+]
+
+# The layout of `Node` and `Tried` in cpp/tree.hpp.
+NODE_DTYPE = np.dtype(
+    [
+        ("parent", "i4"),
+        ("first_child", "i4"),
+        ("feature", "i4"),
+        ("category_set", "i4"),
+        ("n_children", "u2"),
+        ("majority_branch", "u2"),
+        ("missing_branch", "i4"),
+        ("threshold", "f8"),
+        ("gain", "f8"),
+        ("size", "f8"),
+    ]
+)
+TRIED_DTYPE = np.dtype([("node", "i4"), ("feature", "i4"), ("gain", "f8")])
+
+
+@dataclass(frozen=True, eq=False)
+class NodeTable:
+    """One tree as flat arrays: row 0 is the root, the children of a node follow each other.
+
+    Attributes
+    ----------
+    nodes : structured array of shape (n_nodes,)
+        `parent` (-1: root), `first_child` and `feature` (-1: leaf), `n_children`, `threshold` (a numeric
+        value at or below it takes child 0, else child 1), `category_set` (-1: numeric cut), `missing_branch`
+        (the child a missing value takes; -1: all of them, in parts), `majority_branch` (the largest child,
+        where a category goes that was not seen at the node), `gain` (in the unit of the criterion), `size`
+        (weight of the rows).
+    counts : ndarray of shape (n_nodes, n_classes)
+        Weight of every class at every node; no columns for a regression tree.
+    set_offsets, set_codes, set_branches : ndarray
+        Category set s is `set_codes[set_offsets[s]:set_offsets[s + 1]]`, and `set_branches` says which child
+        each of those categories takes.
+    tried : structured array or None
+        `node`, `feature` and `gain` of every feature tried at every node, if that was recorded.
+    """
+
+    nodes: NDArray[Any]
+    counts: NDArray[np.float64]
+    set_offsets: NDArray[np.int32]
+    set_codes: NDArray[np.uint16]
+    set_branches: NDArray[np.uint16]
+    tried: NDArray[Any] | None = None
+
+    @classmethod
+    def from_core(cls, arrays: Sequence[NDArray[Any]], *, tried: bool) -> NodeTable:
+        """Make a table of what the native engine returns."""
+        nodes, counts, set_offsets, set_codes, set_branches, trials = arrays
+        return cls(
+            nodes.view(NODE_DTYPE)[:, 0],
+            counts,
+            set_offsets,
+            set_codes,
+            set_branches,
+            trials.view(TRIED_DTYPE)[:, 0] if tried else None,
+        )
+
+    @property
+    def arrays(self) -> TableArrays:
+        """The arrays as the native engine takes them."""
+        raw = self.nodes.view(np.uint8).reshape(len(self.nodes), NODE_DTYPE.itemsize)
+        return raw, self.counts, self.set_offsets, self.set_codes, self.set_branches
+
+    @property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """Mask of the leaves."""
+        return np.asarray(self.nodes["first_child"] < 0)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int(self.is_leaf.sum())
+
+    @property
+    def depth(self) -> int:
+        """Number of splits on the longest way from the root to a leaf."""
+        depths = np.zeros(len(self.nodes), dtype=np.intp)
+        frontier, level = np.array([0]), 0
+        while True:
+            depths[frontier] = level
+            inner = frontier[~self.is_leaf[frontier]]
+            if not len(inner):
+                return level
+            first, count = self.nodes["first_child"][inner], self.nodes["n_children"][inner].astype(np.intp)
+            ordinal = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+            frontier, level = np.repeat(first, count) + ordinal, level + 1
+
+    def decreases(self, n_features: int) -> NDArray[np.float64]:
+        """Sum of size times gain of each feature's splits, relative to the size of the root."""
+        inner = self.nodes[~self.is_leaf]
+        sums = np.bincount(inner["feature"], inner["size"] * inner["gain"], minlength=n_features)
+        return np.asarray(sums / self.nodes["size"][0])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, NodeTable):
+            return NotImplemented
+        pairs = [(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)]
+        return all(np.array_equal(a, b) if a is not None and b is not None else a is b for a, b in pairs)
+
+    __hash__ = None  # type: ignore[assignment]

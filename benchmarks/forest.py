@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -37,6 +38,14 @@ import foresift
 from foresift import SiftForestClassifier
 
 CONSOLE = Console(width=120)
+
+
+class Results(Table):
+    """A table that also prints each row when it is known."""
+
+    def add_row(self, *cells: Any, **options: Any) -> None:
+        CONSOLE.print(" | ".join(cells))
+        super().add_row(*cells, **options)
 
 
 @dataclass(frozen=True)
@@ -170,16 +179,20 @@ def growth(table: Table, trees: int) -> None:
 
 
 def peak_memory(which: str, trees: int, folder: str) -> None:
-    """Print how far one fit raises the peak of this process, in MB; meant for a process of its own."""
-    import resource
+    """Print how far one fit raises the memory of this process, in MB; meant for a process of its own (Linux)."""
 
-    # Loaded, not made: making the data would leave a higher peak than the fit.
+    def status(field: str) -> int:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith(field))
+
     X, y = np.load(f"{folder}/X.npy"), np.load(f"{folder}/y.npy")
     make = {"theirs": theirs, "ours": ours}[which]
     make(2, "sqrt").fit(X[:1000], y[:1000])  # whatever the libraries allocate once
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    make(trees, "sqrt").fit(X, y)
-    print(json.dumps((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024))
+    Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten
+    before = status("VmRSS")
+    forest = make(trees, "sqrt").fit(X, y)
+    print(json.dumps((status("VmHWM") - before) / 1024))
+    del forest
 
 
 def compare_memory(table: Table, trees: int) -> None:
@@ -223,7 +236,7 @@ def main() -> None:
     if args.peak:
         peak_memory(args.peak[0], trees, args.peak[1])
         return
-    table = Table(title=f"{date.today()}, {trees} trees, one thread each unless said")
+    table = Results(title=f"{date.today()}, {trees} trees, one thread each unless said")
     for column in ("what", "scikit-learn", "foresift", "ratio", "bar", "check"):
         table.add_column(column, overflow="fold")
     only = args.only

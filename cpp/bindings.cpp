@@ -300,11 +300,16 @@ NB_MODULE(_core, m) {
         .def_ro("n_rows", &ColumnStore::n_rows)
         .def_prop_ro("n_columns", [](const ColumnStore& s) { return s.columns.size(); })
         .def("codes", &ColumnStore::codes, "column"_a)
-        .def("values", [](const ColumnStore& s, std::size_t j) { return to_numpy(std::vector(s.at(j).upper)); }, "column"_a)
+        .def("values", [](const ColumnStore& s, std::size_t j) {
+            const Column& column = s.at(j);
+            std::vector<double> values = column.doubles;
+            values.insert(values.end(), column.floats.begin(), column.floats.end());
+            return to_numpy(std::move(values));
+        }, "column"_a)
         .def("n_values", [](const ColumnStore& s, std::size_t j) { return s.at(j).n_values; }, "column"_a)
         .def("is_nominal", [](const ColumnStore& s, std::size_t j) { return s.at(j).nominal; }, "column"_a)
         .def("has_missing", [](const ColumnStore& s, std::size_t j) { return s.at(j).has_missing; }, "column"_a)
-        .def("is_binned", [](const ColumnStore& s, std::size_t j) { return s.at(j).binned(); }, "column"_a);
+        .def("is_binned", [](const ColumnStore& s, std::size_t j) { return s.at(j).binned; }, "column"_a);
 
     nb::class_<StopFlag>(m, "StopFlag", "Lets one thread ask the others to stop.")
         .def(nb::init<>())

@@ -64,7 +64,25 @@ std::vector<std::uint64_t> sorted_rows(std::span<const Real> values) {
     return items;
 }
 
-// Calls store(row, code) with the final code type chosen by n_values.
+// The bin of a value is the quantile of the rows before it, so equal values never part. Keeps each bin's largest.
+template <class Real>
+void merge_into_bins(std::vector<std::uint32_t>& codes, std::vector<Real>& distinct, std::uint32_t room) {
+    std::size_t last_bin = 0;
+    std::uint32_t merged = 0, value = 0;
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+        if (i > 0 && codes[i] != value) {
+            const std::size_t bin = i * room / codes.size();
+            merged += bin != last_bin;
+            last_bin = bin;
+        }
+        value = codes[i];
+        distinct[merged] = distinct[value];
+        codes[i] = merged;
+    }
+    distinct.resize(merged + 1);
+}
+
+// All rows missing at first; the width of the codes follows from n_values.
 void allocate_codes(Column& column, std::size_t n_rows, std::uint32_t missing_code) {
     if (column.n_values + 1 <= 256)
         column.narrow.assign(n_rows, static_cast<std::uint8_t>(missing_code));
@@ -75,9 +93,18 @@ void allocate_codes(Column& column, std::size_t n_rows, std::uint32_t missing_co
 }  // namespace
 
 double Column::threshold_between(std::uint32_t left, std::uint32_t right) const noexcept {
-    const double low = upper[left], high = smallest(right);
+    const double low = value(left), high = value(binned ? right - 1 : right);
     const double middle = low / 2 + high / 2;
-    return middle >= low && middle < high ? middle : low;
+    return middle >= low && (middle < high || binned) ? middle : low;
+}
+
+std::uint32_t Column::last_at_or_below(double t, std::uint32_t low, std::uint32_t high) const noexcept {
+    const auto search = [&](const auto& values) {
+        const auto first = values.begin();
+        const auto above = std::upper_bound(first + low, first + high, t);
+        return above == first + low ? low : static_cast<std::uint32_t>(above - first) - 1;
+    };
+    return doubles.empty() ? search(floats) : search(doubles);
 }
 
 template <class Real>
@@ -87,37 +114,30 @@ Column code_numeric(std::span<const Real> values, std::uint32_t max_bins) {
     const std::size_t known = items.size();
     column.has_missing = known < values.size();
     const auto row_at = [&](std::size_t i) { return static_cast<std::uint32_t>(items[i]); };
-    const auto new_value = [&](std::size_t i) { return i == 0 || values[row_at(i)] != values[row_at(i - 1)]; };
 
-    std::uint32_t distinct = 0;
-    for (std::size_t i = 0; i < known; ++i) distinct += new_value(i);
-    const std::uint32_t room = std::min(max_bins, kMaxCodes - (column.has_missing ? 1 : 0));
-    const bool binned = distinct > room;
-
-    // Bin of a value = the quantile of the rows before it, so equal values never part.
-    std::vector<std::uint32_t> code_of(known);
-    std::uint32_t code = 0;
-    std::size_t last_bin = 0;
-    column.upper.reserve(std::min(distinct, room));
+    // The rank of every row in sorted order, and the distinct values.
+    std::vector<std::uint32_t> codes(known);
+    std::vector<Real> distinct;
     for (std::size_t i = 0; i < known; ++i) {
-        if (new_value(i)) {
-            const std::size_t bin = binned ? i * room / known : 0;
-            if (i == 0 || !binned || bin != last_bin) {
-                if (i > 0) ++code;
-                column.upper.push_back(0);
-                if (binned) column.lower.push_back(static_cast<double>(values[row_at(i)]) + 0.0);
-            }
-            last_bin = bin;
-            column.upper[code] = static_cast<double>(values[row_at(i)]) + 0.0;
-        }
-        code_of[i] = code;
+        const Real value = values[row_at(i)];
+        if (i == 0 || value != distinct.back()) distinct.push_back(value + Real{0});  // never -0.0
+        codes[i] = static_cast<std::uint32_t>(distinct.size()) - 1;
     }
-    column.n_values = static_cast<std::uint32_t>(column.upper.size());
+    const std::uint32_t room = std::min(max_bins, kMaxCodes - (column.has_missing ? 1 : 0));
+    column.binned = distinct.size() > room;
+    if (column.binned) merge_into_bins(codes, distinct, room);
+
+    column.n_values = static_cast<std::uint32_t>(distinct.size());
     allocate_codes(column, values.size(), column.n_values);
     if (!column.narrow.empty())
-        for (std::size_t i = 0; i < known; ++i) column.narrow[row_at(i)] = static_cast<std::uint8_t>(code_of[i]);
+        for (std::size_t i = 0; i < known; ++i) column.narrow[row_at(i)] = static_cast<std::uint8_t>(codes[i]);
     else
-        for (std::size_t i = 0; i < known; ++i) column.wide[row_at(i)] = static_cast<std::uint16_t>(code_of[i]);
+        for (std::size_t i = 0; i < known; ++i) column.wide[row_at(i)] = static_cast<std::uint16_t>(codes[i]);
+    distinct.shrink_to_fit();
+    if constexpr (std::is_same_v<Real, float>)
+        column.floats = std::move(distinct);
+    else
+        column.doubles = std::move(distinct);
     return column;
 }
 

@@ -13,17 +13,21 @@ namespace foresift {
 struct Column {
     std::vector<std::uint8_t> narrow;  // codes, when all of them fit in 8 bits
     std::vector<std::uint16_t> wide;   // codes otherwise; exactly one of the two is filled
-    std::vector<double> upper;         // numeric: largest value of each code
-    std::vector<double> lower;         // numeric and binned: smallest value of each code; else empty
+    std::vector<float> floats;         // numeric: value of each code (binned: the largest), if the data was float
+    std::vector<double> doubles;       // the same, if the data was double
     std::uint32_t n_values = 0;        // codes 0 .. n_values - 1; n_values means missing
     bool nominal = false;
     bool has_missing = false;
+    bool binned = false;  // several values may share a code
 
-    bool binned() const noexcept { return !lower.empty(); }
-    double smallest(std::uint32_t code) const noexcept { return binned() ? lower[code] : upper[code]; }
+    double value(std::uint32_t code) const noexcept { return doubles.empty() ? floats[code] : doubles[code]; }
 
-    /// A threshold t with upper[left] <= t < smallest(right), half way where the arithmetic allows it.
+    /// A threshold that parts codes left and right: half way between their values, where the arithmetic allows
+    /// it; of a binned column, between the largest values of `left` and of the code before `right`.
     double threshold_between(std::uint32_t left, std::uint32_t right) const noexcept;
+
+    /// The last code in low..high-1 whose value is at or below t; low, if there is none.
+    std::uint32_t last_at_or_below(double t, std::uint32_t low, std::uint32_t high) const noexcept;
 };
 
 /// The codes of one column, wherever they lie; exactly one pointer is set.
@@ -37,6 +41,10 @@ struct Codes {
     /// Calls visit(pointer to the codes).
     template <class Visit> decltype(auto) with(Visit visit) const { return narrow ? visit(narrow) : visit(wide); }
 };
+
+/// Codes as signed numbers in the same order, and back.
+constexpr std::int16_t as_signed(std::uint16_t code) noexcept { return static_cast<std::int16_t>(code ^ 0x8000U); }
+constexpr std::uint16_t as_unsigned(std::int16_t code) noexcept { return static_cast<std::uint16_t>(code) ^ 0x8000U; }
 
 /// The most codes a column can have, missing included.
 inline constexpr std::uint32_t kMaxCodes = 65536;

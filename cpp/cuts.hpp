@@ -219,18 +219,13 @@ template <class Case, class Score>
 void CutSearch<Case, Score>::random_cuts(const Known<Case>& known, const Frame<Case>& frame, const Column& column,
                                          std::span<const double> draws, Cut& best) {
     if (known.low == known.high) return;
-    const double low = column.smallest(known.low), high = column.upper[known.high];
+    const double low = column.value(known.low), high = column.value(known.high);
     drawn_values_.clear();
     for (const double u : draws) drawn_values_.push_back(low + u * (high - low));
     std::sort(drawn_values_.begin(), drawn_values_.end());
     // The last code that lies at or below each drawn value.
     drawn_codes_.clear();
-    const auto first = column.upper.begin();
-    for (const double t : drawn_values_) {
-        const auto above = std::upper_bound(first + known.low, first + known.high, t);
-        const auto code = above == first + known.low ? known.low : static_cast<std::uint32_t>(above - first) - 1;
-        drawn_codes_.push_back(code);
-    }
+    for (const double t : drawn_values_) drawn_codes_.push_back(column.last_at_or_below(t, known.low, known.high));
     // Rows between two neighbouring drawn cuts, per class.
     const std::size_t n_cuts = drawn_codes_.size(), n_classes = frame.totals.n_classes();
     bins_.assign((n_cuts + 1) * n_classes, Weight{0});
@@ -248,7 +243,7 @@ void CutSearch<Case, Score>::random_cuts(const Known<Case>& known, const Frame<C
         if (!admissible(left.total, frame.totals.total, frame)) continue;
         const Cut before = best;
         offer(score_of(score_, left, frame.totals), drawn_codes_[j], frame, best);
-        const bool inside = !column.binned() && drawn_values_[j] < column.upper[drawn_codes_[j] + 1];
+        const bool inside = !column.binned && drawn_values_[j] < column.value(drawn_codes_[j] + 1);
         if (best.score != before.score || best.code != before.code)
             best.threshold = inside ? drawn_values_[j] : std::numeric_limits<double>::quiet_NaN();
     }

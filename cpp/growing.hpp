@@ -47,6 +47,7 @@ public:
         drain();
         if (!deferred_.empty()) finish_deferred();
         write_thresholds();
+        most_nodes_ = std::max(most_nodes_, out_.nodes.size());
         return std::move(out_);
     }
 
@@ -72,6 +73,8 @@ private:
         codes_.clear();
         for (const auto& column : columns_) codes_.push_back(Codes::of(column));
         out_ = {};
+        out_.nodes.reserve(most_nodes_);
+        out_.counts.reserve(most_nodes_ * n_classes_);
         members_.clear(), totals_.clear();
         pending_.clear(), cut_codes_.clear();
         deferred_.clear(), deferred_members_.clear();
@@ -131,6 +134,7 @@ private:
     std::uint32_t last_tried_ = 0;  // the column whose codes the splitter still holds
 
     Tree out_;
+    std::size_t most_nodes_ = 0;  // of the trees so far
     std::vector<Pending> pending_;
     std::vector<Member<Case>> members_, spare_;
     std::size_t defer_below_ = 0;
@@ -409,13 +413,15 @@ void TreeGrower<Case, Score>::cut_in_two(const Pending& at, Split& split) {
 template <class Case, class Score>
 void TreeGrower<Case, Score>::note_threshold(const Pending& at, Split& split, std::span<const std::uint16_t> codes) {
     if (!std::isnan(split.threshold)) return;
-    std::uint16_t below = 0, above = 0xffff;
-    const auto cut = static_cast<std::uint16_t>(split.cut);
+    // Shifted to signed numbers, whose minimum and maximum every x86-64 has vector instructions for.
+    std::int16_t below = std::numeric_limits<std::int16_t>::min(), above = std::numeric_limits<std::int16_t>::max();
+    const std::int16_t cut = as_signed(static_cast<std::uint16_t>(split.cut));
     for (const auto code : codes) {
-        below = std::max<std::uint16_t>(below, code <= cut ? code : 0);
-        above = std::min<std::uint16_t>(above, code > cut ? code : 0xffff);
+        const std::int16_t c = as_signed(code);
+        below = std::max(below, c <= cut ? c : std::numeric_limits<std::int16_t>::min());
+        above = std::min(above, c > cut ? c : std::numeric_limits<std::int16_t>::max());
     }
-    cut_codes_.push_back({at.node, split.feature, below, above});
+    cut_codes_.push_back({at.node, split.feature, as_unsigned(below), as_unsigned(above)});
 }
 
 template <class Case, class Score>

@@ -64,30 +64,47 @@ std::vector<Step<Real>> steps_of(const TreeView& tree) {
     return steps;
 }
 
-// Several rows walk side by side, so that the waits for memory overlap.
+// Several rows walk side by side, so that the waits for memory overlap; one that arrives makes room for the next.
 template <class Real, bool kMayMiss, class RowAt>
 void walk(const std::vector<Step<Real>>& steps, Matrix<Real> x, RowAt row_at, std::span<std::int32_t> leaves) {
-    constexpr std::size_t kLanes = 16;
-    for (std::size_t begin = 0; begin < leaves.size(); begin += kLanes) {
-        const std::size_t lanes = std::min(kLanes, leaves.size() - begin);
-        const Real* rows[kLanes];
-        std::int32_t at[kLanes] = {};
-        for (std::size_t k = 0; k < kLanes; ++k) rows[k] = x.row(row_at(begin + std::min(k, lanes - 1)));
-        bool moved = true;
-        while (moved) {
-            std::int32_t changed = 0;
-            for (std::size_t k = 0; k < kLanes; ++k) {
-                const Step<Real>& step = steps[static_cast<std::size_t>(at[k])];
-                const Real value = rows[k][step.feature];
-                std::int32_t next = step.first_child + (value > step.threshold);
-                if constexpr (kMayMiss)
-                    if (std::isnan(value)) next = step.first_child + static_cast<std::int32_t>(step.missing_branch);
-                changed |= next ^ at[k];
+    constexpr std::size_t kLanes = 8;
+    const auto next_of = [&](std::int32_t at, const Real* row) {
+        const Step<Real>& step = steps[static_cast<std::size_t>(at)];
+        const Real value = row[step.feature];
+        if constexpr (kMayMiss)
+            if (std::isnan(value)) return step.first_child + static_cast<std::int32_t>(step.missing_branch);
+        return step.first_child + static_cast<std::int32_t>(value > step.threshold);
+    };
+    const Real* rows[kLanes];
+    std::size_t numbers[kLanes];
+    std::int32_t at[kLanes] = {};
+    std::size_t started = 0;
+    for (; started < std::min(kLanes, leaves.size()); ++started) {
+        numbers[started] = started;
+        rows[started] = x.row(row_at(started));
+    }
+    const std::size_t n_lanes = started;
+    bool full = n_lanes == kLanes;
+    while (full) {
+        for (std::size_t k = 0; k < kLanes; ++k) {
+            const std::int32_t next = next_of(at[k], rows[k]);
+            if (next != at[k]) {
                 at[k] = next;
+                continue;
             }
-            moved = changed != 0;
+            leaves[numbers[k]] = next;
+            if (started == leaves.size()) {
+                full = false;
+                continue;
+            }
+            numbers[k] = started;
+            rows[k] = x.row(row_at(started++));
+            at[k] = 0;
         }
-        std::copy_n(at, lanes, leaves.begin() + static_cast<std::ptrdiff_t>(begin));
+    }
+    for (std::size_t k = 0; k < n_lanes; ++k) {
+        for (auto next = next_of(at[k], rows[k]); next != at[k]; next = next_of(at[k], rows[k])) at[k] = next;
+        leaves[numbers[k]] = at[k];
     }
 }
 

@@ -140,12 +140,13 @@ Known<Case> Splitter<Case, Score>::gather(const Code* codes, const Column& colum
         }
         members = std::span(known_members_).first(known);
     }
-    std::uint16_t low = 0xffff, high = 0;
+    // Shifted to signed numbers, whose minimum and maximum every x86-64 has vector instructions for.
+    std::int16_t low = std::numeric_limits<std::int16_t>::max(), high = std::numeric_limits<std::int16_t>::min();
     for (std::size_t i = 0; i < known; ++i) {
-        low = std::min(low, codes_[i]);
-        high = std::max(high, codes_[i]);
+        low = std::min(low, as_signed(codes_[i]));
+        high = std::max(high, as_signed(codes_[i]));
     }
-    return {{codes_.data(), known}, members, low, high};
+    return {{codes_.data(), known}, members, as_unsigned(low), as_unsigned(high)};
 }
 
 template <class Case, class Score>

@@ -51,8 +51,10 @@ Grower::Grower(std::span<const Column> columns, std::span<const std::int32_t> ta
     const double n_drawn = options.draw == Draw::all ? double(target.size()) : double(options.n_draw);
     const bool parts = options.split.missing == Missing::fractional &&
                        std::any_of(columns.begin(), columns.end(), [](const Column& c) { return c.has_missing; });
-    // A bootstrap hardly ever draws one row more than 15 times; leave room for it.
-    if (!whole || parts || largest > 1024 || n_drawn * largest > kLargestTable || n_classes >= CountCase::kLimit) return;
+    // The weight of a row is counted in 16 bits; a bootstrap draws some rows far more often than the average one.
+    const double n_rows = heavy_.empty() ? double(target.size()) : double(heavy_.size());
+    const double average = std::max(1.0, n_drawn / n_rows) * largest;
+    if (!whole || parts || average > 1024 || n_drawn * largest > kLargestTable || n_classes >= CountCase::kLimit) return;
     xlogx_.resize(static_cast<std::size_t>(n_drawn * largest) + 1);
     for (std::size_t i = 0; i < xlogx_.size(); ++i) xlogx_[i] = xlog2x(double(i));
 }

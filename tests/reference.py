@@ -225,7 +225,7 @@ def grow(
         if value > best[0] + TIE:
             best = (value, {**split, "feature": column})
     gain, split = best
-    if split is None or gain < min_gain:
+    if split is None or gain < min_gain - TIE:
         return leaf
     if split["missing"] is None:
         left = X[:, split["feature"]] <= split["threshold"]

@@ -63,32 +63,13 @@ def test_tree_is_the_literal_tree(seed, criterion, missing):
 
 
 @some(max_examples=40)
-@given(
-    seeds, st.sampled_from(CRITERIA), st.integers(1, 5), st.floats(1, 9), st.floats(2, 20), st.floats(0, 0.3)
-)
-def test_limited_tree_is_the_literal_tree(seed, criterion, depth, min_leaf, min_split, min_gain):
+@given(seeds, st.sampled_from(CRITERIA), st.integers(1, 5), st.floats(1, 9), st.floats(2, 20), st.booleans())
+def test_limited_tree_is_the_literal_tree(seed, criterion, depth, min_leaf, min_split, some_gain):
     X, y, weights = make_problem(seed, missing=0.1, max_rows=80)
-    min_gain = min_gain * (100 if criterion == "ssv" else 1)
-    table = grow(
-        X,
-        y,
-        weights,
-        criterion=criterion,
-        max_depth=depth,
-        min_leaf=min_leaf,
-        min_split=min_split,
-        min_gain=min_gain,
-    )
-    expected = reference.grow(
-        X,
-        y,
-        weights,
-        criterion=criterion,
-        max_depth=depth,
-        min_size_leaf=min_leaf,
-        min_size_split=min_split,
-        min_gain=min_gain,
-    )
+    least_gain = some_gain * (9.9 if criterion == "ssv" else 0.0312)
+    limits = {"criterion": criterion, "max_depth": depth, "min_gain": least_gain}
+    table = grow(X, y, weights, min_leaf=min_leaf, min_split=min_split, **limits)
+    expected = reference.grow(X, y, weights, min_size_leaf=min_leaf, min_size_split=min_split, **limits)
     assert_same_tree(table, expected)
 
 

@@ -317,7 +317,7 @@ def test_class_weights_multiply_sample_weights():
 
 def test_a_very_deep_tree_needs_no_recursion():
     # Classes that alternate: every split peels one row off an end.
-    n = 20_000
+    n = 12_000
     X = np.arange(n, dtype=float)[:, np.newaxis]
     y = np.arange(n) % 2
     tree = CartClassifier().fit(X, y)

@@ -1,0 +1,299 @@
+// Growing trees: by hand, to any depth, in any thread, until told to stop.
+#include "tree.hpp"
+
+#include <cstring>
+#include <numeric>
+#include <thread>
+
+#include "tools.hpp"
+
+using namespace foresift;
+using namespace foresift::tests;
+
+namespace {
+
+const std::function<bool()> kGoOn = [] { return false; };
+
+Tree grow(const Grower& grower, std::uint64_t number = 0, std::span<const double> feature_weights = {}) {
+    const std::uint64_t numbers[] = {number};
+    auto trees = grower.grow(numbers, feature_weights, kGoOn);
+    assert(trees.size() == 1);
+    return std::move(trees[0]);
+}
+
+bool equal(const Tree& a, const Tree& b) {
+    return a.nodes.size() == b.nodes.size() &&
+           std::memcmp(a.nodes.data(), b.nodes.data(), a.nodes.size() * sizeof(Node)) == 0 && a.counts == b.counts &&
+           a.set_offsets == b.set_offsets && a.set_codes == b.set_codes && a.set_branches == b.set_branches;
+}
+
+struct Data {
+    std::vector<Column> columns;
+    std::vector<std::int32_t> target;
+    std::uint32_t n_classes = 2;
+};
+
+Data make_data(std::size_t n, std::size_t p, std::uint64_t seed, double missing = 0.05) {
+    Dice dice(seed);
+    Data data;
+    for (std::size_t j = 0; j < p; ++j) {
+        std::vector<double> values(n);
+        for (auto& v : values) v = dice.unit() < missing ? kNaN : j % 2 ? dice.below(9) : dice.unit();
+        data.columns.push_back(code_numeric<double>(values, kMaxCodes));
+    }
+    std::vector<std::int32_t> codes(n);
+    for (auto& c : codes) c = std::int32_t(dice.below(7)) - 1;
+    data.columns.push_back(code_nominal(codes, 6));
+    for (std::size_t i = 0; i < n; ++i) data.target.push_back(std::int32_t(dice.below(3)));
+    data.n_classes = 3;
+    return data;
+}
+
+void by_hand() {
+    const std::vector<double> first{1, 2, 3, 4, 5, 6}, second{5, 5, 1, 1, 5, 5};
+    const std::vector<Column> columns{code_numeric<double>(first, kMaxCodes), code_numeric<double>(second, kMaxCodes)};
+    const std::vector<std::int32_t> target{0, 0, 1, 1, 1, 0};
+    const double gains[][2] = {{0.459147917027245, 0.811278124459133}, {0.25, 0.375}, {11, 6}};
+    for (std::size_t k = 0; k < 3; ++k) {
+        GrowOptions options;
+        options.split.criterion = kCriteria[k];
+        options.max_features = 2;
+        for (const std::vector<double>& weights : {std::vector<double>{}, std::vector<double>(6, 1.0)}) {
+            const Tree tree = grow(Grower(columns, target, 2, weights, options));
+            assert(tree.nodes.size() == 5);
+            const Node &root = tree.nodes[0], &right = tree.nodes[2];
+            assert(root.feature == 0 && root.threshold == 2.5 && near(root.gain, gains[k][0]));
+            assert(right.feature == 0 && right.threshold == 5.5 && near(right.gain, gains[k][1]));
+            assert(tree.nodes[1].first_child == -1 && tree.nodes[1].parent == 0 && tree.nodes[4].parent == 2);
+            assert((tree.counts == std::vector<double>{3, 3, 2, 0, 1, 3, 0, 3, 1, 0}));
+        }
+    }
+}
+
+// Every row is somewhere: children add up to their parent, and the leaves to the root.
+void check_sizes(const Tree& tree, double n_rows) {
+    assert(near(tree.nodes[0].size, n_rows));
+    double leaves = 0;
+    for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+        const Node& node = tree.nodes[i];
+        double counted = 0, below = 0;
+        for (std::size_t c = 0; c < 3; ++c) counted += tree.counts[i * 3 + c];
+        assert(near(counted, node.size));
+        if (node.first_child < 0) leaves += node.size;
+        for (int k = 0; k < node.n_children; ++k) {
+            const Node& child = tree.nodes[std::size_t(node.first_child + k)];
+            assert(child.parent == std::int32_t(i) && child.size > 0);
+            below += child.size;
+        }
+        assert(node.first_child < 0 || near(below, node.size));
+    }
+    assert(near(leaves, n_rows));
+}
+
+void sizes_add_up() {
+    const Data data = make_data(500, 4, 1);
+    // So wide that nodes which have become small are put aside.
+    const Data wide = make_data(1500, 500, 7, 0.002);
+    for (const Missing missing : {Missing::learn, Missing::fractional})
+        for (const bool multiway : {false, true}) {
+            GrowOptions options;
+            options.split.missing = missing;
+            options.split.multiway = multiway;
+            options.max_features = 70;
+            options.split.min_leaf = 20;
+            check_sizes(grow(Grower(wide.columns, wide.target, 3, {}, options)), 1500);
+            options.split.min_leaf = 1;
+            options.max_features = 2;
+            for (const Draw draw : {Draw::all, Draw::bootstrap, Draw::subsample}) {
+                options.draw = draw;
+                options.n_draw = draw == Draw::bootstrap ? 500 : 300;
+                const Tree tree = grow(Grower(data.columns, data.target, 3, {}, options), 5);
+                check_sizes(tree, draw == Draw::all ? 500 : options.n_draw);
+            }
+        }
+}
+
+void draws() {
+    GrowOptions options;
+    options.seed = 4;
+    const std::vector<std::int32_t> target(60, 0);
+    const auto drawn = [&](std::uint64_t tree, std::span<const double> weights = {}) {
+        return Grower({}, target, 2, weights, options).drawn_rows(tree);
+    };
+    assert(drawn(0) == std::vector<std::uint32_t>(60, 1));
+    options.n_draw = 40;
+    std::vector<double> weights(60, 1.0);
+    for (std::size_t i = 0; i < 15; ++i) weights[i] = 0;
+    for (const Draw draw : {Draw::bootstrap, Draw::subsample}) {
+        options.draw = draw;
+        std::vector<int> seen(60), heavy(60);
+        for (std::uint64_t tree = 0; tree < 300; ++tree) {
+            const auto times = drawn(tree), only_heavy = drawn(tree, weights);
+            assert(times == drawn(tree));
+            assert(std::accumulate(times.begin(), times.end(), 0U) == 40);
+            assert(std::accumulate(only_heavy.begin(), only_heavy.end(), 0U) == 40);
+            for (std::size_t i = 0; i < 60; ++i) {
+                assert(draw == Draw::bootstrap || (times[i] <= 1 && only_heavy[i] <= 1));
+                seen[i] += int(times[i]);
+                heavy[i] += int(only_heavy[i]);
+            }
+        }
+        for (const int s : seen) assert(s > 140 && s < 260);  // 200 on average
+        for (std::size_t i = 0; i < 60; ++i) assert(i < 15 ? heavy[i] == 0 : heavy[i] > 200 && heavy[i] < 335);
+    }
+}
+
+// A tree always has rows to learn from, however few weigh something.
+void rows_without_weight_are_not_there() {
+    const Data data = make_data(100, 3, 9);
+    std::vector<double> weights(100, 0.0);
+    weights[17] = weights[60] = 2;
+    for (const Draw draw : {Draw::all, Draw::bootstrap, Draw::subsample})
+        for (const std::uint32_t n_draw : {1U, 2U, 50U, 100U}) {
+            GrowOptions options;
+            options.draw = draw;
+            options.n_draw = n_draw;
+            const Grower grower(data.columns, data.target, 3, weights, options);
+            for (std::uint64_t number = 0; number < 50; ++number) {
+                const auto times = grower.drawn_rows(number);
+                for (std::size_t i = 0; i < 100; ++i) assert(times[i] == 0 || weights[i] > 0);
+                const Tree tree = grow(grower, number);
+                assert(tree.nodes[0].size > 0);
+                assert(near(tree.nodes[0].size, 2.0 * (times[17] + times[60])));
+            }
+        }
+}
+
+void very_deep() {
+    // Classes alternate along the only column, so every split peels one row off an end.
+    constexpr std::size_t kRows = 6000;
+    std::vector<float> values(kRows);
+    std::vector<std::int32_t> target(kRows);
+    for (std::size_t i = 0; i < kRows; ++i) {
+        values[i] = float(i);
+        target[i] = std::int32_t(i % 2);
+    }
+    const std::vector<Column> columns{code_numeric<float>(values, kMaxCodes)};
+    const Tree tree = grow(Grower(columns, target, 2, {}, {}));
+    assert(tree.nodes.size() == 2 * kRows - 1);
+    std::vector<int> depth(tree.nodes.size());
+    for (std::size_t i = 1; i < depth.size(); ++i) depth[i] = depth[std::size_t(tree.nodes[i].parent)] + 1;
+    assert(*std::max_element(depth.begin(), depth.end()) > int(kRows) / 2);
+}
+
+void any_thread_grows_the_same_trees() {
+    const Data data = make_data(400, 5, 2);
+    GrowOptions options;
+    options.draw = Draw::bootstrap;
+    options.n_draw = 400;
+    options.max_features = 2;
+    options.seed = 11;
+    const Grower grower(data.columns, data.target, 3, {}, options);
+    constexpr std::size_t kTrees = 24;
+    std::vector<Tree> alone, together(kTrees);
+    for (std::uint64_t t = 0; t < kTrees; ++t) alone.push_back(grow(grower, t));
+    std::vector<std::thread> threads;
+    for (std::size_t k = 0; k < 4; ++k)
+        threads.emplace_back([&, k] {
+            for (std::size_t t = k; t < kTrees; t += 4) together[t] = grow(grower, t);
+        });
+    for (auto& thread : threads) thread.join();
+    for (std::size_t t = 0; t < kTrees; ++t) assert(equal(alone[t], together[t]));
+    // Several in one call share their buffers and nothing else.
+    const std::uint64_t numbers[] = {7, 0, 23, 7};
+    const auto some = grower.grow(numbers, {}, kGoOn);
+    for (std::size_t i = 0; i < 4; ++i) assert(equal(some[i], alone[numbers[i]]));
+    assert(!equal(alone[0], alone[1]));
+}
+
+void stops_when_told() {
+    const Data data = make_data(20000, 10, 3, 0);
+    GrowOptions options;
+    options.max_features = 11;
+    const Grower grower(data.columns, data.target, 3, {}, options);
+    const std::uint64_t numbers[] = {0, 1};
+    int asked = 0;
+    bool stopped = false;
+    try {
+        grower.grow(numbers, {}, [&] { return ++asked == 3; });
+    } catch (const Interrupted&) {
+        stopped = true;
+    }
+    assert(stopped && asked == 3);
+}
+
+void limits() {
+    const Data data = make_data(600, 4, 4);
+    for (const double least : {1.0, 10.0, 60.0})
+        for (const int depth : {-1, 0, 1, 4}) {
+            GrowOptions options;
+            options.max_features = 5;
+            options.max_depth = depth;
+            options.split.min_leaf = least;
+            options.min_split = 3 * least;
+            const Tree tree = grow(Grower(data.columns, data.target, 3, {}, options));
+            std::vector<int> depths(tree.nodes.size());
+            for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+                const Node& node = tree.nodes[i];
+                if (i > 0) depths[i] = depths[std::size_t(node.parent)] + 1;
+                assert(node.size >= least && (depth < 0 || depths[i] <= depth));
+                assert(node.first_child < 0 || node.size >= 3 * least);
+            }
+            assert(depth != 0 || tree.nodes.size() == 1);
+        }
+}
+
+// Whole weights too large for 16 bits, and tables too large to be worth it, are grown as real ones.
+void heavy_rows() {
+    const Data data = make_data(300, 3, 5);
+    Dice dice(6);
+    std::vector<double> weights(300);
+    for (auto& w : weights) w = 1 + dice.below(5);
+    GrowOptions options;
+    options.max_features = 4;
+    options.split.criterion = Criterion::gini;
+    const Tree light = grow(Grower(data.columns, data.target, 3, weights, options));
+    for (const double factor : {1000.0, 20000.0, 1e6, 1e9}) {
+        std::vector<double> heavy(weights);
+        for (auto& w : heavy) w *= factor;
+        const Tree tree = grow(Grower(data.columns, data.target, 3, heavy, options));
+        assert(tree.nodes.size() == light.nodes.size());
+        for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+            assert(tree.nodes[i].feature == light.nodes[i].feature);
+            assert(near(tree.nodes[i].size, light.nodes[i].size * factor));
+        }
+    }
+}
+
+void nothing_to_learn_from() {
+    const std::vector<Column> columns{code_numeric<double>(std::vector<double>{1, 1, 1}, kMaxCodes),
+                                      code_numeric<double>(std::vector<double>{kNaN, kNaN, kNaN}, kMaxCodes),
+                                      code_nominal(std::vector<std::int32_t>{-1, -1, -1}, 0)};
+    const std::vector<std::int32_t> target{0, 1, 0};
+    for (const Missing missing : {Missing::learn, Missing::fractional}) {
+        GrowOptions options;
+        options.max_features = 3;
+        options.split.missing = missing;
+        options.record_tried = true;
+        const Tree tree = grow(Grower(columns, target, 2, {}, options));
+        assert(tree.nodes.size() == 1 && tree.nodes[0].first_child == -1);
+        assert(tree.tried.size() == 3);
+        for (const Tried& t : tree.tried) assert(t.node == 0 && t.gain == 0);
+    }
+}
+
+}  // namespace
+
+int main() {
+    by_hand();
+    sizes_add_up();
+    draws();
+    rows_without_weight_are_not_there();
+    very_deep();
+    any_thread_grows_the_same_trees();
+    stops_when_told();
+    limits();
+    heavy_rows();
+    nothing_to_learn_from();
+    return passed("tree");
+}

@@ -44,6 +44,7 @@ class Results(Table):
     """A table that also prints each row when it is known."""
 
     def add_row(self, *cells: Any, **options: Any) -> None:
+        """Add a row and show it."""
         CONSOLE.print(" | ".join(cells))
         super().add_row(*cells, **options)
 
@@ -179,7 +180,7 @@ def growth(table: Table, trees: int) -> None:
 
 
 def peak_memory(which: str, trees: int, folder: str) -> None:
-    """Print how far one fit raises the memory of this process, in MB; meant for a process of its own (Linux)."""
+    """Print how far one fit raises the memory of this process, in MB; for a process of its own, on Linux."""
 
     def status(field: str) -> int:
         lines = Path("/proc/self/status").read_text().splitlines()

@@ -64,47 +64,30 @@ std::vector<Step<Real>> steps_of(const TreeView& tree) {
     return steps;
 }
 
-// Several rows walk side by side, so that the waits for memory overlap; one that arrives makes room for the next.
+// Several rows walk side by side, so that the waits for memory overlap.
 template <class Real, bool kMayMiss, class RowAt>
 void walk(const std::vector<Step<Real>>& steps, Matrix<Real> x, RowAt row_at, std::span<std::int32_t> leaves) {
-    constexpr std::size_t kLanes = 8;
-    const auto next_of = [&](std::int32_t at, const Real* row) {
-        const Step<Real>& step = steps[static_cast<std::size_t>(at)];
-        const Real value = row[step.feature];
-        if constexpr (kMayMiss)
-            if (std::isnan(value)) return step.first_child + static_cast<std::int32_t>(step.missing_branch);
-        return step.first_child + static_cast<std::int32_t>(value > step.threshold);
-    };
-    const Real* rows[kLanes];
-    std::size_t numbers[kLanes];
-    std::int32_t at[kLanes] = {};
-    std::size_t started = 0;
-    for (; started < std::min(kLanes, leaves.size()); ++started) {
-        numbers[started] = started;
-        rows[started] = x.row(row_at(started));
-    }
-    const std::size_t n_lanes = started;
-    bool full = n_lanes == kLanes;
-    while (full) {
-        for (std::size_t k = 0; k < kLanes; ++k) {
-            const std::int32_t next = next_of(at[k], rows[k]);
-            if (next != at[k]) {
+    constexpr std::size_t kLanes = 16;
+    for (std::size_t begin = 0; begin < leaves.size(); begin += kLanes) {
+        const std::size_t lanes = std::min(kLanes, leaves.size() - begin);
+        const Real* rows[kLanes];
+        std::int32_t at[kLanes] = {};
+        for (std::size_t k = 0; k < kLanes; ++k) rows[k] = x.row(row_at(begin + std::min(k, lanes - 1)));
+        bool moved = true;
+        while (moved) {
+            std::int32_t changed = 0;
+            for (std::size_t k = 0; k < kLanes; ++k) {
+                const Step<Real>& step = steps[static_cast<std::size_t>(at[k])];
+                const Real value = rows[k][step.feature];
+                std::int32_t next = step.first_child + (value > step.threshold);
+                if constexpr (kMayMiss)
+                    if (std::isnan(value)) next = step.first_child + static_cast<std::int32_t>(step.missing_branch);
+                changed |= next ^ at[k];
                 at[k] = next;
-                continue;
             }
-            leaves[numbers[k]] = next;
-            if (started == leaves.size()) {
-                full = false;
-                continue;
-            }
-            numbers[k] = started;
-            rows[k] = x.row(row_at(started++));
-            at[k] = 0;
+            moved = changed != 0;
         }
-    }
-    for (std::size_t k = 0; k < n_lanes; ++k) {
-        for (auto next = next_of(at[k], rows[k]); next != at[k]; next = next_of(at[k], rows[k])) at[k] = next;
-        leaves[numbers[k]] = at[k];
+        std::copy_n(at, lanes, leaves.begin() + static_cast<std::ptrdiff_t>(begin));
     }
 }
 
@@ -147,7 +130,12 @@ public:
         fractions_ = std::any_of(tree.nodes.begin(), tree.nodes.end(), [](const Node& node) {
             return node.first_child >= 0 && node.missing_branch < 0;
         });
-        if (n_rows >= kWorthwhile && is_plain(tree)) steps_ = steps_of<Real>(tree);
+        if (n_rows < kWorthwhile) return;
+        if (is_plain(tree)) steps_ = steps_of<Real>(tree);
+        shares_.resize(tree.counts.size());
+        for (std::size_t i = 0; i < tree.nodes.size(); ++i)
+            for (std::size_t c = i * tree.n_classes; c < (i + 1) * tree.n_classes; ++c)
+                shares_[c] = tree.counts[c] / tree.nodes[i].size;
     }
 
     // leaves[i] belongs to row begin + i, or to rows[begin + i].
@@ -174,14 +162,16 @@ public:
         find(x, may_miss, rows, begin, leaves);
         for (std::size_t i = 0; i < leaves.size(); ++i) {
             const auto leaf = static_cast<std::size_t>(leaves[i]);
-            const double scale = 1 / tree_.nodes[leaf].size;
-            for (std::size_t c = 0; c < k; ++c) out[row_at(i) * k + c] += tree_.counts[leaf * k + c] * scale;
+            for (std::size_t c = 0; c < k; ++c)
+                out[row_at(i) * k + c] +=
+                    shares_.empty() ? tree_.counts[leaf * k + c] / tree_.nodes[leaf].size : shares_[leaf * k + c];
         }
     }
 
 private:
     TreeView tree_;
     std::vector<Step<Real>> steps_;  // empty: not prepared
+    std::vector<double> shares_;     // class shares of every node; empty: not prepared
     bool fractions_;
 };
 

@@ -72,6 +72,23 @@ Missing missing_of(const std::string& name) {
                           "rule for missing values");
 }
 
+// Asked to stop by another thread, or by a signal such as Ctrl-C.
+struct StopFlag {
+    std::atomic<bool> requested{false};
+};
+
+std::function<bool()> stop_check(const StopFlag* flag) {
+    using Clock = std::chrono::steady_clock;
+    return [flag, last = Clock::now()]() mutable {
+        if (flag && flag->requested.load(std::memory_order_relaxed)) return true;
+        if (Clock::now() - last < std::chrono::milliseconds(50)) return false;
+        last = Clock::now();
+        const nb::gil_scoped_acquire locked;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        return false;
+    };
+}
+
 struct ColumnStore {
     std::uint32_t n_rows, max_bins;
     std::vector<Column> columns;
@@ -90,6 +107,7 @@ struct ColumnStore {
         const nb::gil_scoped_release unlocked;
         // Some columns at a time are copied side by side: one row of a C-ordered block fills a cache line of each.
         constexpr std::size_t kTogether = 16;
+        auto signalled = stop_check(nullptr);  // throws on Ctrl-C
         std::vector<Real> buffer(std::min(kTogether, block.shape(1)) * n_rows);
         const auto row_step = block.stride(0), column_step = block.stride(1);
         for (std::size_t first = 0; first < block.shape(1); first += kTogether) {
@@ -103,8 +121,10 @@ struct ColumnStore {
                     for (std::size_t k = 0; k < width; ++k)
                         buffer[k * n_rows + i] = source[static_cast<std::int64_t>(k) * column_step];
             }
-            for (std::size_t k = 0; k < width; ++k)
+            for (std::size_t k = 0; k < width; ++k) {
                 columns.push_back(code_numeric<Real>({&buffer[k * n_rows], n_rows}, max_bins));
+                signalled();
+            }
         }
     }
     void add_nominal(const Vector<std::int32_t>& codes, std::uint32_t n_categories) {
@@ -121,23 +141,6 @@ struct ColumnStore {
         return nb::cast(to_numpy(std::vector(column.narrow)));
     }
 };
-
-// Asked to stop by another thread, or by a signal such as Ctrl-C.
-struct StopFlag {
-    std::atomic<bool> requested{false};
-};
-
-std::function<bool()> stop_check(const StopFlag* flag) {
-    using Clock = std::chrono::steady_clock;
-    return [flag, last = Clock::now()]() mutable {
-        if (flag && flag->requested.load(std::memory_order_relaxed)) return true;
-        if (Clock::now() - last < std::chrono::milliseconds(50)) return false;
-        last = Clock::now();
-        const nb::gil_scoped_acquire locked;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        return false;
-    };
-}
 
 GrowOptions options_of(const nb::kwargs& kwargs) {
     GrowOptions o;

@@ -469,18 +469,30 @@ void TreeGrower<Case, Score>::share_out(const Pending& at, Split& split) {
     std::vector<double> shares(n_branches);
     double known = 0;
     for (std::size_t b = 0; b < n_branches; ++b) known += shares[b] = double(sides_[b].total);
+    // Room for every branch, the last one first; rows keep their order inside a branch.
+    std::vector<std::size_t> at_end(n_branches, 0);
+    std::size_t everywhere = 0;
+    for (std::size_t i = 0; i < spare_.size(); ++i)
+        branch_[i] == kEveryBranch ? ++everywhere : ++at_end[branch_[i]];
+    std::size_t end = at.begin;
     for (std::size_t b = n_branches; b-- > 0;) {
-        for (std::size_t i = 0; i < spare_.size(); ++i) {
-            Member<Case> member = spare_[i];
-            if (branch_[i] == kEveryBranch) {
-                member.of = Case::make(member.of.cls(), double(member.of.weight()) * shares[b] / known);
-                sides_[b].add(member.of);
-            } else if (branch_[i] != b) {
-                continue;
-            }
-            members_.push_back(member);
+        const std::size_t size = at_end[b] + everywhere;
+        at_end[b] = end;
+        ends_[b] = end += size;
+    }
+    members_.resize(end);
+    for (std::size_t i = 0; i < spare_.size(); ++i) {
+        Member<Case> member = spare_[i];
+        if (branch_[i] != kEveryBranch) {
+            members_[at_end[branch_[i]]++] = member;
+            continue;
         }
-        ends_[b] = members_.size();
+        const double whole = double(member.of.weight());
+        for (std::size_t b = 0; b < n_branches; ++b) {
+            member.of = Case::make(member.of.cls(), whole * shares[b] / known);
+            sides_[b].add(member.of);
+            members_[at_end[b]++] = member;
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -68,26 +69,21 @@ public:
     /// that is convex in all counts at once, those prefixes hold the optimum (Breiman et al. 1984, 4.2), so
     /// `prefixes_suffice` skips the rest, unless the optimum is too small on one side.
     Grouping two_sets(bool prefixes_suffice) {
-        const std::size_t m = table_.size();
-        if (m < 2) return {};
-        in_left_.assign(m, 0);
-        best_ = {};
+        if (table_.size() < 2) return {};
         if (prefixes_suffice) {
             const double least = std::exchange(min_leaf_, 0.0);
             prefixes(1);
             min_leaf_ = least;
-            Weight left = 0;
-            for (std::size_t g = 0; g < m; ++g) left += best_.branches[g] == 0 ? table_.sizes[g] : Weight{0};
-            if (large_enough(left)) return best_;
+            if (large_enough(best_.weight)) return best_division();
             best_ = {};
         }
-        if (m <= kMostForEverySubset)
+        if (table_.size() <= kMostForEverySubset) {
             all_subsets();
-        else {
+        } else {
             singletons();
             for (std::size_t c = 0; c < table_.n_classes; ++c) prefixes(c);
         }
-        return best_;
+        return best_division();
     }
 
     /// One branch per category; at least two of them must reach the least weight.
@@ -111,32 +107,62 @@ private:
     }
     void flip(std::size_t g) noexcept {
         in_left_[g] ^= 1;
+        n_left_ += in_left_[g] ? 1 : -1;
         move(left_, g, in_left_[g]);
     }
-    void reset() noexcept {
+    void reset() {
         left_.clear();
-        std::fill(in_left_.begin(), in_left_.end(), std::uint8_t{0});
+        n_left_ = 0;
+        in_left_.assign(table_.size(), 0);
     }
 
     bool large_enough(Weight left) const noexcept {
         return double(left) >= min_leaf_ && double(totals_.total - left) >= min_leaf_;
     }
 
-    // Takes the present division if it is better; of equals the one with the smaller left set, and the first.
-    void offer() {
+    // How a division came about, which is all that must be kept of it.
+    enum class Kind : std::uint8_t { none, subset, single, prefix };
+    struct Found {
+        double score = -std::numeric_limits<double>::infinity();
+        Weight weight = 0;  // of the left side
+        std::size_t smaller = 0;
+        Kind kind = Kind::none;
+        std::size_t cls = 0, number = 0;
+    };
+
+    // Takes the present division if it is better; of equals the one with the smaller set, and the first.
+    void offer(Kind kind, std::size_t cls, std::size_t number) {
         if (!large_enough(left_.total)) return;
         const double score = score_of(score_, left_, totals_);
-        const std::size_t m = table_.size();
-        std::size_t size = std::accumulate(in_left_.begin(), in_left_.end(), std::size_t{0});
-        const bool swap = 2 * size > m || (2 * size == m && !in_left_[0]);
-        size = swap ? m - size : size;
-        if (!(score > best_.score + tie_ || (score > best_.score - tie_ && size < best_size_))) return;
-        best_.score = score;
-        best_.categories = table_.categories;
-        best_.branches.resize(m);
-        for (std::size_t g = 0; g < m; ++g) best_.branches[g] = (in_left_[g] != 0) == swap;
-        best_.n_branches = 2;
-        best_size_ = size;
+        const auto n_left = static_cast<std::size_t>(n_left_);
+        const std::size_t smaller = std::min(n_left, table_.size() - n_left);
+        if (score > best_.score + tie_ || (score > best_.score - tie_ && smaller < best_.smaller))
+            best_ = {score, left_.total, smaller, kind, cls, number};
+    }
+
+    // The smaller set is branch 0; of equally large ones that with the first category.
+    Grouping best_division() {
+        Grouping result;
+        if (best_.kind == Kind::none) return result;
+        reset();
+        if (best_.kind == Kind::single) {
+            flip(best_.number);
+        } else if (best_.kind == Kind::prefix) {
+            order_by_share(best_.cls);
+            for (std::size_t i = 0; i < best_.number; ++i) flip(order_[i]);
+        } else {
+            const std::size_t gray = best_.number ^ (best_.number >> 1);
+            for (std::size_t g = 0; g < table_.size(); ++g)
+                if ((gray >> g) & 1) flip(g);
+        }
+        const std::size_t m = table_.size(), n_left = static_cast<std::size_t>(n_left_);
+        const bool swap = 2 * n_left > m || (2 * n_left == m && !in_left_[0]);
+        result.score = best_.score;
+        result.n_branches = 2;
+        result.categories = table_.categories;
+        result.branches.resize(m);
+        for (std::size_t g = 0; g < m; ++g) result.branches[g] = (in_left_[g] != 0) == swap;
+        return result;
     }
 
     void all_subsets() {
@@ -145,27 +171,33 @@ private:
         // Gray code: one category changes sides at a time; the last one stays right, so no division comes twice.
         for (std::uint32_t step = 1; step < (1U << (m - 1)); ++step) {
             flip(static_cast<std::size_t>(std::countr_zero(step)));
-            offer();
+            offer(Kind::subset, 0, step);
         }
     }
     void singletons() {
+        reset();
         for (std::size_t g = 0; g < table_.size(); ++g) {
-            reset();
             flip(g);
-            offer();
+            offer(Kind::single, 0, g);
+            in_left_[g] = 0;
+            n_left_ = 0;
+            left_.clear();
         }
     }
     void prefixes(std::size_t cls) {
         reset();
+        order_by_share(cls);
+        for (std::size_t i = 0; i + 1 < order_.size(); ++i) {
+            flip(order_[i]);
+            offer(Kind::prefix, cls, i + 1);
+        }
+    }
+    void order_by_share(std::size_t cls) {
         order_.resize(table_.size());
         std::iota(order_.begin(), order_.end(), std::size_t{0});
         const auto share = [&](std::size_t g) { return double(table_.row(g)[cls]) / double(table_.sizes[g]); };
         std::stable_sort(order_.begin(), order_.end(),
                          [&](std::size_t a, std::size_t b) { return share(a) < share(b); });
-        for (std::size_t i = 0; i + 1 < order_.size(); ++i) {
-            flip(order_[i]);
-            offer();
-        }
     }
 
     Score score_;
@@ -173,9 +205,9 @@ private:
     Tally<Weight> left_, totals_;
     double min_leaf_, tie_;
     std::vector<std::uint8_t> in_left_;
+    std::ptrdiff_t n_left_ = 0;
     std::vector<std::size_t> order_;
-    Grouping best_;
-    std::size_t best_size_ = 0;
+    Found best_;
 };
 
 }  // namespace foresift

@@ -1,7 +1,7 @@
 """Speed and memory of SiftForestClassifier and scikit-learn's RandomForestClassifier, as ratios in one run.
 
 Both sides get the same data, the same settings and one thread; `fit` is timed whole, validation and coding
-included, in processor time. Runs take turns, and the best of several counts: machines are noisy. Every
+included, in processor time. Runs take turns, and the best of several counts (100,000 rows: one run). Every
 comparison also checks that both forests learned the problem: accuracy on held-out rows over several seeds.
 
     python benchmarks/forest.py            # everything, about twenty minutes

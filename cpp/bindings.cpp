@@ -10,7 +10,6 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -204,7 +203,12 @@ struct PyGrower {
     }
 
     NewArray<std::uint32_t> drawn(std::uint64_t tree) const {
-        return to_numpy(grower.drawn_rows(tree));
+        std::vector<std::uint32_t> times;
+        {
+            const nb::gil_scoped_release unlocked;
+            times = grower.drawn_rows(tree);
+        }
+        return to_numpy(std::move(times));
     }
 };
 
@@ -325,6 +329,7 @@ NB_MODULE(_core, m) {
              nb::sig("def __init__(self, store: ColumnStore, target: NDArray[numpy.int32], n_classes: int, "
                      "weights: NDArray[numpy.float64] | None, **options: object) -> None"))
         .def("grow", &PyGrower::grow, "trees"_a, "feature_weights"_a.none() = nb::none(), "stop"_a.none() = nb::none())
+        .def_prop_ro("n_rows", [](const PyGrower& g) { return g.target.size(); })
         .def("drawn_rows", &PyGrower::drawn, "tree"_a, "How often each row is drawn for a tree.");
 
     m.def("add_proba", &add_proba<float>, "tables"_a, "x"_a.noconvert(), "rows"_a.none(), "out"_a.noconvert(), "stop"_a.none() = nb::none());

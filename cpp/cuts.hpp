@@ -221,7 +221,7 @@ void CutSearch<Case, Score>::random_cuts(const Known<Case>& known, const Frame<C
     if (known.low == known.high) return;
     const double low = column.value(known.low), high = column.value(known.high);
     drawn_values_.clear();
-    for (const double u : draws) drawn_values_.push_back(low + u * (high - low));
+    for (const double u : draws) drawn_values_.push_back(low * (1 - u) + high * u);  // high - low may overflow
     std::sort(drawn_values_.begin(), drawn_values_.end());
     // The last code that lies at or below each drawn value.
     drawn_codes_.clear();

@@ -8,31 +8,26 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context as fit_context
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import (
-    HasMethods,
-    Hidden,
     Interval,
     InvalidParameterError,
     Options,
     RealNotInt,
     StrOptions,
-    validate_params,
 )
 from sklearn.utils.validation import validate_data
 
 __all__ = [
     "HAS_CALLBACKS",
     "CallbackSupportMixin",
-    "HasMethods",
-    "Hidden",
     "Interval",
     "InvalidParameterError",
     "Options",
@@ -47,18 +42,14 @@ __all__ = [
     "seed_of",
     "table_tags",
     "track",
-    "validate_data",
-    "validate_params",
-    "with_callbacks",
 ]
 
 try:  # scikit-learn 1.9; experimental there, so it may also change or go
-    from sklearn.callback import CallbackSupportMixin, ProgressBar, with_callbacks
+    from sklearn.callback import CallbackSupportMixin, ProgressBar
 
     HAS_CALLBACKS = True
 except ImportError:
     HAS_CALLBACKS = False
-    _Method = TypeVar("_Method", bound=Callable[..., Any])
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stand-in for scikit-learn 1.9's mixin: takes callbacks, warns, and never calls them."""
@@ -74,10 +65,6 @@ except ImportError:
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             raise ImportError("ProgressBar needs scikit-learn 1.9 or newer: pip install -U scikit-learn")
-
-    def with_callbacks(method: _Method) -> _Method:
-        """Return the method as it is: there are no callbacks to tear down."""
-        return method
 
 
 class Progress:
@@ -248,9 +235,10 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> NDArray
         raise ValueError("Negative values in data passed to `sample_weight`: every weight must be 0 or more.")
     if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
+    # Scores square the weights: stay far from where that overflows.
     with np.errstate(over="ignore"):
-        if not np.isfinite(weights.sum()):
-            raise ValueError("The sample weights are too large to be added up: divide them by their mean.")
+        if weights.sum() > 1e100:
+            raise ValueError("The sample weights are too large to reckon with: divide them by their mean.")
     return weights
 
 

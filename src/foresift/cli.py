@@ -67,6 +67,8 @@ def read_table(path: Path) -> dict[str, list[str]]:
         raise InputError(f"{path} is empty: a header line and rows are needed.")
     if not rows:
         raise InputError(f"{path} has a header but no rows.")
+    if len(header) == 1 and (other := next((mark for mark in ";\t|" if mark in header[0]), None)):
+        raise InputError(f"{path} has one column, with {other!r} in its name: separate the cells by commas.")
     names = [cell.strip() or f"column {i}" for i, cell in enumerate(header, start=1)]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
@@ -179,6 +181,10 @@ def split_target(table: dict[str, list[str]], target: str) -> tuple[dict[str, "n
         raise InputError(
             f"Target {target!r} has {len(classes)} values in {len(labels)} rows: too many classes."
         )
+    if len(classes) > 20 and to_column(labels).dtype != object and any("." in cell for cell in classes):
+        raise InputError(
+            f"Target {target!r} is a number with {len(classes)} values: turn it into a few classes first."
+        )
     columns = {name: to_column(cells) for name, cells in table.items() if name != target}
     if not columns:
         raise InputError(f"There is no column besides the target {target!r}.")
@@ -267,12 +273,17 @@ def select(
     target: Annotated[str, typer.Option(metavar="COL", help="The column to explain.")],
     method: Annotated[Method, typer.Option(help="How to rank; see `foresift methods`.")] = Method.auto,
     k: Annotated[int | None, typer.Option(min=1, help="Show only the best K columns.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Equal seeds give equal rankings.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Equal seeds give equal rankings.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1,
     trees: Annotated[int, typer.Option(min=1, help="How many trees the forest grows.")] = 500,
 ) -> None:
-    """Rank the columns of DATA by how much they tell about the target."""
+    """Rank the columns of DATA by how much they tell about the target.
+
+    A cell that is empty, ?, NA or NaN is a missing value.
+    """
     try:
+        if jobs == 0:
+            raise InputError("--jobs is a number of threads, or -1 for all cores; it cannot be 0.")
         columns, labels = split_target(read_table(data), target)
         if k is not None and k > len(columns):
             raise InputError(f"--k is {k}, but there are only {len(columns)} columns besides the target.")

@@ -358,6 +358,8 @@ def _items(data: Any, name: str) -> tuple[NDArray[Any], bool]:
         if series.dtype.is_numeric():
             return series.cast(nw.Float64()).to_numpy(), False
         items = np.array([*series.to_list(), None], dtype=object)[:-1]  # None: keep it an array of objects
+        if isinstance(series.dtype, nw.Categorical | nw.Enum):
+            return items, True
     else:
         # A list of strings and NaN would become an array of strings, "nan" among them.
         items = np.asarray(data, dtype=None if hasattr(data, "dtype") else object)

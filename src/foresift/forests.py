@@ -172,21 +172,22 @@ class SiftForestClassifier(TreeClassifier):
         SiftForestClassifier
             Itself.
         """
-        old = self._trees_to_keep()
-        if self.oob_score and not self.bootstrap and self.max_samples is None:
-            raise ValueError(
-                "oob_score needs rows that a tree did not see: set bootstrap=True, or max_samples below 1."
-            )
-        before = (self.schema_, list(self.classes_)) if old else None
+        old, before = self._trees_to_keep(), dict(self.__dict__)
         table, weights = self._make_table(X, y, sample_weight)
-        if before and before != (table.schema, list(table.classes)):
+        if old and (before["schema_"], list(before["classes_"])) != (table.schema, list(table.classes)):
+            self.__dict__ = before  # reading X has set its columns already
             raise ValueError(
                 "warm_start would keep trees of other columns, categories or classes: set it to False."
             )
         feature_weights = self._feature_weights(table.n_columns)
         n_rows = table.n_rows if weights is None else int(np.count_nonzero(weights))
         seed = self._seed if old else seed_of(self.random_state)
-        grower = self._make_grower(table, weights, seed=seed, **self._draw(n_rows))
+        draw = self._draw(n_rows)
+        if self.oob_score and draw != {**draw, "draw": "bootstrap"} and draw.get("n_draw", n_rows) == n_rows:
+            raise ValueError(
+                "oob_score needs rows that a tree did not see: set bootstrap=True, or max_samples below 1.0."
+            )
+        grower = self._make_grower(table, weights, seed=seed, **draw)
         wanted = range(len(old), self.n_estimators)
         with track(self, len(wanted), task="tree", X=X, y=y) as progress:
             new = grow_trees(
@@ -215,6 +216,8 @@ class SiftForestClassifier(TreeClassifier):
                 f"n_estimators={self.n_estimators} must be larger or equal to the {n_old} trees grown so far "
                 "when warm_start=True."
             )
+        if (self.node_tables_[0].tried is not None) != self.record_tried:
+            raise ValueError("record_tried cannot change between fits when warm_start=True.")
         if self.n_estimators == n_old:
             warn("Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=4)
         return self.node_tables_
@@ -232,6 +235,7 @@ class SiftForestClassifier(TreeClassifier):
             raise ValueError("feature_sampling must hold finite weights of 0 or more.")
         if not weights.any():
             raise ValueError("feature_sampling is 0 for every column: make the weight of one positive.")
+        weights /= weights.max()  # so that the sum cannot overflow
         return np.asarray(weights / weights.sum())
 
     def _draw(self, n_rows: int) -> dict[str, Any]:
@@ -247,17 +251,21 @@ class SiftForestClassifier(TreeClassifier):
 
     def _judge_out_of_bag(self, X: Any, table: Table, grower: _core.Grower) -> None:
         arrays = [tree.arrays for tree in self.node_tables_]
-        values = np.ascontiguousarray(self.schema_.encode(X, self))
         sums, times = np.zeros((table.n_rows, table.n_classes)), np.zeros(table.n_rows)
+        begin = 0
+        for batch in self.schema_.encode_batches(X, self):
+            values = np.ascontiguousarray(batch)
 
-        def add(first: int, last: int, stop: _core.StopFlag) -> None:
-            for number, tree in enumerate(arrays):
-                unseen = np.flatnonzero(grower.drawn_rows(number)[first:last] == 0).astype(np.uint32)
-                if len(unseen):
-                    _core.add_proba([tree], values[first:last], unseen, sums[first:last], stop)
-                    times[first:last][unseen] += 1
+            def add(first: int, last: int, stop: _core.StopFlag, x: Any = values, begin: int = begin) -> None:
+                rows = slice(begin + first, begin + last)
+                for number, tree in enumerate(arrays):
+                    unseen = np.flatnonzero(grower.drawn_rows(number)[rows] == 0).astype(np.uint32)
+                    if len(unseen):
+                        _core.add_proba([tree], x[first:last], unseen, sums[rows], stop)
+                        times[rows][unseen] += 1
 
-        in_row_spans(add, table.n_rows, self.n_jobs)
+            in_row_spans(add, len(values), self.n_jobs)
+            begin += len(values)
         judged = times > 0
         if not judged.all():
             warn(

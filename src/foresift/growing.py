@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 import numpy as np
@@ -73,17 +73,20 @@ def grow_trees(
     stop = _core.StopFlag()
 
     def grow(some: Sequence[int]) -> list[NodeTable]:
-        # Tasks start in order, so what a callback stops is the end of the list, with no gap before it.
-        if progress.stop_requested:
+        if progress.stop_requested:  # by a callback
             return []
         grown = [NodeTable.from_core(a, tried=tried) for a in grower.grow(list(some), feature_weights, stop)]
         progress.advance(len(grown))
         return grown
 
-    # A few trees a task, which share their buffers; many tasks, which keep the threads busy.
-    size = max(1, min(16, len(trees) // (8 * effective_n_jobs(n_jobs))))
+    # Small trees share the buffers of a task; large ones are handed over one by one, which keeps memory low.
+    # Many tasks keep the threads busy and progress visible.
+    size = max(1, min(len(trees) // (8 * effective_n_jobs(n_jobs)), 100_000 // grower.n_rows))
     tasks = [trees[i : i + size] for i in range(0, len(trees), size)]
-    return [table for part in in_threads(grow, tasks, n_jobs, stop) for table in part]
+    parts = in_threads(grow, tasks, n_jobs, stop)
+    # A thread may have skipped a task while a later one was done: what counts is up to the first gap.
+    whole = list(takewhile(len, parts))
+    return [table for part in whole for table in part]
 
 
 def in_row_spans(work: Callable[[int, int, _core.StopFlag], None], n_rows: int, n_jobs: int | None) -> None:

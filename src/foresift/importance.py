@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,12 +55,12 @@ def node_tables(model: Any) -> list[NodeTable]:
     >>> len(tables), float(tables[0].nodes["size"][0])
     (3, 150.0)
     """
-    if hasattr(model, "node_table_"):
-        return [model.node_table_]
-    if hasattr(model, "node_tables_"):
-        return list(model.node_tables_)
-    check_is_fitted(model)
-    return [_from_sklearn(tree, columns) for tree, columns in _members(model, None)]
+    if not hasattr(model, "node_table_") and not hasattr(model, "node_tables_"):
+        check_is_fitted(model)
+    return [
+        _with_columns(tree, columns) if isinstance(tree, NodeTable) else _from_sklearn(tree, columns)
+        for tree, columns in _members(model, None)
+    ]
 
 
 def average_gain(model: Any, weighting: str = "complexity") -> NDArray[np.float64]:
@@ -198,11 +199,18 @@ def _xlog2x(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _is_gradient_boosting(model: Any) -> bool:
-    return np.ndim(getattr(model, "estimators_", [])) == 2
+    members = getattr(model, "estimators_", None)
+    return isinstance(members, np.ndarray) and members.ndim == 2
 
 
 def _members(model: Any, columns: NDArray[np.intp] | None) -> Iterator[tuple[Any, NDArray[np.intp] | None]]:
     """Trees of a scikit-learn model, each with the model's column behind each of its own (None: the same)."""
+    if hasattr(model, "node_table_"):
+        yield model.node_table_, columns
+        return
+    if hasattr(model, "node_tables_"):
+        yield from ((table, columns) for table in model.node_tables_)
+        return
     if hasattr(model, "tree_"):
         yield model, columns
         return
@@ -215,6 +223,18 @@ def _members(model: Any, columns: NDArray[np.intp] | None) -> Iterator[tuple[Any
     for member, subset in zip(members, subsets, strict=True):
         inner = columns if subset is None else subset if columns is None else columns[subset]
         yield from _members(member, inner)
+
+
+def _with_columns(table: NodeTable, columns: NDArray[np.intp] | None) -> NodeTable:
+    """Name the columns of the whole model where a tree of ours saw only some of them."""
+    if columns is None:
+        return table
+    nodes, tried = table.nodes.copy(), None if table.tried is None else table.tried.copy()
+    inner = nodes["feature"] >= 0
+    nodes["feature"][inner] = columns[nodes["feature"][inner]]
+    if tried is not None:
+        tried["feature"] = columns[tried["feature"]]
+    return replace(table, nodes=nodes, tried=tried)
 
 
 def _why_no_trees(model: Any) -> str:

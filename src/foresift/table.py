@@ -66,10 +66,6 @@ class Schema:
         """Mask of the nominal columns."""
         return np.array([known is not None for known in self.categories], dtype=bool)
 
-    def label(self, j: int) -> str:
-        """Name of column j, or "x<j>" as in scikit-learn if the data had no names."""
-        return f"x{j}" if self.names is None else self.names[j]
-
     def encode(self, X: Any, estimator: Any = None) -> NDArray[Any]:
         """Read X as the matrix of numbers that trees compare with their thresholds and category sets.
 
@@ -389,9 +385,12 @@ def _code_target(y: Any, n_rows: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
     native = nw.from_native(y, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame) and native.shape[1] == 1:
         native = native[:, 0]
+    # A list of text and NaN would become text, "nan" among it: its items are looked at one by one.
+    items = None if hasattr(y, "dtype") or hasattr(y, "__array__") else np.asarray(y, dtype=object)
     y = column_or_1d(values_of(native) if isinstance(native, nw.Series) else native, warn=True)
-    kind = kind_of_values(y, "y") if y.dtype == object else "number"
-    if y.dtype == object and any(map(is_missing, set(y.tolist()))):
+    looked_at = items if items is not None and items.ndim == 1 and y.dtype.kind in "US" else y
+    kind = kind_of_values(looked_at, "y") if looked_at.dtype == object else "number"
+    if looked_at.dtype == object and any(map(is_missing, set(looked_at.tolist()))):
         raise ValueError("Input y contains NaN: drop the rows whose target is missing, or give it a label.")
     assert_all_finite(y, input_name="y")
     check_consistent_length(np.broadcast_to(0.0, n_rows), y)

@@ -45,7 +45,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             StrOptions({"sqrt", "log2"}),
             None,
         ],
-        "n_thresholds": [Interval(numbers.Integral, 1, None, closed="left"), None],
+        "n_thresholds": [Interval(numbers.Integral, 1, 65_536, closed="both"), None],
         "nominal_splits": [StrOptions({"subsets", "multiway"})],
         "missing": [StrOptions({"learn", "fractional"})],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
@@ -144,9 +144,18 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         table.require_two_classes(self)
         weights = check_sample_weight(sample_weight, table.n_rows)
         if self.class_weight is not None:
+            self._check_class_weight()
             by_class = compute_sample_weight(self.class_weight, table.classes[table.target])
             weights = by_class if weights is None else weights * by_class
+            if not weights.any():
+                raise ValueError("class_weight leaves no row with a weight: make that of a class positive.")
         return table, scale_up(weights)
+
+    def _check_class_weight(self) -> None:
+        if not isinstance(self.class_weight, dict):
+            return
+        if not all(np.isfinite(weight) and 0 <= weight <= 1e50 for weight in self.class_weight.values()):
+            raise ValueError(f"class_weight must hold weights from 0 to 1e50, but is {self.class_weight}.")
 
     def _make_grower(
         self, table: Table, weights: NDArray[np.float64] | None, **rows_and_seed: Any
@@ -158,7 +167,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             "multiway": self.nominal_splits == "multiway",
             "min_leaf": float(self.min_samples_leaf),
             "max_features": resolve_max_features(self.max_features, table.n_columns),
-            "max_depth": -1 if self.max_depth is None else self.max_depth,
+            "max_depth": -1 if self.max_depth is None else min(self.max_depth, 2**31 - 1),
             "min_split": float(self.min_samples_split),
             "min_gain": float(self.min_gain),
             "record_tried": self.record_tried,
@@ -185,7 +194,7 @@ class CartClassifier(TreeClassifier):
     min_samples_split : float, default=2
         Least weight of a node that may be split. Weights count: a row of weight 2 is two rows.
     min_samples_leaf : float, default=1
-        Least weight of a branch.
+        Least weight of a branch; of a multiway split, of two of its branches (as in C4.5).
     min_gain : float, default=0
         Least gain of a split. With 0 an impure node is split even if no column helps by itself, as XOR needs.
     max_features : int, float, {"sqrt", "log2"} or None, default=None

@@ -33,8 +33,7 @@ template <class Real>
 struct Step {
     Real threshold;
     std::int32_t feature;
-    std::int32_t first_child : 31;
-    std::uint32_t missing_branch : 1;
+    std::int32_t first_child;
 };
 
 // The largest Real at or below t: no Real lies between, so comparisons with it come out the same.
@@ -59,14 +58,14 @@ std::vector<Step<Real>> steps_of(const TreeView& tree) {
         steps[i].threshold = leaf ? std::numeric_limits<Real>::infinity() : round_down<Real>(node.threshold);
         steps[i].feature = leaf ? 0 : node.feature;
         steps[i].first_child = leaf ? static_cast<std::int32_t>(i) : node.first_child;
-        steps[i].missing_branch = leaf ? 0 : static_cast<std::uint32_t>(node.missing_branch);
     }
     return steps;
 }
 
 // Several rows walk side by side, so that the waits for memory overlap.
 template <class Real, bool kMayMiss, class RowAt>
-void walk(const std::vector<Step<Real>>& steps, Matrix<Real> x, RowAt row_at, std::span<std::int32_t> leaves) {
+void walk(const TreeView& tree, const std::vector<Step<Real>>& steps, Matrix<Real> x, RowAt row_at,
+          std::span<std::int32_t> leaves) {
     constexpr std::size_t kLanes = 16;
     for (std::size_t begin = 0; begin < leaves.size(); begin += kLanes) {
         const std::size_t lanes = std::min(kLanes, leaves.size() - begin);
@@ -81,7 +80,7 @@ void walk(const std::vector<Step<Real>>& steps, Matrix<Real> x, RowAt row_at, st
                 const Real value = rows[k][step.feature];
                 std::int32_t next = step.first_child + (value > step.threshold);
                 if constexpr (kMayMiss)
-                    if (std::isnan(value)) next = step.first_child + static_cast<std::int32_t>(step.missing_branch);
+                    if (std::isnan(value)) next = step.first_child + tree.nodes[at[k]].missing_branch;
                 changed |= next ^ at[k];
                 at[k] = next;
             }
@@ -145,9 +144,9 @@ public:
         if (steps_.empty())
             for (std::size_t i = 0; i < leaves.size(); ++i) leaves[i] = leaf_of(tree_, x.row(row_at(i)));
         else if (may_miss)
-            walk<Real, true>(steps_, x, row_at, leaves);
+            walk<Real, true>(tree_, steps_, x, row_at, leaves);
         else
-            walk<Real, false>(steps_, x, row_at, leaves);
+            walk<Real, false>(tree_, steps_, x, row_at, leaves);
     }
 
     // Adds class shares for the same rows; `leaves` is workspace.

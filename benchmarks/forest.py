@@ -163,6 +163,20 @@ def compare_threads(table: Table, trees: int) -> None:
     )
 
 
+def compare_bins(table: Table, trees: int) -> None:
+    """Exact search against 255 bins, both ours."""
+    for rows, columns, max_features in ((10_000, 100, "sqrt"), (10_000, 100, 1), (100_000, 50, "sqrt")):
+        X, y = data(rows, columns)
+        t_exact, t_bins = interleaved(
+            lambda X=X, y=y, m=max_features: ours(trees, m).fit(X, y),
+            lambda X=X, y=y, m=max_features: ours(trees, m, max_bins=255).fit(X, y),
+            4,
+        )
+        what = f"bins {rows:,} x {columns}, {max_features}"
+        times = (f"exact: {t_exact:.3f} s", f"255: {t_bins:.3f} s")
+        table.add_row(what, *times, f"{t_exact / t_bins:.2f}x", "", "exact over 255 bins")
+
+
 def growth(table: Table, trees: int) -> None:
     """Doubling the rows, and the features tried, of one forest."""
     times = {}
@@ -245,6 +259,7 @@ def main() -> None:
     for name, step in {
         "predict-100k": lambda: compare_predictions(table, trees),
         "two-threads": lambda: compare_threads(table, min(trees, 40)),
+        "bins": lambda: compare_bins(table, min(trees, 20)),
         "growth": lambda: growth(table, min(trees, 20)),
         "memory": lambda: compare_memory(table, trees),
         "coding": lambda: coding(table),

@@ -15,7 +15,6 @@
 
 #include "cases.hpp"
 #include "columns.hpp"
-#include "rng.hpp"
 
 namespace foresift {
 
@@ -100,7 +99,8 @@ private:
 
 template <class Case, class Score>
 void CutSearch<Case, Score>::binned(const Known<Case>& known, const Frame<Case>& frame, Cut& best) {
-    // More bins cost more edges but leave fewer rows to sort; n^(3/4) of them was best from 50 to 100,000 rows.
+    // More bins cost more edges but leave fewer rows to sort. The share of rows left to sort falls about as rows
+    // per bin over sqrt(n), which puts the balance near n^(3/4) bins.
     const double root = std::sqrt(double(known.codes.size()));
     const auto wanted = std::clamp(static_cast<std::size_t>(root * std::sqrt(root)), kLeastBins, kMostBins);
     unsigned shift = 0;

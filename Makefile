@@ -26,7 +26,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --no-build-isolation
 DEMO := src/foresift/_data/bikeshare.csv
 
-.PHONY: help demo test test-cpp test-python lint bench sanitize oldest clean
+.PHONY: help demo test test-cpp test-python lint bench bench-selection figures sanitize oldest clean
 .DELETE_ON_ERROR:
 
 help:  ## List the targets
@@ -55,6 +55,13 @@ lint: $(VENV)/.package  ## ruff, mypy and the import rules
 
 bench: $(VENV)/.package  ## Speed against peers, as ratios
 	python benchmarks/forest.py $(BENCH_ARGS)
+
+bench-selection: $(VENV)/.package  ## Speed of selectors against BorutaPy, as ratios
+	$(PIP) install --quiet '.[bench]' --no-build-isolation -C build-dir=build/wheel
+	python benchmarks/selection.py $(BENCH_ARGS)
+
+figures: $(VENV)/.package  ## The pictures and tables of docs/
+	python docs/rogers_gunn.py all
 
 # A second copy of the package, built with the sanitizers, stands before the plain one on the path. The interpreter
 # is not instrumented, so the runtimes are preloaded: libstdc++ too, or the first C++ exception would not be seen.

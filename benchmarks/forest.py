@@ -14,12 +14,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -28,25 +26,12 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-import sklearn
-from rich.console import Console
+from common import Results, interleaved, seconds
 from rich.table import Table
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
-import foresift
 from foresift import SiftForestClassifier
-
-CONSOLE = Console(width=120)
-
-
-class Results(Table):
-    """A table that also prints each row when it is known."""
-
-    def add_row(self, *cells: Any, **options: Any) -> None:
-        """Add a row and show it."""
-        CONSOLE.print(" | ".join(cells))
-        super().add_row(*cells, **options)
 
 
 @dataclass(frozen=True)
@@ -88,21 +73,6 @@ def ours(
     trees: int, max_features: Any, seed: int = 0, n_jobs: int = 1, **options: Any
 ) -> SiftForestClassifier:
     return SiftForestClassifier(trees, max_features=max_features, n_jobs=n_jobs, random_state=seed, **options)
-
-
-def seconds(work: Callable[[], Any], clock: Callable[[], float] = time.process_time) -> float:
-    """Processor time, which does not count what other programs take; for two threads pass a wall clock."""
-    start = clock()
-    work()
-    return clock() - start
-
-
-def interleaved(
-    a: Callable[[], Any], b: Callable[[], Any], repeats: int, clock: Callable[[], float] = time.process_time
-) -> tuple[float, float]:
-    """Best time of each, the runs taking turns."""
-    times = [(seconds(a, clock), seconds(b, clock)) for _ in range(repeats)]
-    return min(t for t, _ in times), min(t for _, t in times)
 
 
 def accuracies(case: Case, trees: int, seeds: int) -> tuple[float, float]:
@@ -175,6 +145,28 @@ def compare_bins(table: Table, trees: int) -> None:
         what = f"bins {rows:,} x {columns}, {max_features}"
         times = (f"exact: {t_exact:.3f} s", f"255: {t_bins:.3f} s")
         table.add_row(what, *times, f"{t_exact / t_bins:.2f}x", "", "exact over 255 bins")
+
+
+def compare_sampling(table: Table, trees: int) -> None:
+    """Distributions over the columns that learn, against the uniform one, all ours."""
+    X, y = data(20_000, 100)
+    train, test = slice(None, 10_000), slice(10_000, None)
+    for name in ("confidence", "soft", "two-stage", "two-stage+confidence"):
+        uniform, learns = ours(trees, 1), ours(trees, 1, feature_sampling=name, update_every=10)
+        t_uniform, t_learns = interleaved(
+            lambda model=uniform: model.fit(X[train], y[train]),
+            lambda model=learns: model.fit(X[train], y[train]),
+            8,
+        )
+        a, b = uniform.score(X[test], y[test]), learns.score(X[test], y[test])
+        table.add_row(
+            f"sampling: {name}",
+            f"uniform: {t_uniform:.3f} s",
+            f"{t_learns:.3f} s",
+            f"{t_learns / t_uniform:.2f}x",
+            "at most 1.3x",
+            f"accuracy {100 * a:.2f} / {100 * b:.2f} %",
+        )
 
 
 def growth(table: Table, trees: int) -> None:
@@ -251,26 +243,22 @@ def main() -> None:
     if args.peak:
         peak_memory(args.peak[0], trees, args.peak[1])
         return
-    table = Results(title=f"{date.today()}, {trees} trees, one thread each unless said")
-    for column in ("what", "scikit-learn", "foresift", "ratio", "bar", "check"):
-        table.add_column(column, overflow="fold")
+    title = f"{date.today()}, {trees} trees, one thread each unless said"
+    table = Results(title, ("what", "scikit-learn", "foresift", "ratio", "bar", "check"))
     only = args.only
     compare_fits(table, only, trees, repeats=2 if args.quick else 3, seeds=1 if args.quick else 5)
     for name, step in {
         "predict-100k": lambda: compare_predictions(table, trees),
         "two-threads": lambda: compare_threads(table, min(trees, 40)),
         "bins": lambda: compare_bins(table, min(trees, 20)),
+        "sampling": lambda: compare_sampling(table, trees),
         "growth": lambda: growth(table, min(trees, 20)),
         "memory": lambda: compare_memory(table, trees),
         "coding": lambda: coding(table),
     }.items():
         if not only or name in only:
             step()
-    CONSOLE.print(table)
-    CONSOLE.print(
-        f"foresift {foresift.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}, "
-        f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores"
-    )
+    table.show()
 
 
 if __name__ == "__main__":

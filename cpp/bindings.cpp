@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -15,6 +16,7 @@
 #include <utility>
 
 #include "columns.hpp"
+#include "null_gain.hpp"
 #include "predict.hpp"
 #include "tree.hpp"
 
@@ -155,6 +157,8 @@ GrowOptions options_of(const nb::kwargs& kwargs) {
         else if (name == "min_split") o.min_split = nb::cast<double>(value);
         else if (name == "min_gain") o.min_gain = nb::cast<double>(value);
         else if (name == "record_tried") o.record_tried = nb::cast<bool>(value);
+        else if (name == "n_permutations") o.n_permutations = nb::cast<std::uint32_t>(value);
+        else if (name == "permute_column") o.permute_column = nb::cast<std::vector<std::uint8_t>>(value);
         else if (name == "n_draw") o.n_draw = nb::cast<std::uint32_t>(value);
         else if (name == "seed") o.seed = nb::cast<std::uint64_t>(value);
         else if (name == "draw")
@@ -170,7 +174,7 @@ GrowOptions options_of(const nb::kwargs& kwargs) {
 struct PyGrower {
     std::shared_ptr<ColumnStore> store;
     std::vector<std::int32_t> target;
-    std::uint32_t n_classes;
+    std::uint32_t n_classes, n_permutations = 0;
     Grower grower;
 
     PyGrower(std::shared_ptr<ColumnStore> s, const Vector<std::int32_t>& y, std::uint32_t k,
@@ -181,6 +185,7 @@ struct PyGrower {
         for (const auto c : target)
             if (c < 0 || static_cast<std::uint32_t>(c) >= k) throw nb::value_error("class code out of range");
         if (weights && weights->size() != target.size()) throw nb::value_error("one weight per row is needed");
+        n_permutations = options_of(kwargs).n_permutations;
     }
 
     nb::list grow(const std::vector<std::uint64_t>& trees, const std::optional<Vector<double>>& feature_weights,
@@ -198,7 +203,8 @@ struct PyGrower {
             tables.append(nb::make_tuple(
                 to_bytes(std::move(tree.nodes)), to_numpy(std::move(tree.counts), n_classes),
                 to_numpy(std::move(tree.set_offsets)), to_numpy(std::move(tree.set_codes)),
-                to_numpy(std::move(tree.set_branches)), to_bytes(std::move(tree.tried))));
+                to_numpy(std::move(tree.set_branches)), to_bytes(std::move(tree.tried)),
+                to_numpy(std::move(tree.permuted), n_permutations)));
         return tables;
     }
 
@@ -211,6 +217,42 @@ struct PyGrower {
         return to_numpy(std::move(times));
     }
 };
+
+void check_classes(std::uint32_t first, std::uint32_t second) {
+    if (first == 0 || second == 0 || std::uint64_t{first} + second > (1ULL << 31))
+        throw nb::value_error("both classes need rows, and at most 2^31 in all");
+}
+
+double null_tail(std::uint32_t first, std::uint32_t second, double gain) {
+    check_classes(first, second);
+    const nb::gil_scoped_release unlocked;
+    return NullGain(first, second).tail(gain);
+}
+
+std::pair<double, double> null_moments(std::uint32_t first, std::uint32_t second, std::uint32_t n_points) {
+    check_classes(first, second);
+    const nb::gil_scoped_release unlocked;
+    NullGain null(first, second);
+    const Moments moments = n_points == 0 ? null.moments() : null.approximate_moments(n_points);
+    return {moments.mean, moments.variance};
+}
+
+NewArray<double> permuted(const ColumnStore& store, std::size_t j, const Vector<std::int32_t>& target,
+                          std::uint32_t n_classes, bool multiway, std::uint32_t n_permutations, std::uint64_t seed) {
+    store.check_rows(target.size());
+    for (const auto c : span_of(target))
+        if (c < 0 || static_cast<std::uint32_t>(c) >= n_classes) throw nb::value_error("class code out of range");
+    if (n_classes >= CountCase::kLimit) throw nb::value_error("too many classes");
+    std::vector<double> gains;
+    {
+        const nb::gil_scoped_release unlocked;
+        SplitOptions options;
+        options.multiway = multiway;
+        gains = permuted_gains(store.at(j), span_of(target), n_classes, options, n_permutations, seed,
+                               stop_check(nullptr));
+    }
+    return to_numpy(std::move(gains));
+}
 
 // nodes (bytes), counts, set_offsets, set_codes, set_branches: the arrays of a NodeTable.
 using TableArrays = std::tuple<Rows<std::uint8_t>, Rows<double>, Vector<std::int32_t>, Vector<std::uint16_t>,
@@ -332,6 +374,10 @@ NB_MODULE(_core, m) {
         .def_prop_ro("n_rows", [](const PyGrower& g) { return g.target.size(); })
         .def("drawn_rows", &PyGrower::drawn, "tree"_a, "How often each row is drawn for a tree.");
 
+    m.def("null_tail", &null_tail, "first"_a, "second"_a, "gain"_a);
+    m.def("null_moments", &null_moments, "first"_a, "second"_a, "n_points"_a = 0);
+    m.def("permuted_gains", &permuted, "store"_a, "column"_a, "target"_a, "n_classes"_a, "multiway"_a,
+          "n_permutations"_a, "seed"_a);
     m.def("add_proba", &add_proba<float>, "tables"_a, "x"_a.noconvert(), "rows"_a.none(), "out"_a.noconvert(), "stop"_a.none() = nb::none());
     m.def("add_proba", &add_proba<double>, "tables"_a, "x"_a.noconvert(), "rows"_a.none(), "out"_a.noconvert(), "stop"_a.none() = nb::none());
     m.def("leaves", &leaves<float>, "table"_a, "x"_a.noconvert());

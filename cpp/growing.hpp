@@ -70,6 +70,7 @@ private:
         tree_number_ = tree;
         sampler_.emplace(static_cast<std::uint32_t>(columns_.size()), feature_weights_,
                          feature_weights_.empty() && options_.max_features >= columns_.size());
+        shuffled_node_ = -1;
         codes_.clear();
         for (const auto& column : columns_) codes_.push_back(Codes::of(column));
         out_ = {};
@@ -90,6 +91,7 @@ private:
     void finish_deferred();
     void visit(const Pending& at);
     bool choose(const Pending& at, const NodeRows<Case>& node, Split& chosen);
+    void try_permuted(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature, bool constant);
     void pick_by_ratio(const NodeRows<Case>& node, Split& chosen);
     double split_information(const Split& split, const NodeRows<Case>& node);
     void branch_of_rows(const Split& split, std::span<const Member<Case>> members);
@@ -147,6 +149,10 @@ private:
     std::vector<CodeBuffer> near_;  // the codes of the deferred rows, column by column
     Tally<Weight> totals_;
     Split trial_, chosen_;
+    std::int32_t shuffled_node_ = -1;  // whose rows with shuffled classes are in shuffled_
+    std::vector<Member<Case>> shuffled_;
+    std::vector<Case> shuffled_cases_;
+    Split permuted_trial_;
     std::vector<Split> candidates_;            // gain ratio only
     std::vector<std::uint16_t> branch_, lut_;  // branch of each row of the node; of each category
     std::vector<std::uint16_t> code_buffer_;
@@ -250,6 +256,7 @@ bool TreeGrower<Case, Score>::choose(const Pending& at, const NodeRows<Case>& no
         if (options_.record_tried)
             out_.tried.push_back({at.node, static_cast<std::int32_t>(*feature),
                                   outcome == Outcome::found ? trial_.gain : 0.0});
+        if (options_.n_permutations > 0) try_permuted(at, node, *feature, outcome == Outcome::constant);
         if (outcome != Outcome::found) continue;
         // Rounding must not let a later column win over an equal earlier one.
         if (by_ratio)
@@ -259,6 +266,36 @@ bool TreeGrower<Case, Score>::choose(const Pending& at, const NodeRows<Case>& no
     }
     if (by_ratio) pick_by_ratio(node, chosen);
     return chosen.found();
+}
+
+// What the column gains by chance: the same search with the classes of the node's rows shuffled.
+template <class Case, class Score>
+void TreeGrower<Case, Score>::try_permuted(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature,
+                                           bool constant) {
+    const std::size_t n = node.members.size(), times = options_.n_permutations;
+    const bool wanted = options_.permute_column.empty() || options_.permute_column[feature];
+    if (!wanted || constant) {
+        out_.permuted.insert(out_.permuted.end(), times, wanted ? 0.0 : std::numeric_limits<double>::quiet_NaN());
+        return;
+    }
+    Bits bits(options_.seed, tree_number_, static_cast<std::uint64_t>(at.node) + kShuffleStream);
+    if (shuffled_node_ != at.node) {  // all columns of the node meet the same shuffles
+        shuffled_node_ = at.node;
+        shuffled_.clear();
+        shuffled_cases_.clear();
+        for (const auto& member : node.members) shuffled_cases_.push_back(member.of);
+        for (std::size_t t = 0; t < times; ++t) {
+            shuffle(shuffled_cases_, bits);
+            for (std::size_t i = 0; i < n; ++i) shuffled_.push_back({node.members[i].row, shuffled_cases_[i]});
+        }
+    }
+    for (std::size_t t = 0; t < times; ++t) {
+        poll(n + 64);
+        const NodeRows<Case> rows{std::span(shuffled_).subspan(t * n, n), node.totals};
+        using Outcome = typename Splitter<Case, Score>::Outcome;
+        const auto outcome = splitter_.best(columns_[feature], codes_[feature], rows, 0.0, bits, permuted_trial_);
+        out_.permuted.push_back(outcome == Outcome::found ? permuted_trial_.gain : 0.0);
+    }
 }
 
 // The best ratio among the splits of at least average gain (Quinlan 1993; less 1e-3, as his program has it).

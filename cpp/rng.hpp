@@ -39,4 +39,18 @@ private:
 /// Node number of the stream that draws a tree's rows.
 inline constexpr std::uint64_t kRowStream = 0xffffffffULL;
 
+/// Added to the number of a node: the stream that shuffles its classes, so that trees grow alike without.
+inline constexpr std::uint64_t kShuffleStream = 1ULL << 32;
+
+/// Puts the items in random order, all orders being equally likely.
+template <class Items>
+constexpr void shuffle(Items& items, Bits& bits) {
+    for (auto left = static_cast<std::uint32_t>(items.size()); left > 1; --left) {
+        const std::uint32_t other = bits.below(left);
+        const auto last = items[left - 1];
+        items[left - 1] = items[other];
+        items[other] = last;
+    }
+}
+
 }  // namespace foresift

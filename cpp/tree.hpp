@@ -41,6 +41,7 @@ struct Tree {
     std::vector<std::int32_t> set_offsets{0};
     std::vector<std::uint16_t> set_codes, set_branches;
     std::vector<Tried> tried;
+    std::vector<double> permuted;  // per trial, n_permutations gains; NaN for a column that was not asked for
 };
 
 enum class Draw : std::uint8_t { all, bootstrap, subsample };
@@ -52,6 +53,8 @@ struct GrowOptions {
     double min_split = 2;            // least weight of a node that may be split
     double min_gain = 0;             // least gain of a split
     bool record_tried = false;
+    std::uint32_t n_permutations = 0;       // each trial again with the node's classes shuffled, so often (record_tried)
+    std::vector<std::uint8_t> permute_column;  // per column: whether that is wanted; empty: for all
     Draw draw = Draw::all;
     std::uint32_t n_draw = 0;  // rows per bootstrap or subsample
     std::uint64_t seed = 0;

@@ -50,7 +50,7 @@ def test_ranking_depends_on_the_seed_only():
     args = ["select", DEMO, "--target", "cancelled", "--trees", 50, "--seed", 3]
     first = run(*args, "--jobs", 1)
     assert first.exit_code == 0
-    assert first.stdout == run(*args, "--jobs", 2, "--method", "forest").stdout
+    assert first.stdout == run(*args, "--jobs", 2, "--method", "forest-gain").stdout
 
 
 def test_k_shows_the_best():

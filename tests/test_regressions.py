@@ -54,7 +54,8 @@ def test_trees_after_a_gap_are_dropped():
         n_rows = 10
 
         def grow(self, trees, weights, stop):
-            return [(np.zeros((1, 48), np.uint8), *[None] * 4, np.zeros((0, 16), np.uint8))] * len(trees)
+            trials = np.zeros((0, 16), np.uint8), np.zeros(0)
+            return [(np.zeros((1, 48), np.uint8), *[None] * 4, *trials)] * len(trees)
 
     class SkipsThird:
         stop_requested = False

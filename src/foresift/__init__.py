@@ -2,10 +2,19 @@
 
 from importlib.metadata import version
 
-from foresift import criteria, importance
+from foresift import criteria, datasets, importance
+from foresift.embedded import ForestGainSelector
 from foresift.forests import SiftForestClassifier
 from foresift.trees import CartClassifier
 
-__all__ = ["CartClassifier", "SiftForestClassifier", "__version__", "criteria", "importance"]
+__all__ = [
+    "CartClassifier",
+    "ForestGainSelector",
+    "SiftForestClassifier",
+    "__version__",
+    "criteria",
+    "datasets",
+    "importance",
+]
 
 __version__ = version("foresift")

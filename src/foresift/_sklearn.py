@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
 from sklearn.base import _fit_context as fit_context
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import (
+    HasMethods,
     Interval,
     InvalidParameterError,
     Options,
@@ -28,6 +30,7 @@ from sklearn.utils.validation import validate_data
 __all__ = [
     "HAS_CALLBACKS",
     "CallbackSupportMixin",
+    "HasMethods",
     "Interval",
     "InvalidParameterError",
     "Options",
@@ -39,6 +42,7 @@ __all__ = [
     "check_sample_weight",
     "fit_context",
     "match_features",
+    "output_container",
     "seed_of",
     "table_tags",
     "track",
@@ -192,6 +196,19 @@ def table_tags(tags: Any) -> Any:
     tags.input_tags.sparse = True
     tags.input_tags.allow_nan = True
     return tags
+
+
+def output_container(transformer: Any) -> str:
+    """Which container the transformer's `set_output`, or else the global configuration, asks for.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> output_container(StandardScaler().set_output(transform="pandas"))
+    'pandas'
+    """
+    own = getattr(transformer, "_sklearn_output_config", {})
+    return str(own.get("transform", get_config()["transform_output"]))
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64] | None:

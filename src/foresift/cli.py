@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
 
 import typer
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 MISSING = frozenset({"", "?", "NA", "NaN", "nan"})
-BAR_WIDTH = 16
+BAR_WIDTH = 10
 
 app = typer.Typer(
     help="Tell which columns of a table matter.",
@@ -28,7 +28,7 @@ class Method(StrEnum):
     """The ways to rank columns; `auto` is the one we would take ourselves."""
 
     auto = "auto"
-    forest = "forest"
+    forest_gain = "forest-gain"
 
 
 class InputError(Exception):
@@ -191,10 +191,19 @@ def split_target(table: dict[str, list[str]], target: str) -> tuple[dict[str, "n
     return columns, np.array(labels)
 
 
+class Ranked(NamedTuple):
+    """One column of a ranking: what it gains on average, and what chance would give it, in bits."""
+
+    name: str
+    gain: float
+    by_chance: float
+    pvalue: float
+
+
 def rank(
     columns: dict[str, "np.ndarray"], labels: "np.ndarray", *, trees: int, seed: int, jobs: int
-) -> list[tuple[str, float]]:
-    """Rank columns by the average information gain they reach in a forest.
+) -> list[Ranked]:
+    """Rank columns by how far their average information gain in a forest is above chance.
 
     Parameters
     ----------
@@ -211,31 +220,31 @@ def rank(
 
     Returns
     -------
-    list of (str, float)
-        Name and average gain in bits, best first; NaN, and last, where no tree could try the column.
+    list of Ranked
+        Best first; NaN, and last, where no tree could try the column.
 
     Examples
     --------
     >>> import numpy as np
     >>> x = np.arange(40.0)
     >>> columns = {"noise": x % 3, "signal": x}
-    >>> [name for name, gain in rank(columns, x > 15, trees=20, seed=0, jobs=1)]
+    >>> [column.name for column in rank(columns, x > 15, trees=20, seed=0, jobs=1)]
     ['signal', 'noise']
     """
-    from foresift.forests import SiftForestClassifier
-    from foresift.importance import average_gain
+    import numpy as np
 
-    # No tiny leaves: among a few rows any column looks good by chance, the more so the more values it has.
-    smallest = max(1, min(20, len(labels) // 30))
-    forest = SiftForestClassifier(
-        n_estimators=trees, max_features=1, min_samples_leaf=smallest, random_state=seed, n_jobs=jobs
-    )
-    gains = average_gain(forest.fit(columns, labels), weighting="complexity")
-    order = sorted(
-        range(len(columns)), key=lambda j: -math.inf if math.isnan(gains[j]) else gains[j], reverse=True
-    )
-    names = list(columns)
-    return [(names[j], float(gains[j])) for j in order]
+    from foresift.embedded import ForestGainSelector
+
+    # All columns stay: the ranking is what is wanted. Several columns per node, so that deep nodes are those
+    # of good splits, where columns show that matter only together.
+    selector = ForestGainSelector(
+        1.0, bound="exact", max_features="sqrt", n_estimators=trees, random_state=seed, n_jobs=jobs
+    ).fit(columns, labels)
+    # A column of many values gains more by chance than one of few, so gains alone do not compare.
+    order = np.argsort(selector.expected_scores_ - selector.scores_, kind="stable")  # NaN comes last
+    results = zip(columns, selector.scores_, selector.expected_scores_, selector.pvalues_, strict=True)
+    ranked = [Ranked(name, *map(float, numbers)) for name, *numbers in results]
+    return [ranked[j] for j in order]
 
 
 def _fail(message: str) -> NoReturn:
@@ -243,7 +252,7 @@ def _fail(message: str) -> NoReturn:
     raise typer.Exit(2)
 
 
-def _print_ranking(ranking: list[tuple[str, float]], columns: dict[str, "np.ndarray"], title: str) -> None:
+def _print_ranking(ranking: list[Ranked], columns: dict[str, "np.ndarray"], title: str) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -251,18 +260,23 @@ def _print_ranking(ranking: list[tuple[str, float]], columns: dict[str, "np.ndar
 
     console = Console()
     block = "█" if console.encoding.startswith("utf") else "#"
-    best = max((gain for _, gain in ranking if gain > 0), default=1.0)
-    table = Table(box=SIMPLE_HEAD)
+    best = max((column.gain - column.by_chance for column in ranking), default=1.0)
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("rank", justify="right")
     table.add_column("column", overflow="fold")
     table.add_column("gain, bits", justify="right", no_wrap=True)
-    table.add_column("", min_width=BAR_WIDTH, no_wrap=True)
+    table.add_column("by chance", justify="right", no_wrap=True)
+    table.add_column("p", justify="right", no_wrap=True)
+    table.add_column("above it", min_width=BAR_WIDTH, no_wrap=True)
     table.add_column("kind", min_width=len("numeric"), no_wrap=True)
-    for place, (name, gain) in enumerate(ranking, start=1):
-        tried = not math.isnan(gain)
-        bar = block * round(BAR_WIDTH * max(gain, 0.0) / best) if tried else ""
+    for place, (name, gain, by_chance, pvalue) in enumerate(ranking, start=1):
         kind = "nominal" if columns[name].dtype == object else "numeric"
-        table.add_row(str(place), Text(name), f"{gain:.4f}" if tried else "never tried", bar, kind)
+        if math.isnan(gain):
+            table.add_row(str(place), Text(name), "never tried", "", "", "", kind)
+            continue
+        bar = block * round(BAR_WIDTH * (gain - by_chance) / best) if best > 0 else ""
+        p = "" if math.isnan(pvalue) else "<0.001" if pvalue < 0.001 else f"{pvalue:.3f}"
+        table.add_row(str(place), Text(name), f"{gain:.4f}", f"{by_chance:.4f}", p, bar, kind)
     console.print(Text(title), soft_wrap=True)  # Text: a name such as [bold] is a name, not markup
     console.print(table)
 
@@ -291,15 +305,17 @@ def select(
     except (InputError, ValueError) as error:
         _fail(" ".join(str(error).split()))
     size = f"{len(labels)} rows, {len(columns)} columns"
-    how = f"average information gain in {trees} trees, seed {seed}"
+    how = f"average information gain in {trees} trees above what chance gives, seed {seed}"
     _print_ranking(ranking[:k], columns, f"{data.name}: {size}, target {target}; {how}")
 
 
 @app.command()
 def methods() -> None:
     """List the methods that `foresift select --method` knows."""
-    typer.echo("forest  average information gain in a forest, weighted by node complexity (Rogers & Gunn)")
-    typer.echo("auto    the one we would take ourselves; for now: forest")
+    typer.echo(
+        "forest-gain  average information gain in a forest, and what chance would give (Rogers & Gunn)"
+    )
+    typer.echo("auto         the one we would take ourselves; for now: forest-gain")
 
 
 def _version(wanted: bool) -> None:

@@ -1,33 +1,32 @@
-"""What one column, or one split of it, tells about the classes: gain, gain ratio, SSV, node complexity."""
+"""What one column, or one split of it, tells about the classes: gain, gain ratio, SSV, node complexity.
+
+What a column tells by chance alone is worked out in `null_gain` and can be had from here too.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 from foresift import _core
-from foresift._inputs import as_float, is_missing, kind_of_values
-from foresift._sklearn import check_sample_weight
+from foresift._problem import Problem, read_counts, read_problem
+from foresift.null_gain import expected_gain, gain_pvalue, gain_variance
 
-__all__ = ["best_ssv_split", "gain_ratio", "information_gain", "node_complexity", "ssv"]
-
-_MAX_CATEGORIES = 65_533  # codes have 16 bits, and missing may become one more category
-
-
-class _Problem(NamedTuple):
-    """One column and its classes, ready for the kernels; rows of weight zero are gone."""
-
-    values: NDArray[np.float64] | None  # numeric column, NaN = missing; None for a nominal one
-    codes: NDArray[np.int32] | None  # nominal column, -1 = missing; None for a numeric one
-    categories: list[Any]
-    y: NDArray[np.int32]
-    n_classes: int
-    weights: NDArray[np.float64]
+__all__ = [
+    "best_ssv_split",
+    "expected_gain",
+    "gain_pvalue",
+    "gain_ratio",
+    "gain_variance",
+    "information_gain",
+    "node_complexity",
+    "ssv",
+]
 
 
 def information_gain(
@@ -70,7 +69,7 @@ def information_gain(
     >>> round(information_gain(astigmatic, lens), 3)
     0.426
     """
-    return _best_gain(_problem(x, y, nominal, sample_weight))[0]
+    return _best_gain(read_problem(x, y, nominal, sample_weight))[0]
 
 
 def gain_ratio(
@@ -111,7 +110,7 @@ def gain_ratio(
     >>> gain_ratio(["p", "q", "r", "s"], ["a", "a", "b", "b"])
     0.5
     """
-    problem = _problem(x, y, nominal, sample_weight)
+    problem = read_problem(x, y, nominal, sample_weight)
     gain, branches = _best_gain(problem)
     information = _entropy(np.bincount(branches + 1, problem.weights))  # branch -1: missing
     return gain / information if gain > 0 else 0.0
@@ -140,7 +139,7 @@ def ssv(left_counts: ArrayLike, right_counts: ArrayLike) -> float:
     >>> ssv([2, 1], [1, 1])
     4.0
     """
-    left, right = _counts(left_counts, "left_counts"), _counts(right_counts, "right_counts")
+    left, right = read_counts(left_counts, "left_counts"), read_counts(right_counts, "right_counts")
     if left.ndim != 1 or left.shape != right.shape:
         raise ValueError(
             "left_counts and right_counts must be one-dimensional and name the same classes, "
@@ -188,7 +187,7 @@ def best_ssv_split(
     >>> score, sorted(categories)
     (6.0, ['p'])
     """
-    problem = _problem(x, y, nominal, sample_weight)
+    problem = read_problem(x, y, nominal, sample_weight)
     one_class = problem.y.min() == problem.y.max()
     if problem.values is not None:
         if np.isnan(problem.values).any():
@@ -237,9 +236,7 @@ def node_complexity(class_counts: ArrayLike) -> NDArray[np.float64]:
     >>> node_complexity([[1, 1], [7, 0], [50, 50]]).round(2)
     array([ 0.  ,  0.  , 95.35])
     """
-    counts = _counts(class_counts, "class_counts")
-    if counts.ndim == 0 or counts.shape[-1] == 0:
-        raise ValueError("class_counts needs a last axis with one entry for every class.")
+    counts = read_counts(class_counts)
     whole = np.rint(counts).astype(np.int64)
     # Counts that come as share times size are whole only up to rounding.
     is_whole = (np.abs(counts - whole) <= 1e-9 + 1e-12 * counts).all(axis=-1)
@@ -258,10 +255,17 @@ def _log_multinomial(counts: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _log_factorial(n: NDArray[Any]) -> NDArray[np.float64]:
-    # Many small whole numbers, as in the nodes of a forest: each factorial is worked out once.
-    if n.dtype.kind == "i" and n.size and n.max() < n.size:
-        return gammaln(np.arange(1.0, n.max() + 2.0))[n]
+    # Many whole numbers, as in the nodes of a forest: each factorial is worked out once and kept.
+    if n.dtype.kind == "i" and n.size:
+        size = 1 << max(10, int(n.max()).bit_length())
+        if size <= max(16 * n.size, 1024):
+            return _log_factorials(size)[n]
     return gammaln(n + 1.0)
+
+
+@lru_cache(maxsize=12)
+def _log_factorials(size: int) -> NDArray[np.float64]:
+    return gammaln(np.arange(1.0, size + 1.0))
 
 
 def _entropy(sizes: NDArray[Any]) -> float:
@@ -269,7 +273,7 @@ def _entropy(sizes: NDArray[Any]) -> float:
     return float(-(shares * np.log2(shares)).sum())
 
 
-def _best_gain(problem: _Problem) -> tuple[float, NDArray[np.int32]]:
+def _best_gain(problem: Problem) -> tuple[float, NDArray[np.int32]]:
     """Largest gain in bits, and the branch every row takes there (-1: missing)."""
     y, n_classes, weights = problem.y, problem.n_classes, problem.weights
     if problem.codes is not None:
@@ -291,7 +295,7 @@ def _best_gain(problem: _Problem) -> tuple[float, NDArray[np.int32]]:
     return max(gain, 0.0), branches
 
 
-def _best_ssv_subset(problem: _Problem) -> tuple[float, frozenset[Any] | None]:
+def _best_ssv_subset(problem: Problem) -> tuple[float, frozenset[Any] | None]:
     codes, categories = problem.codes, problem.categories
     assert codes is not None
     if (codes < 0).any():
@@ -305,84 +309,3 @@ def _best_ssv_subset(problem: _Problem) -> tuple[float, frozenset[Any] | None]:
         frozenset(c for c, branch in zip(categories, branches, strict=True) if branch == k) for k in (0, 1)
     ]
     return score, min(sides, key=len)
-
-
-def _counts(counts: ArrayLike, name: str) -> NDArray[np.float64]:
-    array: NDArray[np.float64] = np.asarray(counts, dtype=np.float64)
-    if not (np.isfinite(array).all() and (array >= 0).all()):
-        raise ValueError(f"{name} must be finite and not negative.")
-    return array
-
-
-def _problem(x: Any, y: Any, nominal: bool | None, sample_weight: Any) -> _Problem:
-    items, nominal_type = _items(x, "x")
-    labels, _ = _items(y, "y")
-    if len(items) == 0:
-        raise ValueError("x is empty: at least one row is needed.")
-    if len(items) != len(labels):
-        raise ValueError(f"x and y must have the same length, but have {len(items)} and {len(labels)} rows.")
-    weights = check_sample_weight(sample_weight, len(items))
-    weights = np.ones(len(items)) if weights is None else weights
-    used = weights > 0
-    if n_missing := int(_missing(labels).sum()):
-        raise ValueError(f"y has {n_missing} missing value(s): drop those rows first.")
-    if labels.dtype.kind == "f" and (labels % 1).any():
-        raise ValueError("y must hold classes, but holds numbers that are not whole: cut it into bins first.")
-    classes = _encode(labels)[0]
-    y_codes, n_classes = classes[used], int(classes.max()) + 1
-    if nominal if nominal is not None else nominal_type:
-        codes, categories = _encode(items[used])
-        if len(categories) > _MAX_CATEGORIES:
-            raise ValueError(
-                f"x has {len(categories):,} categories, more than {_MAX_CATEGORIES:,}: it looks like an "
-                "identifier. Drop it, group its values, or pass nominal=False if it is a number."
-            )
-        return _Problem(None, codes, categories, y_codes, n_classes, weights[used])
-    return _Problem(_numbers(items)[used], None, [], y_codes, n_classes, weights[used])
-
-
-def _numbers(items: NDArray[Any]) -> NDArray[np.float64]:
-    try:
-        values = items.astype(np.float64)
-    except (TypeError, ValueError):
-        raise TypeError("x cannot be read as numbers: convert it, or leave nominal=None.") from None
-    if np.isinf(values).any():
-        raise ValueError("x has infinite values: replace them by NaN (missing) or by finite numbers.")
-    return values
-
-
-def _items(data: Any, name: str) -> tuple[NDArray[Any], bool]:
-    """One-dimensional array of the values, and whether their type is nominal."""
-    series = nw.from_native(data, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        if series.dtype.is_numeric():
-            return series.cast(nw.Float64()).to_numpy(), False
-        items = np.array([*series.to_list(), None], dtype=object)[:-1]  # None: keep it an array of objects
-        if isinstance(series.dtype, nw.Categorical | nw.Enum):
-            return items, True
-    else:
-        # A list of strings and NaN would become an array of strings, "nan" among them.
-        items = np.asarray(data, dtype=None if hasattr(data, "dtype") else object)
-    if items.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, but has shape {items.shape}.")
-    if items.dtype.kind in "biufUT":
-        return items, items.dtype.kind not in "iuf"
-    items = items.astype(object)
-    if kind_of_values(items, name) == "number":
-        return as_float(items), False
-    return items, True
-
-
-def _missing(items: NDArray[Any]) -> NDArray[np.bool]:
-    if items.dtype.kind == "O":
-        return np.array([is_missing(item) for item in items], dtype=bool)
-    return np.isnan(items) if items.dtype.kind == "f" else np.zeros(len(items), dtype=bool)
-
-
-def _encode(items: NDArray[Any]) -> tuple[NDArray[np.int32], list[Any]]:
-    """Codes in order of the distinct values (-1: missing), and the distinct values."""
-    known = ~_missing(items)
-    distinct, inverse = np.unique(items[known], return_inverse=True)
-    codes = np.full(len(items), -1, dtype=np.int32)
-    codes[known] = inverse
-    return codes, distinct.tolist()

@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
+import copy
 import numbers
+from dataclasses import replace
 from typing import Any, ClassVar
 from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted
 
 from foresift import _core
-from foresift._sklearn import Interval, RealNotInt, StrOptions, fit_context, seed_of, track
+from foresift._sklearn import (
+    HasMethods,
+    Interval,
+    Progress,
+    RealNotInt,
+    StrOptions,
+    fit_context,
+    seed_of,
+    track,
+)
+from foresift.criteria import node_complexity
+from foresift.gains import GainSums
 from foresift.growing import grow_trees, in_row_spans
 from foresift.node_table import NodeTable
+from foresift.sampling import (
+    ConfidenceSampling,
+    FixedSampling,
+    Sampling,
+    SoftSampling,
+    checked_weights,
+    inside_intervals,
+    weights_by,
+)
 from foresift.table import Table
 from foresift.trees import TreeClassifier
 
 __all__ = ["SiftForestClassifier"]
+
+SAMPLINGS = {"uniform", "confidence", "two-stage", "two-stage+confidence", "soft"}
 
 
 class SiftForestClassifier(TreeClassifier):
@@ -34,9 +59,29 @@ class SiftForestClassifier(TreeClassifier):
         that the gains of all columns are seen alike; "sqrt" usually predicts better.
     n_thresholds : int, default=None
         Try so many random cuts per numeric column instead of every cut.
-    feature_sampling : "uniform" or array-like of shape (n_features,), default="uniform"
-        How the columns of a node are drawn, always without replacement: all alike, or by these weights. A
-        column of weight 0 is never used.
+    feature_sampling : str, array-like of shape (n_features,) or selector, default="uniform"
+        How the columns of a node are drawn, always without replacement:
+
+        - "uniform": all alike;
+        - "confidence": by their mean gain in the trees so far, as evenly as its confidence intervals allow
+          (Rogers & Gunn 3.1);
+        - "two-stage": by their mean gain in one unpruned tree that tries every column at every node;
+        - "two-stage+confidence": begin like "two-stage" and leave that only as far as the confidence
+          intervals demand; the tree also sets the weight of one observation;
+        - "soft": by all they have gained in the trees so far (eq. 11);
+        - an array: by these weights; a column of weight 0 is never used;
+        - a selector or other estimator: it is cloned and fitted to the training data, and the weights are its
+          `scores_` (or `feature_importances_`), 0 outside its support.
+    update_every : int, default=1
+        Trees between two updates of a distribution that learns. 1 is the paper's; a larger number lets that
+        many trees grow at once.
+    confidence : float, default=0.95
+        Confidence of the intervals.
+    weight_unit : float, default=0.1
+        What counts as one observation in an interval, as a share of the whole data's node complexity.
+    soft_constant : float, default=1.0
+        C of eq. 11: how many trees' worth of gain every column has to begin with. The larger, the slower
+        "soft" leaves the uniform distribution.
     bootstrap : bool, default=True
         Draw rows with replacement for every tree; else without (all of them, or `max_samples`).
     max_samples : int, float or None, default=None
@@ -63,7 +108,13 @@ class SiftForestClassifier(TreeClassifier):
     node_tables_ : list of NodeTable
         The trees.
     feature_weights_ : ndarray of shape (n_features,)
-        The distribution the columns were drawn by; sums to one.
+        The distribution of the columns after the last tree; sums to one.
+    feature_gains_ : ndarray of shape (n_features,)
+        Mean gain of every column, weighted by node complexity; see `foresift.importance.average_gain`.
+    confidence_intervals_ : ndarray of shape (n_features, 2)
+        Intervals of these means, if the sampling uses them; NaN where there are too few observations.
+    mean_interval_sizes_ : ndarray of shape (n_updates,)
+        Mean size of the intervals after every `update_every` trees, and after the last (Figure 5).
     feature_importances_ : ndarray of shape (n_features,)
         Mean decrease of impurity; `foresift.importance` has better measures.
     oob_score_ : float
@@ -92,7 +143,11 @@ class SiftForestClassifier(TreeClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **TreeClassifier._parameter_constraints,
         "n_estimators": [Interval(numbers.Integral, 1, None, closed="left")],
-        "feature_sampling": [StrOptions({"uniform"}), "array-like"],
+        "feature_sampling": [StrOptions(SAMPLINGS), "array-like", HasMethods(["fit", "get_params"])],
+        "update_every": [Interval(numbers.Integral, 1, None, closed="left")],
+        "confidence": [Interval(numbers.Real, 0, 1, closed="neither")],
+        "weight_unit": [Interval(numbers.Real, 0, None, closed="neither")],
+        "soft_constant": [Interval(numbers.Real, 0, None, closed="left")],
         "bootstrap": ["boolean"],
         "max_samples": [
             Interval(numbers.Integral, 1, None, closed="left"),
@@ -112,6 +167,10 @@ class SiftForestClassifier(TreeClassifier):
         max_features=1,
         n_thresholds=None,
         feature_sampling="uniform",
+        update_every=1,
+        confidence=0.95,
+        weight_unit=0.1,
+        soft_constant=1.0,
         bootstrap=True,
         max_samples=None,
         oob_score=False,
@@ -134,6 +193,10 @@ class SiftForestClassifier(TreeClassifier):
         self.max_features = max_features
         self.n_thresholds = n_thresholds
         self.feature_sampling = feature_sampling
+        self.update_every = update_every
+        self.confidence = confidence
+        self.weight_unit = weight_unit
+        self.soft_constant = soft_constant
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.oob_score = oob_score
@@ -152,6 +215,7 @@ class SiftForestClassifier(TreeClassifier):
         self.random_state = random_state
 
     _seed: int
+    _sampling: Sampling
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SiftForestClassifier:
@@ -179,7 +243,6 @@ class SiftForestClassifier(TreeClassifier):
             raise ValueError(
                 "warm_start would keep trees of other columns, categories or classes: set it to False."
             )
-        feature_weights = self._feature_weights(table.n_columns)
         n_rows = table.n_rows if weights is None else int(np.count_nonzero(weights))
         seed = self._seed if old else seed_of(self.random_state)
         draw = self._draw(n_rows)
@@ -187,22 +250,17 @@ class SiftForestClassifier(TreeClassifier):
             raise ValueError(
                 "oob_score needs rows that a tree did not see: set bootstrap=True, or max_samples below 1.0."
             )
-        grower = self._make_grower(table, weights, seed=seed, **draw)
+        sampling = self._sampling if old else self._make_sampling(X, y, sample_weight, table, weights, seed)
+        grower = self._make_grower(
+            table, weights, seed=seed, **draw, record_tried=self.record_tried or sampling.learns
+        )
         wanted = range(len(old), self.n_estimators)
         with track(self, len(wanted), task="tree", X=X, y=y) as progress:
-            new = grow_trees(
-                grower,
-                wanted,
-                progress,
-                tried=self.record_tried,
-                feature_weights=feature_weights,
-                n_jobs=self.n_jobs,
-            )
+            new = self._grow(grower, wanted, sampling, progress)
         self.node_tables_ = old + new
         self._seed = seed
         self._learned(table)
-        uniform = np.full(table.n_columns, 1 / table.n_columns)
-        self.feature_weights_ = uniform if feature_weights is None else feature_weights
+        self._set_sampling(sampling, table.n_columns)
         if self.oob_score:
             self._judge_out_of_bag(X, table, grower)
         return self
@@ -222,21 +280,92 @@ class SiftForestClassifier(TreeClassifier):
             warn("Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=4)
         return self.node_tables_
 
-    def _feature_weights(self, n_features: int) -> NDArray[np.float64] | None:
-        if isinstance(self.feature_sampling, str):
-            return None
-        weights = np.array(self.feature_sampling, dtype=np.float64)
-        if weights.shape != (n_features,):
-            raise ValueError(
-                f"feature_sampling has shape {weights.shape}, but X has {n_features} columns: "
-                "give one weight for each of them."
+    def _grow(
+        self, grower: _core.Grower, wanted: range, sampling: Sampling, progress: Progress
+    ) -> list[NodeTable]:
+        """Grow the trees of these numbers; a sampling that learns is updated now and then."""
+        if not sampling.learns:
+            return grow_trees(
+                grower,
+                wanted,
+                progress,
+                tried=self.record_tried,
+                feature_weights=sampling.weights,
+                n_jobs=self.n_jobs,
             )
-        if not np.isfinite(weights).all() or (weights < 0).any():
-            raise ValueError("feature_sampling must hold finite weights of 0 or more.")
-        if not weights.any():
-            raise ValueError("feature_sampling is 0 for every column: make the weight of one positive.")
-        weights /= weights.max()  # so that the sum cannot overflow
-        return np.asarray(weights / weights.sum())
+        grown: list[NodeTable] = []
+        at = wanted.start
+        while at < wanted.stop and not progress.stop_requested:
+            # Updates come after multiples of `update_every`, also when a warm start begins in between.
+            end = min(wanted.stop, (at // self.update_every + 1) * self.update_every)
+            batch = grow_trees(
+                grower,
+                range(at, end),
+                progress,
+                tried=True,
+                feature_weights=sampling.weights,
+                n_jobs=self.n_jobs,
+            )
+            sampling.learn(batch)
+            grown += batch if self.record_tried else [replace(table, tried=None) for table in batch]
+            if end % self.update_every == 0:
+                sampling.update()
+            at = end
+        return grown
+
+    def _set_sampling(self, sampling: Sampling, n_features: int) -> None:
+        """Keep the sampling for a warm start, and show what it knows after the last tree."""
+        self._sampling = sampling
+        if sampling.learns and len(self.node_tables_) % self.update_every != 0:
+            sampling = copy.deepcopy(sampling)
+            sampling.update()
+        uniform = np.full(n_features, 1 / n_features)
+        self.feature_weights_ = uniform if sampling.weights is None else sampling.weights
+        if isinstance(sampling, ConfidenceSampling):
+            self.confidence_intervals_ = sampling.intervals
+            self.mean_interval_sizes_ = np.array(sampling.sizes)
+
+    @property
+    def feature_gains_(self) -> NDArray[np.float64]:
+        """Mean gain of every feature where it was tried, weighted by node complexity."""
+        check_is_fitted(self)
+        if isinstance(self._sampling, ConfidenceSampling):
+            return self._sampling.sums.mean
+        sums = GainSums(self.n_features_in_)
+        sums.add_trees(self.node_tables_)
+        return sums.mean
+
+    def _make_sampling(
+        self, X: Any, y: Any, sample_weight: Any, table: Table, weights: NDArray[np.float64] | None, seed: int
+    ) -> Sampling:
+        name = self.feature_sampling
+        if not isinstance(name, str):
+            given = weights_by(name, X, y, sample_weight, seed) if hasattr(name, "fit") else name
+            return FixedSampling(checked_weights(given, table.n_columns))
+        if name == "uniform":
+            return FixedSampling(None)
+        counts = np.bincount(table.target, weights, minlength=table.n_classes)
+        if name == "soft":
+            shares = counts[counts > 0] / counts.sum()
+            return SoftSampling(table.n_columns, self.soft_constant * float(-(shares @ np.log2(shares))))
+        unit = self.weight_unit * float(node_complexity(counts))
+        if name == "confidence":
+            return ConfidenceSampling(table.n_columns, unit, self.confidence)
+        tree = self._grow_whole_tree(table, weights, seed)
+        sums = GainSums(table.n_columns)
+        sums.add_trees([tree])
+        if name == "two-stage":
+            return FixedSampling(inside_intervals(np.full((table.n_columns, 2), np.nan), sums.mean))
+        inner = np.flatnonzero(~tree.is_leaf)
+        unit = float(node_complexity(tree.counts[inner]).mean()) if len(inner) else unit
+        return ConfidenceSampling(table.n_columns, unit, self.confidence, start=sums.mean)
+
+    def _grow_whole_tree(self, table: Table, weights: NDArray[np.float64] | None, seed: int) -> NodeTable:
+        """Grow one unpruned tree on all rows that tries every column at every node, and records that."""
+        everything = {"max_features": table.n_columns, "max_depth": -1, "min_split": 2.0, "min_leaf": 1.0}
+        options = {**everything, "min_gain": 0.0, "record_tried": True, "draw": "all", "seed": seed}
+        arrays = self._make_grower(table, weights, **options).grow([0])
+        return NodeTable.from_core(arrays[0], tried=True)
 
     def _draw(self, n_rows: int) -> dict[str, Any]:
         """How the rows of a tree are drawn, for the engine."""

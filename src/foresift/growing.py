@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, takewhile
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -16,7 +16,10 @@ from foresift import _core
 from foresift._sklearn import Progress
 from foresift.node_table import NodeTable
 
-__all__ = ["grow_trees", "in_row_spans", "in_threads", "resolve_max_features", "scale_up"]
+__all__ = ["fold_trees", "grow_trees", "in_row_spans", "in_threads", "resolve_max_features", "scale_up"]
+
+
+T = TypeVar("T")
 
 
 def resolve_max_features(max_features: int | float | str | None, n_features: int) -> int:
@@ -70,23 +73,44 @@ def grow_trees(
     n_jobs: int | None = 1,
 ) -> list[NodeTable]:
     """Grow the trees of these numbers, in threads; the outcome does not depend on `n_jobs`."""
-    stop = _core.StopFlag()
-
-    def grow(some: Sequence[int]) -> list[NodeTable]:
-        if progress.stop_requested:  # by a callback
-            return []
-        grown = [NodeTable.from_core(a, tried=tried) for a in grower.grow(list(some), feature_weights, stop)]
-        progress.advance(len(grown))
-        return grown
-
     # Small trees share the buffers of a task; large ones are handed over one by one, which keeps memory low.
     # Many tasks keep the threads busy and progress visible.
     size = max(1, min(len(trees) // (8 * effective_n_jobs(n_jobs)), 100_000 // grower.n_rows))
+    options: dict[str, Any] = {"tried": tried, "feature_weights": feature_weights, "n_jobs": n_jobs}
+    parts = fold_trees(grower, trees, progress, list, size=size, **options)
+    return [table for part in parts for table in part]
+
+
+def fold_trees(
+    grower: _core.Grower,
+    trees: Sequence[int],
+    progress: Progress,
+    fold: Callable[[Iterator[NodeTable]], T],
+    *,
+    size: int,
+    tried: bool,
+    feature_weights: NDArray[np.float64] | None = None,
+    n_jobs: int | None = 1,
+) -> list[T]:
+    """Grow trees in threads, `size` of them at a time, and return what `fold` makes of each lot, in order.
+
+    If a callback asks to stop, what is left out are lots at the end.
+    """
+    stop = _core.StopFlag()
+
+    def grow(some: Sequence[int]) -> T | None:
+        if progress.stop_requested:
+            return None
+        folded = fold(
+            NodeTable.from_core(a, tried=tried) for a in grower.grow(list(some), feature_weights, stop)
+        )
+        progress.advance(len(some))
+        return folded
+
     tasks = [trees[i : i + size] for i in range(0, len(trees), size)]
     parts = in_threads(grow, tasks, n_jobs, stop)
-    # A thread may have skipped a task while a later one was done: what counts is up to the first gap.
-    whole = list(takewhile(len, parts))
-    return [table for part in whole for table in part]
+    # A thread may have skipped a lot while a later one was done: what counts is up to the first gap.
+    return list(takewhile(lambda part: part is not None, parts))
 
 
 def in_row_spans(work: Callable[[int, int, _core.StopFlag], None], n_rows: int, n_jobs: int | None) -> None:

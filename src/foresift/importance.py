@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from foresift.criteria import node_complexity
+from foresift.gains import GainSums
 from foresift.trees import NODE_DTYPE, NodeTable
 
 __all__ = ["average_gain", "mean_decrease_impurity", "node_tables"]
@@ -107,13 +107,9 @@ def average_gain(model: Any, weighting: str = "complexity") -> NDArray[np.float6
             f"{type(model).__name__} is made of regression trees, whose nodes have no class counts and so no "
             'complexity: use weighting="unit".'
         )
-    weight, total = np.zeros(model.n_features_in_), np.zeros(model.n_features_in_)
-    for table in tables:
-        node, feature, gain = _tried(table)
-        weights = _complexities(table, node) if weighting == "complexity" else np.ones(len(node))
-        weight += np.bincount(feature, weights, minlength=len(weight))
-        total += np.bincount(feature, weights * gain, minlength=len(weight))
-    return np.divide(total, weight, out=np.full(len(weight), np.nan), where=weight > 0)
+    sums = GainSums(model.n_features_in_)
+    sums.add_trees(tables, weighting)
+    return sums.mean
 
 
 def mean_decrease_impurity(model: Any, normalize: bool = True) -> NDArray[np.float64]:
@@ -164,38 +160,6 @@ def mean_decrease_impurity(model: Any, normalize: bool = True) -> NDArray[np.flo
     importances: NDArray[np.float64] = votes @ decreases
     total = importances.sum()
     return importances / total if total > 0 else importances
-
-
-def _tried(table: NodeTable) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
-    """Node, feature and gain of every trial that is known of: all recorded ones, else the splits made."""
-    if table.tried is not None:
-        return table.tried["node"], table.tried["feature"], table.tried["gain"]
-    inner = np.flatnonzero(table.nodes["first_child"] >= 0)
-    gain = _information_gain(table, inner) if table.counts.shape[1] else table.nodes["gain"][inner]
-    return inner, table.nodes["feature"][inner], gain
-
-
-def _complexities(table: NodeTable, node: NDArray[Any]) -> NDArray[np.float64]:
-    """Complexity of the nodes `node`, worked out once for each, however often it comes."""
-    visited = np.zeros(len(table.nodes), dtype=bool)
-    visited[node] = True
-    complexity = np.zeros(len(table.nodes))
-    complexity[visited] = node_complexity(table.counts[visited])
-    return complexity[node]
-
-
-def _information_gain(table: NodeTable, inner: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Information gain in bits of the splits at the nodes `inner`, from class counts."""
-    sizes = table.counts.sum(axis=1)
-    # Size times entropy of every node.
-    spread = _xlog2x(sizes) - _xlog2x(table.counts) @ np.ones(table.counts.shape[1])
-    children = np.bincount(table.nodes["parent"][1:], spread[1:], minlength=len(sizes))
-    gain: NDArray[np.float64] = (spread[inner] - children[inner]) / sizes[inner]
-    return np.maximum(gain, 0.0)  # rounding
-
-
-def _xlog2x(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    return x * np.log2(np.maximum(x, np.finfo(np.float64).tiny))  # 0 at 0
 
 
 def _is_gradient_boosting(model: Any) -> bool:

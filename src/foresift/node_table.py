@@ -52,6 +52,9 @@ class NodeTable:
         each of those categories takes.
     tried : structured array or None
         `node`, `feature` and `gain` of every feature tried at every node, if that was recorded.
+    permuted : ndarray of shape (n_tried, n_permutations) or None
+        What each trial gained with the classes of the node's rows shuffled, if that was asked for; NaN in the
+        columns it was not asked for.
     """
 
     nodes: NDArray[Any]
@@ -60,11 +63,12 @@ class NodeTable:
     set_codes: NDArray[np.uint16]
     set_branches: NDArray[np.uint16]
     tried: NDArray[Any] | None = None
+    permuted: NDArray[np.float64] | None = None
 
     @classmethod
     def from_core(cls, arrays: Sequence[NDArray[Any]], *, tried: bool) -> NodeTable:
         """Make a table of what the native engine returns."""
-        nodes, counts, set_offsets, set_codes, set_branches, trials = arrays
+        nodes, counts, set_offsets, set_codes, set_branches, trials, permuted = arrays
         return cls(
             nodes.view(NODE_DTYPE)[:, 0],
             counts,
@@ -72,6 +76,7 @@ class NodeTable:
             set_codes,
             set_branches,
             trials.view(TRIED_DTYPE)[:, 0] if tried else None,
+            permuted if permuted.ndim == 2 else None,
         )
 
     @property
@@ -106,8 +111,9 @@ class NodeTable:
 
     def decreases(self, n_features: int) -> NDArray[np.float64]:
         """Sum of size times gain of each feature's splits, relative to the size of the root."""
-        inner = self.nodes[~self.is_leaf]
-        sums = np.bincount(inner["feature"], inner["size"] * inner["gain"], minlength=n_features)
+        inner = ~self.is_leaf
+        feature, size, gain = (self.nodes[name][inner] for name in ("feature", "size", "gain"))
+        sums = np.bincount(feature, size * gain, minlength=n_features)
         return np.asarray(sums / self.nodes["size"][0])
 
     def __eq__(self, other: object) -> bool:

@@ -157,9 +157,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if not all(np.isfinite(weight) and 0 <= weight <= 1e50 for weight in self.class_weight.values()):
             raise ValueError(f"class_weight must hold weights from 0 to 1e50, but is {self.class_weight}.")
 
-    def _make_grower(
-        self, table: Table, weights: NDArray[np.float64] | None, **rows_and_seed: Any
-    ) -> _core.Grower:
+    def _make_grower(self, table: Table, weights: NDArray[np.float64] | None, **others: Any) -> _core.Grower:
+        """Make the engine for these data; `others` are further options, or replace those of the estimator."""
         options = {
             "criterion": self.criterion,
             "missing": self.missing,
@@ -172,7 +171,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             "min_gain": float(self.min_gain),
             "record_tried": self.record_tried,
         }
-        return _core.Grower(table.store, table.target, table.n_classes, weights, **options, **rows_and_seed)
+        return _core.Grower(table.store, table.target, table.n_classes, weights, **{**options, **others})
 
     def _learned(self, table: Table) -> None:
         self.schema_ = table.schema

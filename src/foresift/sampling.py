@@ -1,0 +1,222 @@
+"""How a forest learns, while it grows, which features to draw more often (Rogers & Gunn 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from foresift.gains import GainSums
+from foresift.node_table import NodeTable
+
+__all__ = [
+    "ConfidenceSampling",
+    "FixedSampling",
+    "Sampling",
+    "SoftSampling",
+    "checked_weights",
+    "inside_intervals",
+    "weights_by",
+]
+
+
+class Sampling(Protocol):
+    """A distribution over features that may change with every tree."""
+
+    weights: NDArray[np.float64] | None  # sums to one; None: uniform
+    learns: bool  # whether `learn` wants to see the trees, with every trial
+
+    def learn(self, tables: Sequence[NodeTable]) -> None:
+        """Take notice of more trees."""
+
+    def update(self) -> None:
+        """Set `weights` by what has been learned."""
+
+
+class FixedSampling:
+    """The same distribution for all trees; None is uniform."""
+
+    learns = False
+
+    def __init__(self, weights: NDArray[np.float64] | None) -> None:
+        self.weights = weights
+
+    def learn(self, tables: Sequence[NodeTable]) -> None:
+        """Learn nothing."""
+
+    def update(self) -> None:
+        """Change nothing."""
+
+
+class ConfidenceSampling:
+    """The distribution nearest to where it began inside confidence intervals of mean gains (section 3.1).
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    unit : float
+        Weight of one observation, in bits of node complexity.
+    confidence : float
+        Confidence of the intervals.
+    start : ndarray of shape (n_features,), default=None
+        Mean gains to begin with; None begins uniform.
+
+    Attributes
+    ----------
+    sums : GainSums
+        The gains so far.
+    intervals : ndarray of shape (n_features, 2)
+        Intervals at the last update.
+    sizes : list of float
+        Mean size of the intervals at every update; NaN as long as there are none.
+    """
+
+    learns = True
+
+    def __init__(
+        self, n_features: int, unit: float, confidence: float, start: NDArray[np.float64] | None = None
+    ) -> None:
+        self.sums = GainSums(n_features)
+        self.unit, self.confidence, self.start = unit, confidence, start
+        self.intervals = np.full((n_features, 2), np.nan)
+        self.weights = None if start is None else inside_intervals(self.intervals, start)
+        self.sizes: list[float] = []
+
+    def learn(self, tables: Sequence[NodeTable]) -> None:
+        """Add the gains of trees."""
+        self.sums.add_trees(tables)
+
+    def update(self) -> None:
+        """Work out intervals and weights anew."""
+        self.intervals = self.sums.intervals(self.unit, self.confidence)
+        self.weights = inside_intervals(self.intervals, self.start)
+        sizes = self.intervals[:, 1] - self.intervals[:, 0]
+        known = ~np.isnan(sizes)
+        self.sizes.append(float(sizes[known].mean()) if known.any() else float("nan"))
+
+
+class SoftSampling:
+    """Weights that grow with the gain a feature has brought to the trees so far (eq. 11; Borisov et al.).
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    start : float
+        Weight of every feature before the first tree: C times the entropy of the whole data.
+    """
+
+    learns = True
+
+    def __init__(self, n_features: int, start: float) -> None:
+        self.totals = np.full(n_features, start)
+        self.weights: NDArray[np.float64] | None = None
+
+    def learn(self, tables: Sequence[NodeTable]) -> None:
+        """Add what each feature gained in trees, every split by its share of the rows."""
+        for table in tables:
+            self.totals += table.decreases(len(self.totals))
+
+    def update(self) -> None:
+        """Scale the totals to a sum of one."""
+        total = self.totals.sum()
+        self.weights = self.totals / total if total > 0 else None
+
+
+def inside_intervals(
+    intervals: NDArray[np.float64], start: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Choose a distribution inside confidence intervals: as even as the paper's simple rule makes it.
+
+    Parameters
+    ----------
+    intervals : ndarray of shape (n_features, 2)
+        Lower and upper ends; NaN for a feature without an interval.
+    start : ndarray of shape (n_features,), default=None
+        The values to stay close to. By default the same for all: half way between the largest lower and the
+        smallest upper end. NaN means that too.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        Every value as close to its start as its interval allows, not negative, scaled to a sum of one.
+
+    Examples
+    --------
+    >>> inside_intervals(np.array([[0.1, 0.5], [0.3, 0.4]]))  # both may be 0.35
+    array([0.5, 0.5])
+    >>> inside_intervals(np.array([[0.1, 0.2], [0.4, 0.6], [np.nan, np.nan]])).round(3)
+    array([0.222, 0.444, 0.333])
+    """
+    lower, upper = intervals.T
+    known = ~np.isnan(lower)
+    if start is not None:
+        known_start = ~np.isnan(start)
+        middle = start[known_start].mean() if known_start.any() else 0.0
+        aims = np.where(known_start, start, middle)
+    elif known.any():
+        aims = np.full(len(lower), (lower[known].max() + upper[known].min()) / 2)
+    else:
+        aims = np.ones(len(lower))
+    values = np.maximum(np.where(known, np.clip(aims, lower, upper), aims), 0.0)
+    total = values.sum()
+    return values / total if total > 0 else np.full(len(values), 1 / len(values))
+
+
+def weights_by(selector: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> NDArray[np.float64]:
+    """Fit a clone of a selector and take its scores as weights: none negative, 0 outside its support.
+
+    Parameters
+    ----------
+    selector : estimator
+        What it is fitted to must give it `scores_` or `feature_importances_`. A score of NaN, no estimate,
+        becomes the mean of the others.
+    X, y, sample_weight
+        The training data.
+    seed : int
+        Takes the place of a `random_state` of None.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        Weights, not scaled.
+    """
+    fitted = clone(selector)
+    parameters = fitted.get_params()
+    if "random_state" in parameters and parameters["random_state"] is None:
+        fitted.set_params(random_state=seed % 2**32)
+    takes_weights = sample_weight is not None and has_fit_parameter(fitted, "sample_weight")
+    fitted.fit(X, y, **({"sample_weight": sample_weight} if takes_weights else {}))
+    scores = getattr(fitted, "scores_", None)
+    scores = getattr(fitted, "feature_importances_", None) if scores is None else scores
+    if scores is None:
+        raise ValueError(
+            f"feature_sampling: a fitted {type(fitted).__name__} has neither scores_ nor "
+            "feature_importances_ to draw columns by; give another selector, or an array of weights."
+        )
+    values = np.array(scores, dtype=np.float64)
+    known = ~np.isnan(values)
+    middle = values[known].mean() if known.any() else 1.0
+    weights = np.maximum(np.where(known, values, middle), 0.0)
+    return np.asarray(weights * getattr(fitted, "support_", 1.0))
+
+
+def checked_weights(given: ArrayLike, n_features: int) -> NDArray[np.float64]:
+    """Check the weights of the features, and scale them to a sum of one."""
+    weights = np.array(given, dtype=np.float64)
+    if weights.shape != (n_features,):
+        raise ValueError(
+            f"feature_sampling has shape {weights.shape}, but X has {n_features} columns: "
+            "give one weight for each of them."
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("feature_sampling must hold finite weights of 0 or more.")
+    if not weights.any():
+        raise ValueError("feature_sampling is 0 for every column: make the weight of one positive.")
+    weights /= weights.max()  # so that the sum cannot overflow
+    return np.asarray(weights / weights.sum())

@@ -18,6 +18,7 @@
 #include "columns.hpp"
 #include "null_gain.hpp"
 #include "predict.hpp"
+#include "relief.hpp"
 #include "tree.hpp"
 
 namespace nb = nanobind;
@@ -218,6 +219,38 @@ struct PyGrower {
     }
 };
 
+// Relief with the arrays it reads.
+struct PyRelief {
+    Rows<double> rows;
+    std::vector<std::uint32_t> n_values;
+    std::vector<std::int32_t> target;
+    std::vector<double> weights;
+    std::optional<Relief> relief;
+
+    PyRelief(Rows<double> x, std::vector<std::uint32_t> kinds, const Vector<std::int32_t>& y, std::uint32_t n_classes,
+             const std::optional<Vector<double>>& w, double n_neighbors, bool pool_misses)
+        : rows(std::move(x)), n_values(std::move(kinds)), target(y.data(), y.data() + y.size()) {
+        if (w) weights.assign(w->data(), w->data() + w->size());
+        if (rows.shape(0) != target.size() || rows.shape(1) != n_values.size() || (w && w->size() != target.size()))
+            throw nb::value_error("lengths differ");
+        for (const auto c : target)
+            if (c < 0 || static_cast<std::uint32_t>(c) >= n_classes) throw nb::value_error("class code out of range");
+        const nb::gil_scoped_release unlocked;
+        relief.emplace(std::span(rows.data(), rows.size()), n_values, target, n_classes, weights,
+                       ReliefOptions{n_neighbors, pool_misses});
+    }
+    NewArray<double> sums(const Vector<std::uint32_t>& sample, const StopFlag* stop) const {
+        for (const auto row : span_of(sample))
+            if (row >= target.size()) throw nb::index_error("no such row");
+        std::vector<double> result(n_values.size(), 0.0);
+        {
+            const nb::gil_scoped_release unlocked;
+            relief->add(span_of(sample), result, stop_check(stop));
+        }
+        return to_numpy(std::move(result));
+    }
+};
+
 void check_classes(std::uint32_t first, std::uint32_t second) {
     if (first == 0 || second == 0 || std::uint64_t{first} + second > (1ULL << 31))
         throw nb::value_error("both classes need rows, and at most 2^31 in all");
@@ -226,13 +259,13 @@ void check_classes(std::uint32_t first, std::uint32_t second) {
 double null_tail(std::uint32_t first, std::uint32_t second, double gain) {
     check_classes(first, second);
     const nb::gil_scoped_release unlocked;
-    return NullGain(first, second).tail(gain);
+    return NullGain(first, second, stop_check(nullptr)).tail(gain);
 }
 
 std::pair<double, double> null_moments(std::uint32_t first, std::uint32_t second, std::uint32_t n_points) {
     check_classes(first, second);
     const nb::gil_scoped_release unlocked;
-    NullGain null(first, second);
+    NullGain null(first, second, stop_check(nullptr));
     const Moments moments = n_points == 0 ? null.moments() : null.approximate_moments(n_points);
     return {moments.mean, moments.variance};
 }
@@ -373,6 +406,12 @@ NB_MODULE(_core, m) {
         .def("grow", &PyGrower::grow, "trees"_a, "feature_weights"_a.none() = nb::none(), "stop"_a.none() = nb::none())
         .def_prop_ro("n_rows", [](const PyGrower& g) { return g.target.size(); })
         .def("drawn_rows", &PyGrower::drawn, "tree"_a, "How often each row is drawn for a tree.");
+
+    nb::class_<PyRelief>(m, "Relief", "Differences between rows and their nearest neighbours; safe to use from many threads.")
+        .def(nb::init<Rows<double>, std::vector<std::uint32_t>, const Vector<std::int32_t>&, std::uint32_t,
+                      const std::optional<Vector<double>>&, double, bool>(),
+             "rows"_a, "n_values"_a, "target"_a, "n_classes"_a, "weights"_a.none(), "n_neighbors"_a, "pool_misses"_a)
+        .def("sums", &PyRelief::sums, "sample"_a, "stop"_a.none() = nb::none());
 
     m.def("null_tail", &null_tail, "first"_a, "second"_a, "gain"_a);
     m.def("null_moments", &null_moments, "first"_a, "second"_a, "n_points"_a = 0);

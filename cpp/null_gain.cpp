@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "criterion.hpp"
 #include "tree.hpp"
@@ -18,15 +19,20 @@ constexpr std::int64_t kEnd = 12;
 
 }  // namespace
 
-NullGain::NullGain(std::uint32_t first, std::uint32_t second)
-    : i_(std::min(first, second)), j_(std::max(first, second)), n_(i_ + j_), xlogx_(n_ + 1), log_factorial_(n_ + 1) {
+NullGain::NullGain(std::uint32_t first, std::uint32_t second, std::function<bool()> stop)
+    : stop_(std::move(stop)), i_(std::min(first, second)), j_(std::max(first, second)), n_(i_ + j_), xlogx_(n_ + 1), log_factorial_(n_ + 1) {
     for (std::int64_t m = 1; m <= n_; ++m) {
+        poll(m);
         xlogx_[m] = xlog2x(double(m));
         log_factorial_[m] = log_factorial_[m - 1] + std::log(double(m));
     }
     parent_ = xlogx_[n_] - xlogx_[i_] - xlogx_[j_];
     log_p_ = std::log(double(i_) / double(n_));
     log_q_ = std::log(double(j_) / double(n_));
+}
+
+void NullGain::poll(std::int64_t k) const {
+    if (k % 256 == 0 && stop_ && stop_()) throw Interrupted();
 }
 
 // Gain in bits of the cut behind the first k rows, `a` of them of the rarer class.
@@ -68,6 +74,7 @@ double NullGain::tail(double gain_asked, double most_points) {
         const Span near = band_[k - 1];
         band_[k] = inside(k, below, {near.low, near.high + 1});
         if (band_[k].low > band_[k].high) return 1.0;  // no way through
+        poll(k);
         points += double(band_[k].high - band_[k].low + 1);
     }
     if (points > most_points) return sum_over_cuts(band_);
@@ -89,6 +96,7 @@ double NullGain::tail(double gain_asked, double most_points) {
         for (std::int64_t a = low; a <= high && a < to.low; ++a) catch_at(a);
         for (std::int64_t a = high; a >= low && a > to.high; --a) catch_at(a);
         next[low - 1] = next[std::min(high, i_) + 1] = 0;
+        poll(k);
         std::swap(now, next);
     }
     return std::min(caught, 1.0);
@@ -105,16 +113,20 @@ double NullGain::sum_over_cuts(std::span<const Span> band) const {
                             log_factorial_[i_ - a] - log_factorial_[j_ - b] - log_factorial_[n_] + log_factorial_[i_] +
                             log_factorial_[j_]);
         };
+        // The terms outside fall faster than a geometric series that begins like them.
         const auto add = [&](std::int64_t a, std::int64_t step) {
-            for (double term = 1; a >= all.low && a <= all.high && term > sum * 1e-12; a += step) {
-                term = probability(a);
-                sum += term;
-            }
+            if (a < all.low || a > all.high) return;
+            const double first = probability(a);
+            const bool last = a + step < all.low || a + step > all.high;
+            const double ratio = last || first == 0 ? 0.0 : probability(a + step) / first;
+            sum += ratio < 1 ? first / (1 - ratio) : 1.0;
         };
         add(band[k].low - 1, -1);
         add(band[k].high + 1, 1);
+        if (sum >= 1) return 1.0;
+        poll(k);
     }
-    return std::min(sum, 1.0);
+    return sum;
 }
 
 Moments NullGain::moments() {

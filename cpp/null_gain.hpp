@@ -23,11 +23,12 @@ struct Moments {
 class NullGain {
 public:
     /// A node with `first` and `second` rows of the two classes, one of each at least.
-    NullGain(std::uint32_t first, std::uint32_t second);
+    /// `stop` is asked now and then; true ends the work with Interrupted.
+    NullGain(std::uint32_t first, std::uint32_t second, std::function<bool()> stop = {});
 
     /// Probability that the best cut gains `gain` bits or more. Accurate in relative terms far into the tail, as long
-    /// as the band has at most `most_points` points; beyond that the sum over the cuts of the probability that one
-    /// reaches it, an upper bound.
+    /// as the band has at most `most_points` points; beyond that an upper bound of the sum over the cuts of the
+    /// probability that each reaches it.
     double tail(double gain, double most_points = 1e9);
 
     /// Mean and variance of the best gain, from the tail at every value it can take; about n^3 steps for n rows.
@@ -40,12 +41,14 @@ private:
     struct Span {
         std::int64_t low, high;  // both inside; empty where low > high
     };
+    void poll(std::int64_t k) const;
     double gain(std::int64_t a, std::int64_t k) const;
     Span feasible(std::int64_t k) const;
     Span inside(std::int64_t k, double below, Span near) const;
     double log_completion(std::int64_t a, std::int64_t k) const;
     double sum_over_cuts(std::span<const Span> band) const;
 
+    std::function<bool()> stop_;
     std::int64_t i_, j_, n_;  // i_ <= j_
     double parent_, log_p_, log_q_;
     std::vector<double> xlogx_, log_factorial_;

@@ -24,25 +24,23 @@ from foresift._sklearn import (
     seed_of,
     track,
 )
-from foresift.criteria import node_complexity
 from foresift.gains import GainSums
 from foresift.growing import grow_trees, in_row_spans
 from foresift.node_table import NodeTable
 from foresift.sampling import (
+    LEARNING,
+    NAMES,
     ConfidenceSampling,
     FixedSampling,
     Sampling,
-    SoftSampling,
     checked_weights,
-    inside_intervals,
+    named_sampling,
     weights_by,
 )
 from foresift.table import Table
 from foresift.trees import TreeClassifier
 
 __all__ = ["SiftForestClassifier"]
-
-SAMPLINGS = {"uniform", "confidence", "two-stage", "two-stage+confidence", "soft"}
 
 
 class SiftForestClassifier(TreeClassifier):
@@ -143,7 +141,7 @@ class SiftForestClassifier(TreeClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **TreeClassifier._parameter_constraints,
         "n_estimators": [Interval(numbers.Integral, 1, None, closed="left")],
-        "feature_sampling": [StrOptions(SAMPLINGS), "array-like", HasMethods(["fit", "get_params"])],
+        "feature_sampling": [StrOptions(NAMES), "array-like", HasMethods(["fit", "get_params"])],
         "update_every": [Interval(numbers.Integral, 1, None, closed="left")],
         "confidence": [Interval(numbers.Real, 0, 1, closed="neither")],
         "weight_unit": [Interval(numbers.Real, 0, None, closed="neither")],
@@ -216,8 +214,9 @@ class SiftForestClassifier(TreeClassifier):
 
     _seed: int
     _sampling: Sampling
+    _sampling_name: str
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=False)  # a selector may be among the parameters
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SiftForestClassifier:
         """Grow the forest.
 
@@ -250,7 +249,9 @@ class SiftForestClassifier(TreeClassifier):
             raise ValueError(
                 "oob_score needs rows that a tree did not see: set bootstrap=True, or max_samples below 1.0."
             )
-        sampling = self._sampling if old else self._make_sampling(X, y, sample_weight, table, weights, seed)
+        sampling = self._sampling_to_keep() if old else None
+        if sampling is None:
+            sampling = self._make_sampling(X, y, sample_weight, table, weights, seed)
         grower = self._make_grower(
             table, weights, seed=seed, **draw, record_tried=self.record_tried or sampling.learns
         )
@@ -295,7 +296,7 @@ class SiftForestClassifier(TreeClassifier):
             )
         grown: list[NodeTable] = []
         at = wanted.start
-        while at < wanted.stop and not progress.stop_requested:
+        while at < wanted.stop:
             # Updates come after multiples of `update_every`, also when a warm start begins in between.
             end = min(wanted.stop, (at // self.update_every + 1) * self.update_every)
             batch = grow_trees(
@@ -308,14 +309,27 @@ class SiftForestClassifier(TreeClassifier):
             )
             sampling.learn(batch)
             grown += batch if self.record_tried else [replace(table, tried=None) for table in batch]
-            if end % self.update_every == 0:
+            at += len(batch)
+            if at < end:  # a callback asked to stop
+                break
+            if at % self.update_every == 0:
                 sampling.update()
-            at = end
         return grown
+
+    def _sampling_to_keep(self) -> Sampling | None:
+        """What the sampling has learned from the trees that are kept; None if it learns nothing."""
+        name = self.feature_sampling if isinstance(self.feature_sampling, str) else ""
+        if name in LEARNING and name != self._sampling_name:
+            raise ValueError(
+                f'feature_sampling="{name}" learns from all trees, so it cannot begin in the middle: '
+                "keep what it was in the last fit, or set warm_start to False."
+            )
+        return self._sampling if name in LEARNING else None
 
     def _set_sampling(self, sampling: Sampling, n_features: int) -> None:
         """Keep the sampling for a warm start, and show what it knows after the last tree."""
         self._sampling = sampling
+        self._sampling_name = self.feature_sampling if isinstance(self.feature_sampling, str) else ""
         if sampling.learns and len(self.node_tables_) % self.update_every != 0:
             sampling = copy.deepcopy(sampling)
             sampling.update()
@@ -342,23 +356,16 @@ class SiftForestClassifier(TreeClassifier):
         if not isinstance(name, str):
             given = weights_by(name, X, y, sample_weight, seed) if hasattr(name, "fit") else name
             return FixedSampling(checked_weights(given, table.n_columns))
-        if name == "uniform":
-            return FixedSampling(None)
         counts = np.bincount(table.target, weights, minlength=table.n_classes)
-        if name == "soft":
-            shares = counts[counts > 0] / counts.sum()
-            return SoftSampling(table.n_columns, self.soft_constant * float(-(shares @ np.log2(shares))))
-        unit = self.weight_unit * float(node_complexity(counts))
-        if name == "confidence":
-            return ConfidenceSampling(table.n_columns, unit, self.confidence)
-        tree = self._grow_whole_tree(table, weights, seed)
-        sums = GainSums(table.n_columns)
-        sums.add_trees([tree])
-        if name == "two-stage":
-            return FixedSampling(inside_intervals(np.full((table.n_columns, 2), np.nan), sums.mean))
-        inner = np.flatnonzero(~tree.is_leaf)
-        unit = float(node_complexity(tree.counts[inner]).mean()) if len(inner) else unit
-        return ConfidenceSampling(table.n_columns, unit, self.confidence, start=sums.mean)
+        return named_sampling(
+            name,
+            table.n_columns,
+            counts,
+            lambda: self._grow_whole_tree(table, weights, seed),
+            confidence=self.confidence,
+            weight_unit=self.weight_unit,
+            soft_constant=self.soft_constant,
+        )
 
     def _grow_whole_tree(self, table: Table, weights: NDArray[np.float64] | None, seed: int) -> NodeTable:
         """Grow one unpruned tree on all rows that tries every column at every node, and records that."""

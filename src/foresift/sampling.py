@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,18 +10,25 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from foresift.criteria import node_complexity
 from foresift.gains import GainSums
 from foresift.node_table import NodeTable
 
 __all__ = [
+    "LEARNING",
+    "NAMES",
     "ConfidenceSampling",
     "FixedSampling",
     "Sampling",
     "SoftSampling",
     "checked_weights",
     "inside_intervals",
+    "named_sampling",
     "weights_by",
 ]
+
+LEARNING = {"confidence", "two-stage+confidence", "soft"}
+NAMES = {"uniform", "two-stage", *LEARNING}
 
 
 class Sampling(Protocol):
@@ -128,6 +135,39 @@ class SoftSampling:
         self.weights = self.totals / total if total > 0 else None
 
 
+def named_sampling(
+    name: str,
+    n_features: int,
+    class_counts: NDArray[np.float64],
+    whole_tree: Callable[[], NodeTable],
+    *,
+    confidence: float,
+    weight_unit: float,
+    soft_constant: float,
+) -> Sampling:
+    """Make the sampling of that name for data with these class counts.
+
+    `whole_tree` grows an unpruned tree on all rows that tries every feature at every node, and records that.
+    """
+    if name == "uniform":
+        return FixedSampling(None)
+    if name == "soft":
+        shares = class_counts[class_counts > 0] / class_counts.sum()
+        return SoftSampling(n_features, soft_constant * float(-(shares @ np.log2(shares))))
+    unit = weight_unit * float(node_complexity(class_counts))
+    if name == "confidence":
+        return ConfidenceSampling(n_features, unit, confidence)
+    tree = whole_tree()
+    sums = GainSums(n_features)
+    sums.add_trees([tree])
+    if name == "two-stage":
+        return FixedSampling(inside_intervals(np.full((n_features, 2), np.nan), sums.mean))
+    # What is known of trees beforehand: the complexity of their splits is the weight of one observation.
+    splits = tree.counts[~tree.is_leaf]
+    unit = float(node_complexity(splits).mean()) if len(splits) else unit
+    return ConfidenceSampling(n_features, unit, confidence, start=sums.mean)
+
+
 def inside_intervals(
     intervals: NDArray[np.float64], start: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
@@ -203,12 +243,17 @@ def weights_by(selector: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> 
     known = ~np.isnan(values)
     middle = values[known].mean() if known.any() else 1.0
     weights = np.maximum(np.where(known, values, middle), 0.0)
-    return np.asarray(weights * getattr(fitted, "support_", 1.0))
+    return weights * fitted.get_support() if hasattr(fitted, "get_support") else weights
 
 
 def checked_weights(given: ArrayLike, n_features: int) -> NDArray[np.float64]:
     """Check the weights of the features, and scale them to a sum of one."""
-    weights = np.array(given, dtype=np.float64)
+    try:
+        weights = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"feature_sampling is a {type(given).__name__}, no array of weights: give one number per column."
+        ) from None
     if weights.shape != (n_features,):
         raise ValueError(
             f"feature_sampling has shape {weights.shape}, but X has {n_features} columns: "

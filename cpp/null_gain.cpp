@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "criterion.hpp"
@@ -16,6 +17,7 @@ constexpr double kRounding = 1e-11;
 constexpr double kNothing = 1e-17;
 // Cuts this close to an end have few outcomes.
 constexpr std::int64_t kEnd = 12;
+constexpr double kWhatItTakes = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -139,7 +141,7 @@ Moments NullGain::moments() {
     double first = 0, second = 0, before = 0;
     for (const double g : gains) {
         if (g - before <= kRounding) continue;
-        const double reached = tail(g);
+        const double reached = tail(g, kWhatItTakes);
         first += (g - before) * reached;
         second += (g * g - before * before) * reached;
         before = g;
@@ -161,11 +163,11 @@ Moments NullGain::approximate_moments(std::uint32_t n_points) {
     double first = 0, second = 0, before = 0, reached_before = 1;
     for (const double g : gains) {
         if (g - before <= 4 * kRounding) continue;
-        const double mean = (reached_before + tail(g)) / 2;
+        const double mean = (reached_before + tail(g, kWhatItTakes)) / 2;
         first += (g - before) * mean;
         second += (g * g - before * before) * mean;
         before = g;
-        reached_before = tail(g + 2 * kRounding);
+        reached_before = tail(g + 2 * kRounding, kWhatItTakes);
         if (reached_before < kNothing) break;
     }
     return {first, second - first * first};

@@ -10,6 +10,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import gammaln
 from sklearn.metrics import mutual_info_score
 
 from foresift.criteria import best_ssv_split, gain_ratio, information_gain, node_complexity, ssv
@@ -281,6 +282,9 @@ def test_node_complexity_of_more_classes_by_enumeration():
     expected = [reference.node_complexity(node) for node in nodes]
     np.testing.assert_allclose(node_complexity(nodes), expected, atol=1e-12)
     assert node_complexity([2, 1, 2, 1]) == pytest.approx(reference.node_complexity([2, 1, 2, 1]))
+    twelve = [(a, b, 12 - a - b) for a in range(1, 5) for b in range(a, 7) if b <= 12 - a - b]
+    expected = [reference.node_complexity(node) for node in twelve]
+    np.testing.assert_allclose(node_complexity(twelve), expected, atol=1e-12)
 
 
 def test_node_complexity_of_any_shape_and_order():
@@ -317,3 +321,16 @@ def test_node_complexity_refuses_bad_counts():
             node_complexity(bad)
     with pytest.raises(ValueError, match="last axis"):
         node_complexity(3)
+
+
+@given(st.lists(st.integers(0, 3000), min_size=2, max_size=4), st.integers(0, 2**32 - 1))
+@settings(deadline=None)
+def test_node_complexity_in_bulk_is_that_of_single_nodes(node, seed):
+    many = np.random.default_rng(seed).integers(0, 50, (300, len(node)))
+    many[7] = node  # one large node among small ones: the table of factorials must reach it
+    bulk = node_complexity(many)
+    assert bulk[7] == pytest.approx(node_complexity(node), rel=1e-12, abs=1e-9)
+    log_all = gammaln(many.sum(axis=1) + 1.0) - gammaln(many + 1.0).sum(axis=1)
+    assert (np.abs(bulk - np.maximum(log_all / math.log(2) - 1, 0)) <= 1 + 1e-9).all()  # 1 - A / C is in 0..1
+    large = np.vstack([many, np.full((1, len(node)), 5_000_000)])  # too large for a table
+    assert node_complexity(large)[:-1] == pytest.approx(bulk, rel=1e-12, abs=1e-9)

@@ -12,16 +12,18 @@ import pytest
 SCRIPT = """
 import os, sys, threading, time
 import numpy as np
-from foresift import SiftForestClassifier
+import foresift
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(150_000, 30)).astype(np.float32)
 y = rng.integers(0, 2, len(X))
-small = SiftForestClassifier(20, n_jobs=2, random_state=0).fit(X[:3000], y[:3000])
-forest = SiftForestClassifier(5000, max_features=None, n_jobs=int(sys.argv[1]), random_state=0)
+model, learned = getattr(foresift, sys.argv[1]), sys.argv[2]
+few = model(n_estimators=20, n_jobs=2, random_state=0)
+small = np.array(getattr(few.fit(X[:3000], y[:3000]), learned))
+long = model(n_estimators=5000, max_features=None, n_jobs=int(sys.argv[3]), random_state=0)
 print("started", flush=True)
 try:
-    forest.fit(X, y)
+    long.fit(X, y)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 else:
@@ -38,16 +40,19 @@ for _ in range(100):
         break
     time.sleep(0.1)
 print("threads", [thread.name for thread in threading.enumerate()], "busy", busy(), flush=True)
-assert not hasattr(forest, "node_tables_")
-again = SiftForestClassifier(20, n_jobs=2, random_state=0).fit(X[:3000], y[:3000])
-print("same", again.node_tables_ == small.node_tables_, flush=True)
+assert not hasattr(long, learned)
+again = np.array(getattr(few.fit(X[:3000], y[:3000]), learned))
+print("same", np.array_equal(again, small), flush=True)
 """
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_ctrl_c_stops_a_fit(n_jobs):
-    command = [sys.executable, "-c", SCRIPT, str(n_jobs)]
+@pytest.mark.parametrize(
+    ("model", "learned"), [("SiftForestClassifier", "node_tables_"), ("ForestGainSelector", "scores_")]
+)
+def test_ctrl_c_stops_a_fit(model, learned, n_jobs):
+    command = [sys.executable, "-c", SCRIPT, model, learned, str(n_jobs)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout.readline() == "started\n", process.stderr.read()

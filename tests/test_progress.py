@@ -2,32 +2,13 @@
 
 import numpy as np
 import pytest
+from callbacks import Listener
 from sklearn.datasets import make_classification
 
 from foresift import CartClassifier, SiftForestClassifier
 from foresift._sklearn import HAS_CALLBACKS
 
 pytestmark = pytest.mark.skipif(not HAS_CALLBACKS, reason="callbacks came with scikit-learn 1.9")
-
-
-class Listener:
-    """Notes what a fit reports, and can ask it to stop."""
-
-    def __init__(self, stop_after=None):
-        self.stop_after, self.begun, self.ended, self.events = stop_after, [], [], []
-
-    def setup(self, estimator, context):
-        self.events.append("setup")
-
-    def teardown(self, estimator, context):
-        self.events.append("teardown")
-
-    def on_fit_task_begin(self, estimator, context, *, X=None, y=None, metadata=None, fitted_estimator=None):
-        self.begun.append((context.task_name, context.task_id))
-
-    def on_fit_task_end(self, estimator, context, *, X=None, y=None, metadata=None, fitted_estimator=None):
-        self.ended.append((context.task_name, context.task_id))
-        return self.stop_after is not None and len(self.ended) >= self.stop_after
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

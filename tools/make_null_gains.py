@@ -2,9 +2,9 @@
 
     python tools/make_null_gains.py src/foresift/_data/null_gains.npz
 
-takes about ten minutes on two cores. `exact`: both moments for every node of up to 256 rows, in the order of
-`foresift.null_gain`. `grid`: n times the mean and n^2 times the variance for n = 256, 512, ... 65,536, at equal steps
-of log(i) / log(n / 2), where i is the number of rows of the rarer class.
+takes about seven minutes on two cores. `exact`: both moments for every node of up to 256 rows, in the order
+of `foresift.null_gain`. `grid`: n times the mean and n^2 times the variance for n = 256, 512, ... 65,536, at
+equal steps of log(i) / log(n / 2), where i is the number of rows of the rarer class.
 """
 
 import sys

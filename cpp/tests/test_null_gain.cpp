@@ -164,6 +164,25 @@ void shuffling_can_be_stopped() {
     assert(interrupted && asked == 6);
 }
 
+void counting_can_be_stopped() {
+    bool wanted = false;
+    NullGain null(2000, 3000, [&] { return wanted; });
+    const double tail = null.tail(0.001), bound = null.tail(0.01, 0);
+    assert(tail > 0 && tail < 1 && bound > 0 && bound < 1);
+    wanted = true;
+    for (const double most_points : {1e9, 0.0}) {
+        bool interrupted = false;
+        try {
+            null.tail(0.001, most_points);
+        } catch (const Interrupted&) {
+            interrupted = true;
+        }
+        assert(interrupted);
+    }
+    wanted = false;
+    assert(null.tail(0.001) == tail);  // none the worse for it
+}
+
 void every_order_is_equally_likely() {
     std::map<std::vector<int>, int> seen;
     Bits bits(3, 0, kShuffleStream);
@@ -192,6 +211,7 @@ int main() {
     shuffles_depend_on_their_seed_alone();
     a_column_without_a_split_gains_nothing();
     shuffling_can_be_stopped();
+    counting_can_be_stopped();
     every_order_is_equally_likely();
     return passed("null_gain");
 }

@@ -112,7 +112,8 @@ class SiftForestClassifier(TreeClassifier):
     confidence_intervals_ : ndarray of shape (n_features, 2)
         Intervals of these means, if the sampling uses them; NaN where there are too few observations.
     mean_interval_sizes_ : ndarray of shape (n_updates,)
-        Mean size of the intervals after every `update_every` trees, and after the last (Figure 5).
+        Mean size of the intervals after every `update_every` trees, and after the last (Figure 5). The first
+        may be huge: little more than one observation tells next to nothing.
     feature_importances_ : ndarray of shape (n_features,)
         Mean decrease of impurity; `foresift.importance` has better measures.
     oob_score_ : float
@@ -356,7 +357,7 @@ class SiftForestClassifier(TreeClassifier):
         if not isinstance(name, str):
             given = weights_by(name, X, y, sample_weight, seed) if hasattr(name, "fit") else name
             return FixedSampling(checked_weights(given, table.n_columns))
-        counts = np.bincount(table.target, weights, minlength=table.n_classes)
+        counts = np.bincount(table.target, weights, minlength=table.n_classes).astype(np.float64)
         return named_sampling(
             name,
             table.n_columns,

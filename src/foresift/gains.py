@@ -56,8 +56,14 @@ class GainSums:
     def add_trees(self, tables: Sequence[NodeTable], weighting: str = "complexity") -> None:
         """Add the trials of trees, weighted by node complexity or ("unit") all alike."""
         for begin in range(0, len(tables), _TOGETHER):
-            tried = trials_of(tables[begin : begin + _TOGETHER])
-            self.add(tried.feature, tried.gain, node_weights(tried.counts, weighting)[tried.node])
+            together = tables[begin : begin + _TOGETHER]
+            tried = trials_of(together)
+            weight = node_weights(tried.counts, weighting)[tried.node]
+            # Tree by tree, so that the sums do not depend on which trees came together, not even by rounding.
+            ends = np.cumsum([_n_trials(table) for table in together])
+            for last, n in zip(ends, np.diff(ends, prepend=0), strict=True):
+                own = slice(last - n, last)
+                self.add(tried.feature[own], tried.gain[own], weight[own])
 
     @property
     def mean(self) -> NDArray[np.float64]:
@@ -129,6 +135,10 @@ def _trials(table: NodeTable) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.fl
     inner = np.flatnonzero(table.nodes["first_child"] >= 0)
     gain = _information_gain(table, inner) if table.counts.shape[1] else table.nodes["gain"][inner]
     return inner, table.nodes["feature"][inner], gain
+
+
+def _n_trials(table: NodeTable) -> int:
+    return len(table.tried) if table.tried is not None else int((table.nodes["first_child"] >= 0).sum())
 
 
 def _information_gain(table: NodeTable, inner: NDArray[np.intp]) -> NDArray[np.float64]:

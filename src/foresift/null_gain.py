@@ -82,7 +82,7 @@ def expected_gain(
     for even n only. Against "exact" with equal classes, eq. 22 is too high by 3 % at 40 rows, 10 % at 100,
     18 % at 200.
 
-    An expectation is no test: about half of all irrelevant features lie above it.
+    An expectation is no test: among many irrelevant features, a good part lies above it.
 
     Examples
     --------
@@ -158,9 +158,9 @@ def gain_pvalue(
     Returns
     -------
     ndarray of shape (...)
-        P-values. For two classes without ties they are exact up to half a million rows, and within some 15 % of
-        themselves beyond; where they are so small that they do not matter, they may be a sum over all cuts,
-        which is larger. With shuffled classes, (1 + shuffles that reach it) / (1 + shuffles).
+        P-values. For two classes without ties they are exact up to half a million rows, and within some 15 %
+        of themselves beyond; where they are so small that they do not matter, they may be a sum over all
+        cuts, which is larger. With shuffled classes, (1 + shuffles that reach it) / (1 + shuffles).
 
     Examples
     --------
@@ -190,8 +190,8 @@ def gain_pvalue(
 
 
 def _tail(i: int, n: int, gain: float) -> float:
-    """Probability that the best of all cuts gains as much at a node of n rows, i of them of the rarer class."""
-    if n <= 2 * _LARGEST_COUNTED:
+    """Probability that the best cut gains as much at a node of n rows, i of them of the rarer class."""
+    if n <= 2 * _LARGEST_COUNTED or n * (i + 1) < 1e9:
         return _core.null_tail(i, n - i, gain)
     # n times the gain hardly depends on n, and its tail grows like log n.
     like = _LARGEST_COUNTED

@@ -17,6 +17,7 @@ from foresift.table import Schema, Table
 __all__ = ["explained_shares"]
 
 MOST_TREES, LEAST_TREES, ROWS_IN_ALL = 400, 50, 400_000  # small tables have few nodes, so more trees
+LOT = 4  # rows, at least, that are predicted about the same and exchange their values
 
 
 def explained_shares(
@@ -32,9 +33,9 @@ def explained_shares(
 
     An approximate Markov blanket. For every candidate, best first, a twin is made that keeps what the
     features kept so far know of it and forgets the rest: rows are ordered by how the kept ones predict the
-    candidate (out of fold), and its values are shuffled among neighbours. In a forest of the kept ones, the
-    candidate and the twin, the twin of a copy gains as much as the copy; that of a feature with news of its
-    own, also if it has them only together with others, gains no more than chance.
+    candidate (out of fold), and neighbours exchange their values. In a forest of the kept ones and the
+    candidate, the twin of a copy gains as much in its place; that of a feature with news of its own, also if
+    it has them only together with others, gains no more than chance.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def explained_shares(
     Returns
     -------
     ndarray of shape (n_features,)
-        Shares, at most 1 but for noise; 0 for the best feature, NaN for columns that were not asked for.
+        Shares from 0 to 1; 0 for the best feature, NaN for columns that were not asked for.
     """
     shares = np.full(table.n_columns, np.nan)
     kept: list[int] = []
@@ -64,7 +65,10 @@ def explained_shares(
         if n_wanted is not None and len(kept) == n_wanted:
             break
         rng = np.random.default_rng([seed, candidate])
-        shares[candidate] = _share(table, weights, kept, candidate, rng, options) if kept else 0.0
+        if any(_same(table, candidate, column) for column in kept):
+            shares[candidate] = 1.0
+        else:
+            shares[candidate] = _share(table, weights, kept, candidate, rng, options) if kept else 0.0
         if shares[candidate] < redundant_from:
             kept.append(candidate)
     return shares
@@ -79,11 +83,31 @@ def _share(
     options: dict[str, Any],
 ) -> float:
     twin = _twin(table, kept, candidate, rng)
+    codes = _codes(table, candidate)
+    # The same draws of columns for both: a twin that differs little meets almost the same nodes.
+    seed = int(rng.integers(2**63))
+    own = _above_chance(table, weights, kept, candidate, codes, seed, options)
+    # A candidate that is no better than chance beside the kept ones has nothing left to be explained.
+    if not own > 0:
+        return 1.0
+    return float(np.clip(_above_chance(table, weights, kept, candidate, twin, seed, options) / own, 0, 1))
+
+
+def _above_chance(
+    table: Table,
+    weights: NDArray[np.float64] | None,
+    kept: list[int],
+    candidate: int,
+    codes: NDArray[np.int64],
+    seed: int,
+    options: dict[str, Any],
+) -> float:
+    """Mean gain above chance of the candidate, with these codes, in a forest with the kept columns."""
     store = _core.ColumnStore(table.n_rows, 65_536)
-    for column in [*kept, candidate]:
+    for column in kept:
         _add(store, table, column, _codes(table, column))
-    _add(store, table, candidate, twin)
-    together = Table(store, Schema(None, (None,) * (len(kept) + 2)), table.target, table.classes)
+    _add(store, table, candidate, codes)
+    together = Table(store, Schema(None, (None,) * (len(kept) + 1)), table.target, table.classes)
     evidence = gather_evidence(
         together,
         weights,
@@ -91,12 +115,10 @@ def _share(
         bound="exact",
         n_estimators=max(LEAST_TREES, min(MOST_TREES, ROWS_IN_ALL // table.n_rows)),
         max_features=1,
-        seed=int(rng.integers(2**63)),
+        seed=seed,
         **options,
     )
-    above = evidence.mean - evidence.per_weight(evidence.chance)
-    # A candidate that is no better than chance beside the kept ones has nothing left to be explained.
-    return float(np.nan_to_num(above[-1] / above[-2], nan=1.0)) if above[-2] > 0 else 1.0
+    return float((evidence.mean - evidence.per_weight(evidence.chance))[-1])
 
 
 def _twin(table: Table, kept: list[int], candidate: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -109,18 +131,46 @@ def _twin(table: Table, kept: list[int], candidate: int, rng: np.random.Generato
     n_rows = len(codes)
     if n_rows < 10:
         return rng.permutation(codes)
-    tree = model(min_samples_leaf=5, random_state=0)
+    tree = model(min_samples_leaf=2, random_state=0)
     predicted = cross_val_predict(tree, known, codes, cv=folds)
-    mixed = rng.permutation(n_rows)  # rows that are predicted alike come in random order
-    order = mixed[np.argsort(predicted[mixed], kind="stable")]
-    size = int(np.clip(n_rows // 50, 10, 50))
-    lot = np.arange(n_rows) // size
-    if nominal:  # predicted categories have no order: neighbours are those of the same
-        lot = np.unique(predicted[order], return_inverse=True)[1]
+    order = np.argsort(predicted, kind="stable")
+    level = np.cumsum(np.diff(predicted[order], prepend=predicted[order[0]]) != 0)
+    if not nominal:  # predicted categories have no order: neighbours are those of the same
+        level = _merged(level, LOT)
+    # In random order inside a level, every row takes the value of the next one, the last that of the first.
+    order = order[np.lexsort((rng.random(n_rows), level))]
+    first = np.flatnonzero(np.diff(level, prepend=-1))
+    source = np.roll(order, -1)
+    source[np.append(first[1:], n_rows) - 1] = order[first]
     twin = np.empty_like(codes)
-    shuffled = np.lexsort((rng.random(n_rows), lot))  # stays inside a lot
-    twin[order] = codes[order][shuffled]
+    twin[order] = codes[source]
     return twin
+
+
+def _merged(level: NDArray[np.intp], size: int) -> NDArray[np.intp]:
+    """Join neighbouring levels until each has at least `size` rows; rows are in the order of their levels."""
+    counts = np.bincount(level)
+    lots, lot, n = np.zeros(len(counts), dtype=np.intp), 0, 0
+    for k, count in enumerate(counts):
+        if n >= size:
+            lot, n = lot + 1, 0
+        lots[k] = lot
+        n += count
+    return lots[level]
+
+
+def _same(table: Table, a: int, b: int) -> bool:
+    """Whether two columns tell the same: equal or reversed ranks, or categories by other names."""
+    store = table.store
+    if store.is_nominal(a) != store.is_nominal(b) or store.n_values(a) != store.n_values(b):
+        return False
+    first, second, n = _codes(table, a), _codes(table, b), store.n_values(a)
+    if not np.array_equal(first == n, second == n):  # missing in the same rows
+        return False
+    if store.is_nominal(a):
+        pairs = np.unique(first * (n + 1) + second)
+        return len(pairs) == len(np.unique(first)) == len(np.unique(second))
+    return np.array_equal(first, second) or bool(((first == n) | (first == n - 1 - second)).all())
 
 
 def _codes(table: Table, column: int) -> NDArray[np.int64]:

@@ -243,7 +243,8 @@ def weights_by(selector: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> 
     known = ~np.isnan(values)
     middle = values[known].mean() if known.any() else 1.0
     weights = np.maximum(np.where(known, values, middle), 0.0)
-    return weights * fitted.get_support() if hasattr(fitted, "get_support") else weights
+    support = fitted.get_support() if hasattr(fitted, "get_support") else getattr(fitted, "support_", True)
+    return np.asarray(weights * support)
 
 
 def checked_weights(given: ArrayLike, n_features: int) -> NDArray[np.float64]:

@@ -56,9 +56,10 @@ lint: $(VENV)/.package  ## ruff, mypy and the import rules
 bench: $(VENV)/.package  ## Speed against peers, as ratios
 	python benchmarks/forest.py $(BENCH_ARGS)
 
-bench-selection: $(VENV)/.package  ## Speed of selectors against BorutaPy, as ratios
-	$(PIP) install --quiet '.[bench]' --no-build-isolation -C build-dir=build/wheel
+bench-selection: $(VENV)/.package  ## Speed of selectors against BorutaPy, skrebate and fast-select, as ratios
+	$(INSTALL) -C build-dir=build/wheel '.[bench]'
 	python benchmarks/selection.py $(BENCH_ARGS)
+	python benchmarks/relief.py $(BENCH_ARGS)
 
 figures: $(VENV)/.package  ## The pictures and tables of docs/
 	python docs/rogers_gunn.py all

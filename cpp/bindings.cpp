@@ -19,6 +19,7 @@
 #include "null_gain.hpp"
 #include "predict.hpp"
 #include "relief.hpp"
+#include "ssv_rank.hpp"
 #include "tree.hpp"
 
 namespace nb = nanobind;
@@ -303,6 +304,40 @@ TreeView view_of(const TableArrays& arrays) {
             counts.shape(1)};
 }
 
+NewArray<double> ranks_by_ssv(const ColumnStore& store, std::size_t first, std::size_t last,
+                              const Vector<std::int32_t>& target, std::uint32_t n_classes,
+                              const std::optional<Vector<double>>& weights, const StopFlag* stop) {
+    store.check_rows(target.size());
+    if (first > last || last > store.columns.size()) throw nb::index_error("no such columns");
+    for (const auto c : span_of(target))
+        if (c < 0 || static_cast<std::uint32_t>(c) >= n_classes) throw nb::value_error("class code out of range");
+    if (weights && weights->size() != target.size()) throw nb::value_error("one weight per row is needed");
+    const auto columns = std::span<const Column>(store.columns).subspan(first, last - first);
+    for (const auto& column : columns)
+        if (column.has_missing && !column.nominal) throw nb::value_error("a numeric column has missing values");
+    std::vector<double> ranks;
+    {
+        const nb::gil_scoped_release unlocked;
+        ranks = ssv_ranks(columns, span_of(target), n_classes, weights ? span_of(*weights) : std::span<const double>(),
+                          stop_check(stop));
+    }
+    return to_numpy(std::move(ranks));
+}
+
+// The round in which each node's split is deleted; -1 for a leaf.
+NewArray<std::int32_t> ssv_rounds(const TableArrays& table) {
+    const TreeView tree = view_of(table);
+    if (tree.n_classes == 0) throw nb::value_error("a classification tree is needed");
+    std::vector<std::int32_t> result(tree.nodes.size(), -1);
+    {
+        const nb::gil_scoped_release unlocked;
+        const auto splits = splits_of(tree.nodes, tree.counts, tree.n_classes);
+        const auto rounds = rounds_of_pruning(splits);
+        for (std::size_t k = 0; k < splits.size(); ++k) result[splits[k].node] = rounds[k];
+    }
+    return to_numpy(std::move(result));
+}
+
 template <class Real>
 void add_proba(const std::vector<TableArrays>& tables, const Rows<Real>& x,
                const std::optional<Vector<std::uint32_t>>& rows,
@@ -417,6 +452,9 @@ NB_MODULE(_core, m) {
     m.def("null_moments", &null_moments, "first"_a, "second"_a, "n_points"_a = 0);
     m.def("permuted_gains", &permuted, "store"_a, "column"_a, "target"_a, "n_classes"_a, "multiway"_a,
           "n_permutations"_a, "seed"_a);
+    m.def("ssv_ranks", &ranks_by_ssv, "store"_a, "first"_a, "last"_a, "target"_a, "n_classes"_a, "weights"_a.none(),
+          "stop"_a.none() = nb::none());
+    m.def("ssv_rounds", &ssv_rounds, "table"_a);
     m.def("add_proba", &add_proba<float>, "tables"_a, "x"_a.noconvert(), "rows"_a.none(), "out"_a.noconvert(), "stop"_a.none() = nb::none());
     m.def("add_proba", &add_proba<double>, "tables"_a, "x"_a.noconvert(), "rows"_a.none(), "out"_a.noconvert(), "stop"_a.none() = nb::none());
     m.def("leaves", &leaves<float>, "table"_a, "x"_a.noconvert());

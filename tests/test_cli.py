@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from foresift.cli import app, read_table, to_column
+from foresift.cli import METHODS, app, read_table, to_column
 
 DEMO = Path(str(files("foresift") / "_data" / "bikeshare.csv"))
 RELEVANT = {"plan", "payment", "months_subscribed", "rides_last_month", "support_calls", "home_to_station_m"}
@@ -150,14 +150,31 @@ def test_bad_option(args):
     assert "Traceback" not in result.output
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_ranks(method, tmp_path):
+    rng = np.random.default_rng(0)
+    signal, noise = rng.normal(size=(2, 60)).round(3)
+    rows = [
+        f"{a},{b},{'xy'[int(b > 0)]},{'no' if a < 0 else 'yes'}" for a, b in zip(signal, noise, strict=True)
+    ]
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(["signal,noise,word,class", *rows]))
+    result = run("select", path, "--target", "class", "--method", method, "--trees", 20)
+    assert result.exit_code == 0, result.output
+    names = ranked(result)
+    assert names[0] == "signal"
+    assert sorted(names) == ["noise", "signal", "word"]
+
+
 def test_readme_example_runs(capsys):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL)
     exec(example, {})
-    assert len(capsys.readouterr().out.splitlines()) == 13
+    assert len(capsys.readouterr().out.splitlines()) == 30
 
 
 def test_methods_version_and_help():
-    assert "forest" in run("methods").stdout
+    listed = [line.split()[0] for line in run("methods").stdout.splitlines()]
+    assert listed == [*METHODS, "auto"]
     assert run("--version").stdout == f"foresift {version('foresift')}\n"
     assert "select" in run("--help").stdout

@@ -3,8 +3,10 @@
 import csv
 import difflib
 import math
+import warnings
 from collections import Counter
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
 
@@ -24,11 +26,47 @@ app = typer.Typer(
 )
 
 
-class Method(StrEnum):
-    """The ways to rank columns; `auto` is the one we would take ourselves."""
+# Key of a method: module and class of its selector, the parameters that make it the method, what it does.
+METHODS: dict[str, tuple[str, str, dict[str, object], str]] = {
+    "forest-gain": (
+        "embedded",
+        "ForestGainSelector",
+        {"bound": "exact", "max_features": "sqrt"},
+        "average information gain in a forest, and what chance would give (Rogers & Gunn)",
+    ),
+    "ssv1": (
+        "ssv",
+        "SSVSelector",
+        {"mode": "separate"},
+        "separability of each column (Grabczewski & Jankowski)",
+    ),
+    "ssv2": (
+        "ssv",
+        "SSVSelector",
+        {"mode": "tree"},
+        "place in one separability tree (Grabczewski & Jankowski)",
+    ),
+    "info-gain": ("filters", "InfoGainSelector", {}, "information gain of the best split of each column"),
+    "pearson": ("filters", "PearsonSelector", {"nominal": "one-hot"}, "correlation with the class"),
+    "fscore": (
+        "filters",
+        "FScoreSelector",
+        {"nominal": "one-hot"},
+        "difference of class means over deviations",
+    ),
+    "relief": (
+        "relief",
+        "ReliefSelector",
+        {},
+        "differences to the nearest row of another class (Kira & Rendell)",
+    ),
+    "relieff": ("relief", "ReliefFSelector", {}, "differences to near rows of other classes (Kononenko)"),
+    "cfs": ("cfs", "CFSSelector", {}, "columns that tell of the class and not of each other (Hall)"),
+}
 
-    auto = "auto"
-    forest_gain = "forest-gain"
+# `auto` is the one we would take ourselves.
+Method = StrEnum("Method", {key.replace("-", "_"): key for key in ("auto", *METHODS)})  # type: ignore[misc]
+AUTO = Method("auto")
 
 
 class InputError(Exception):
@@ -192,18 +230,25 @@ def split_target(table: dict[str, list[str]], target: str) -> tuple[dict[str, "n
 
 
 class Ranked(NamedTuple):
-    """One column of a ranking: what it gains on average, and what chance would give it, in bits."""
+    """One column of a ranking: its score, and for forest-gain what chance would have given it."""
 
     name: str
-    gain: float
-    by_chance: float
-    pvalue: float
+    score: float
+    kept: bool
+    by_chance: float = math.nan
+    pvalue: float = math.nan
 
 
 def rank(
-    columns: dict[str, "np.ndarray"], labels: "np.ndarray", *, trees: int, seed: int, jobs: int
+    columns: dict[str, "np.ndarray"],
+    labels: "np.ndarray",
+    *,
+    method: str = "forest-gain",
+    trees: int,
+    seed: int,
+    jobs: int,
 ) -> list[Ranked]:
-    """Rank columns by how far their average information gain in a forest is above chance.
+    """Rank columns by one of `METHODS`.
 
     Parameters
     ----------
@@ -211,8 +256,10 @@ def rank(
         The columns to rank.
     labels : ndarray
         The target, one label per row.
+    method : str, default="forest-gain"
+        A key of `METHODS`.
     trees : int
-        How many trees to grow.
+        How many trees to grow, if the method grows a forest.
     seed : int
         Equal seeds give equal rankings.
     jobs : int
@@ -221,7 +268,9 @@ def rank(
     Returns
     -------
     list of Ranked
-        Best first; NaN, and last, where no tree could try the column.
+        Best first: forest-gain by how far the gain is above chance (a column of many values gains more by
+        chance than one of few, so gains alone do not compare), other methods by their own ranking. Columns
+        without a score have NaN and come last.
 
     Examples
     --------
@@ -233,18 +282,21 @@ def rank(
     """
     import numpy as np
 
-    from foresift.embedded import ForestGainSelector
-
-    # All columns stay: the ranking is what is wanted. Several columns per node, so that deep nodes are those
-    # of good splits, where columns show that matter only together.
-    selector = ForestGainSelector(
-        1.0, bound="exact", max_features="sqrt", n_estimators=trees, random_state=seed, n_jobs=jobs
-    ).fit(columns, labels)
-    # A column of many values gains more by chance than one of few, so gains alone do not compare.
+    module, name, parameters, _ = METHODS[method]
+    selector = getattr(import_module(f"foresift.{module}"), name)(**parameters)
+    given = {"n_estimators": trees, "random_state": seed, "n_jobs": jobs}
+    selector.set_params(**{key: value for key, value in given.items() if key in selector.get_params()})
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "No feature passed")  # the marks in the table say so
+        selector.fit(columns, labels)
+    if method != "forest-gain":
+        ranked = map(Ranked, columns, selector.scores_.tolist(), selector.support_.tolist())
+        return [column for _, column in sorted(zip(selector.ranking_.tolist(), ranked, strict=True))]
     order = np.argsort(selector.expected_scores_ - selector.scores_, kind="stable")  # NaN comes last
-    results = zip(columns, selector.scores_, selector.expected_scores_, selector.pvalues_, strict=True)
-    ranked = [Ranked(name, *map(float, numbers)) for name, *numbers in results]
-    return [ranked[j] for j in order]
+    results = (selector.scores_, selector.support_, selector.expected_scores_, selector.pvalues_)
+    ranked = map(Ranked, columns, *(result.tolist() for result in results))
+    listed = list(ranked)
+    return [listed[j] for j in order]
 
 
 def _fail(message: str) -> NoReturn:
@@ -260,32 +312,39 @@ def _print_ranking(ranking: list[Ranked], columns: dict[str, "np.ndarray"], titl
 
     console = Console()
     block = "█" if console.encoding.startswith("utf") else "#"
-    best = max((column.gain - column.by_chance for column in ranking), default=1.0)
+    against_chance = any(not math.isnan(column.by_chance) for column in ranking)
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("rank", justify="right")
     table.add_column("column", overflow="fold")
-    table.add_column("gain, bits", justify="right", no_wrap=True)
-    table.add_column("by chance", justify="right", no_wrap=True)
-    table.add_column("p", justify="right", no_wrap=True)
-    table.add_column("above it", min_width=BAR_WIDTH, no_wrap=True)
+    for heading in ("gain, bits", "by chance", "p") if against_chance else ("score", "kept"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("above it" if against_chance else "", min_width=BAR_WIDTH, no_wrap=True)
     table.add_column("kind", min_width=len("numeric"), no_wrap=True)
-    for place, (name, gain, by_chance, pvalue) in enumerate(ranking, start=1):
-        kind = "nominal" if columns[name].dtype == object else "numeric"
-        if math.isnan(gain):
-            table.add_row(str(place), Text(name), "never tried", "", "", "", kind)
-            continue
-        bar = block * round(BAR_WIDTH * (gain - by_chance) / best) if best > 0 else ""
-        p = "" if math.isnan(pvalue) else "<0.001" if pvalue < 0.001 else f"{pvalue:.3f}"
-        table.add_row(str(place), Text(name), f"{gain:.4f}", f"{by_chance:.4f}", p, bar, kind)
+    heights = [column.score - (column.by_chance if against_chance else 0.0) for column in ranking]
+    best = max((height for height in heights if math.isfinite(height)), default=0.0)
+    for place, (column, height) in enumerate(zip(ranking, heights, strict=True), start=1):
+        kind = "nominal" if columns[column.name].dtype == object else "numeric"
+        if math.isnan(column.score):
+            cells = ["never tried", *[""] * (2 if against_chance else 1)]
+        elif against_chance:
+            cells = [f"{column.score:.4f}", f"{column.by_chance:.4f}", _p(column.pvalue)]
+        else:
+            cells = [f"{column.score:.4g}", "yes" if column.kept else ""]
+        share = 0.0 if math.isnan(height) or best <= 0 else min(max(height / best, 0.0), 1.0)
+        table.add_row(str(place), Text(column.name), *cells, block * round(BAR_WIDTH * share), kind)
     console.print(Text(title), soft_wrap=True)  # Text: a name such as [bold] is a name, not markup
     console.print(table)
+
+
+def _p(pvalue: float) -> str:
+    return "" if math.isnan(pvalue) else "<0.001" if pvalue < 0.001 else f"{pvalue:.3f}"
 
 
 @app.command()
 def select(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV file with a header line.")],
     target: Annotated[str, typer.Option(metavar="COL", help="The column to explain.")],
-    method: Annotated[Method, typer.Option(help="How to rank; see `foresift methods`.")] = Method.auto,
+    method: Annotated[Method, typer.Option(help="How to rank; see `foresift methods`.")] = AUTO,
     k: Annotated[int | None, typer.Option(min=1, help="Show only the best K columns.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Equal seeds give equal rankings.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1,
@@ -301,21 +360,23 @@ def select(
         columns, labels = split_target(read_table(data), target)
         if k is not None and k > len(columns):
             raise InputError(f"--k is {k}, but there are only {len(columns)} columns besides the target.")
-        ranking = rank(columns, labels, trees=trees, seed=seed, jobs=jobs)
+        key = "forest-gain" if method is AUTO else method.value
+        ranking = rank(columns, labels, method=key, trees=trees, seed=seed, jobs=jobs)
     except (InputError, ValueError) as error:
         _fail(" ".join(str(error).split()))
     size = f"{len(labels)} rows, {len(columns)} columns"
-    how = f"average information gain in {trees} trees above what chance gives, seed {seed}"
+    how = METHODS[key][-1]
+    if key == "forest-gain":
+        how = f"average information gain in {trees} trees above what chance gives, seed {seed}"
     _print_ranking(ranking[:k], columns, f"{data.name}: {size}, target {target}; {how}")
 
 
 @app.command()
 def methods() -> None:
     """List the methods that `foresift select --method` knows."""
-    typer.echo(
-        "forest-gain  average information gain in a forest, and what chance would give (Rogers & Gunn)"
-    )
-    typer.echo("auto         the one we would take ourselves; for now: forest-gain")
+    for key, (*_, what) in METHODS.items():
+        typer.echo(f"{key:<12} {what}")
+    typer.echo(f"{'auto':<12} the one we would take ourselves; for now: forest-gain")
 
 
 def _version(wanted: bool) -> None:

@@ -29,7 +29,7 @@ from foresift._sklearn import (
 )
 from foresift.table import Schema, Table, make_table
 
-__all__ = ["RankingSelector"]
+__all__ = ["RankingSelector", "ranks_by_score"]
 
 _ROUNDING = 1e-12  # scores that differ by less, relative to their size, are equal
 
@@ -132,7 +132,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         n_wanted = self._n_wanted(table.n_columns)  # before the scores, which may take long
         self.schema_ = table.schema
         self.scores_ = np.asarray(self._score(table, weights), dtype=np.float64)
-        self.ranking_ = _ranks(self.scores_)
+        self.ranking_ = ranks_by_score(self.scores_)
         self.support_ = self._own_support_or_best() if n_wanted is None else self._best(n_wanted)
         return self
 
@@ -233,7 +233,8 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return best
 
 
-def _ranks(scores: NDArray[np.float64]) -> NDArray[np.intp]:
+def ranks_by_score(scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Rank of every score: 1 is the best, equal ones (but for rounding) in their order, NaN last."""
     order = np.argsort(-scores, kind="stable")  # NaN is sorted to the end
     # Columns that tie on paper differ in the last bits by the order of summation; they must not rank by that.
     with np.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""Relief and ReliefF: features that differ between near rows of different classes, not between those of one."""
+"""Relief and ReliefF: features that differ between near rows of different classes but not of the same."""
 
 from __future__ import annotations
 

@@ -104,12 +104,12 @@ class Schema:
             require_finite(numbers, 0, labels)
             return numbers
         out = np.empty((source.n_rows, source.n_columns), np.float32 if source.narrow else np.float64)
-        for start, part, nominal in _parts(source, self.nominal):
+        for start, part, nominal in parts_of(source, self.nominal):
             if not nominal:
-                block = _numbers(part, start, labels, "It was numeric when fitted.")
+                block = as_numbers(part, start, labels, "It was numeric when fitted.")
                 out[:, start : start + block.shape[1]] = block
                 continue
-            for j, values in _columns(part, start, labels):
+            for j, values in single_columns(part, start, labels):
                 known = self.categories[j]
                 assert known is not None  # `nominal` says so
                 out[:, j] = _look_up(values, known, label_of(labels, j))
@@ -234,25 +234,25 @@ def make_table(
     if estimator is not None:
         pandas = X if source.pandas else None
         check_features(estimator, pandas, source.names, source.n_columns, reset=True, y=y)
-    target, classes = (None, None) if y is None else _code_target(y, source.n_rows)
-    mask = _nominal_mask(categorical_features, source)
+    target, classes = (None, None) if y is None else code_target(y, source.n_rows)
+    mask = nominal_mask(categorical_features, source)
     store = _core.ColumnStore(source.n_rows, max_bins)
     categories: list[NDArray[Any] | None] = []
     advice = "Use categorical_features='from_dtype', name it in categorical_features, or encode it."
-    for start, part, nominal in _parts(source, mask):
+    for start, part, nominal in parts_of(source, mask):
         if not nominal:
-            block = _numbers(part, start, source.labels, advice)
+            block = as_numbers(part, start, source.labels, advice)
             store.add_numeric(block)
             categories.extend([None] * block.shape[1])
             continue
-        for j, values in _columns(part, start, source.labels):
-            known, codes = _factorize(values, label_of(source.labels, j))
+        for j, values in single_columns(part, start, source.labels):
+            known, codes = factorize(values, label_of(source.labels, j))
             store.add_nominal(codes, len(known))
             categories.append(known)
     return Table(store, Schema(source.names, tuple(categories)), target, classes)
 
 
-def _parts(source: Source, mask: NDArray[np.bool_] | None) -> Iterator[tuple[int, NDArray[Any], bool]]:
+def parts_of(source: Source, mask: NDArray[np.bool_] | None) -> Iterator[tuple[int, NDArray[Any], bool]]:
     """Cut the blocks of X where numeric and nominal columns meet: (first column, values, nominal)."""
     for start, values, by_dtype in source.blocks():
         width = values.shape[1] if values.ndim == 2 else 1
@@ -262,7 +262,7 @@ def _parts(source: Source, mask: NDArray[np.bool_] | None) -> Iterator[tuple[int
             yield start + first, values[:, first:last] if values.ndim == 2 else values, bool(flags[first])
 
 
-def _numbers(part: NDArray[Any], start: int, labels: Sequence[Any] | None, advice: str) -> NDArray[Any]:
+def as_numbers(part: NDArray[Any], start: int, labels: Sequence[Any] | None, advice: str) -> NDArray[Any]:
     """Return a numeric part as an (n, width) float array without infinity."""
     if part.ndim == 1:
         label = label_of(labels, start)
@@ -275,7 +275,7 @@ def _numbers(part: NDArray[Any], start: int, labels: Sequence[Any] | None, advic
     return numbers
 
 
-def _columns(
+def single_columns(
     part: NDArray[Any], start: int, labels: Sequence[Any] | None
 ) -> Iterator[tuple[int, NDArray[Any]]]:
     """Yield index and 1-D values of every column of a nominal part."""
@@ -288,7 +288,7 @@ def _columns(
         yield start + offset, part[:, offset]
 
 
-def _factorize(values: NDArray[Any], label: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
+def factorize(values: NDArray[Any], label: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the sorted distinct values of a column and every row's position in them, -1 for missing."""
     if values.dtype == object:
         # Hashing beats sorting a million strings by far.
@@ -343,7 +343,7 @@ def _look_up(values: NDArray[Any], known: NDArray[Any], label: str) -> NDArray[A
     return codes
 
 
-def _nominal_mask(wanted: Any, source: Source) -> NDArray[np.bool_] | None:
+def nominal_mask(wanted: Any, source: Source) -> NDArray[np.bool_] | None:
     """Mask of the nominal columns, None if their dtype decides."""
     if isinstance(wanted, str) and wanted == "from_dtype":
         return None
@@ -378,7 +378,7 @@ def _nominal_mask(wanted: Any, source: Source) -> NDArray[np.bool_] | None:
     return mask
 
 
-def _code_target(y: Any, n_rows: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
+def code_target(y: Any, n_rows: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
     """Return the class code of every row and the sorted labels."""
     if sparse.issparse(y):
         raise TypeError("Sparse data was passed for y, but dense data is required: pass y.toarray().ravel().")
@@ -397,5 +397,5 @@ def _code_target(y: Any, n_rows: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
     if kind != "text":  # text is always a class, and looking at a million strings again takes a second
         check_classification_targets(y)
     text = y.dtype.kind in "OU"
-    labels, codes = _factorize(y.astype(object) if text else y, "y")
+    labels, codes = factorize(y.astype(object) if text else y, "y")
     return codes, labels.astype(y.dtype)

@@ -1,0 +1,128 @@
+"""Speed of ReliefFSelector, skrebate and fast-select, as ratios in one run, and whether the weights agree.
+
+All get the same table, 4,000 rows and 100 numeric columns, and 10 neighbours. fast-select compiles itself in
+its first run, which does not count here; skrebate runs once.
+
+    python benchmarks/relief.py            # everything, a few minutes
+    python benchmarks/relief.py --quick    # 1,000 rows
+    python benchmarks/relief.py --only growth
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+from common import Results, interleaved, seconds
+from sklearn.datasets import make_classification
+
+from foresift import ReliefFSelector
+
+
+def data(rows: int, columns: int = 100) -> tuple[np.ndarray, np.ndarray]:
+    return make_classification(rows, columns, n_informative=10, random_state=0)
+
+
+def ours(n_jobs: int = 1) -> ReliefFSelector:
+    return ReliefFSelector(n_neighbors=10, n_jobs=n_jobs)
+
+
+def peer_version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def compare(
+    table: Results, name: str, bar: str, theirs: Any, rows: int, repeats: int, n_jobs: int = 1
+) -> None:
+    """One peer against ours; the clock on the wall, since both may use threads."""
+    X, y = data(rows)
+    mine = ours(n_jobs)
+    fit: Callable[[Any], Callable[[], Any]] = lambda model: lambda: model.fit(X, y)  # noqa: E731
+    if repeats > 1:
+        theirs.fit(X, y)  # compiles
+        t_theirs, t_ours = interleaved(fit(theirs), fit(mine), repeats, time.perf_counter)
+    else:
+        t_theirs = seconds(fit(theirs), time.perf_counter)
+        t_ours = min(seconds(fit(mine), time.perf_counter) for _ in range(3))
+    apart = np.abs(theirs.feature_importances_ - mine.scores_).max()
+    table.add_row(
+        name,
+        f"{t_theirs:.2f} s",
+        f"{t_ours:.3f} s",
+        f"{t_theirs / t_ours:.1f}x",
+        bar,
+        f"apart by {apart:.0e}",
+    )
+
+
+def compare_threads(table: Results, rows: int) -> None:
+    X, y = data(rows)
+    one, two = ours(), ours(n_jobs=2)
+    t_one, t_two = interleaved(lambda: one.fit(X, y), lambda: two.fit(X, y), 5, time.perf_counter)
+    same = np.array_equal(one.scores_, two.scores_)
+    ratio = f"{t_one / t_two:.2f}x"
+    table.add_row("two threads", f"one: {t_one:.3f} s", f"two: {t_two:.3f} s", ratio, "1.7x", f"same: {same}")
+
+
+def growth(table: Results) -> None:
+    """Four times the rows, and ten times the columns."""
+    times = {}
+    for rows, columns in ((2000, 100), (8000, 100), (2000, 1000)):
+        X, y = data(rows, columns)
+        times[rows, columns] = min(seconds(lambda X=X, y=y: ours().fit(X, y)) for _ in range(3))
+    base = times[2000, 100]
+    for (rows, columns), bar in (((8000, 100), "n^2: 16x"), ((2000, 1000), "p: 10x")):
+        t = times[rows, columns]
+        table.add_row(
+            f"{rows} x {columns}", f"2000 x 100: {base:.3f} s", f"{t:.3f} s", f"{t / base:.1f}x", bar, ""
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="1,000 rows instead of 4,000")
+    names = ("fast-select", "skrebate", "threads", "growth")
+    parser.add_argument("--only", action="append", default=[], choices=names, help="may be repeated")
+    args = parser.parse_args()
+    rows, wanted, peers = 1000 if args.quick else 4000, args.only or names, ""
+    table = Results(
+        f"{date.today()}, {rows} x 100, k = 10", ("what", "peer", "foresift", "ratio", "bar", "check")
+    )
+    for peer in ("fast-select", "skrebate"):
+        if peer not in wanted:
+            continue
+        if (number := peer_version(peer)) is None:
+            raise SystemExit(f"{peer} is not installed: pip install {peer}, or choose other rows with --only")
+        peers += f"{peer} {number}, "
+    if "fast-select" in wanted:
+        from fast_select import ReliefF
+
+        for n_jobs in (1, 2):
+            theirs = ReliefF(n_features_to_select=10, n_neighbors=10, n_jobs=n_jobs)
+            compare(table, f"fast-select, {n_jobs} threads", "2x", theirs, rows, 7, n_jobs)
+    if "skrebate" in wanted:
+        from skrebate import ReliefF
+
+        compare(table, "skrebate, 1 thread", "100x", ReliefF(n_neighbors=10, n_jobs=1), rows, 1)
+    if "threads" in wanted:
+        compare_threads(table, rows)
+    if "growth" in wanted:
+        growth(table)
+    table.show(peers)
+
+
+if __name__ == "__main__":
+    main()

@@ -11,6 +11,7 @@ from scipy.special import stdtrit
 
 from foresift.criteria import node_complexity
 from foresift.node_table import NodeTable
+from foresift.null_gain import xlog2x
 
 __all__ = ["GainSums", "Trials", "node_weights", "trials_of"]
 
@@ -145,11 +146,7 @@ def _information_gain(table: NodeTable, inner: NDArray[np.intp]) -> NDArray[np.f
     """Information gain in bits of the splits at the nodes `inner`, from class counts."""
     sizes = table.counts.sum(axis=1)
     # Size times entropy of every node.
-    spread = _xlog2x(sizes) - _xlog2x(table.counts) @ np.ones(table.counts.shape[1])
+    spread = xlog2x(sizes) - xlog2x(table.counts) @ np.ones(table.counts.shape[1])
     children = np.bincount(table.nodes["parent"][1:], spread[1:], minlength=len(sizes))
     gain: NDArray[np.float64] = (spread[inner] - children[inner]) / sizes[inner]
     return np.maximum(gain, 0.0)  # rounding
-
-
-def _xlog2x(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    return x * np.log2(np.maximum(x, np.finfo(np.float64).tiny))  # 0 at 0

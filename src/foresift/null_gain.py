@@ -19,7 +19,7 @@ from foresift import _core
 from foresift._problem import read_counts, read_problem
 from foresift._sklearn import seed_of
 
-__all__ = ["chance_moments", "expected_gain", "gain_pvalue", "gain_variance"]
+__all__ = ["chance_moments", "closed_form", "expected_gain", "gain_pvalue", "gain_variance", "xlog2x"]
 
 BOUNDS = ("lower", "mid", "upper", "exact")
 
@@ -274,14 +274,15 @@ def _lower(n: NDArray[np.float64]) -> NDArray[np.float64]:
     """Eq. 21; for odd n its sum has a middle term, which the paper leaves out."""
     half = np.floor(n / 2)
     odd = n % 2 == 1
-    after = _xlog2x(half) + _xlog2x(half + 1)
+    after = xlog2x(half) + xlog2x(half + 1)
     child = np.where(odd, after / n**2, (np.log2(n) - 1) / n)
-    parent = (_xlog2x(n) - _xlog2x(n - 1)) / n
+    parent = (xlog2x(n) - xlog2x(n - 1)) / n
     return np.asarray(parent - child)
 
 
-def _xlog2x(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    return x * np.log2(np.maximum(x, 1.0))  # 0 at 0
+def xlog2x(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return x log2 x, 0 at 0."""
+    return x * np.log2(np.maximum(x, np.finfo(np.float64).tiny))
 
 
 def _whole(counts: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -257,6 +257,15 @@ void check_classes(std::uint32_t first, std::uint32_t second) {
         throw nb::value_error("both classes need rows, and at most 2^31 in all");
 }
 
+NewArray<std::uint8_t> trials_below_own_split(const Rows<std::uint8_t>& nodes, const Rows<std::uint8_t>& tried) {
+    if (nodes.shape(1) != sizeof(Node) || tried.shape(1) != sizeof(Tried)) throw nb::value_error("not nodes and trials");
+    const std::span all(reinterpret_cast<const Node*>(nodes.data()), nodes.shape(0));
+    const std::span trials(reinterpret_cast<const Tried*>(tried.data()), tried.shape(0));
+    for (const auto& trial : trials)
+        if (trial.node < 0 || static_cast<std::size_t>(trial.node) >= all.size()) throw nb::index_error("no such node");
+    return to_numpy(below_own_split(all, trials));
+}
+
 double null_tail(std::uint32_t first, std::uint32_t second, double gain) {
     check_classes(first, second);
     const nb::gil_scoped_release unlocked;
@@ -404,6 +413,8 @@ std::tuple<double, std::vector<int>> nominal_split(const Vector<std::int32_t>& c
 }  // namespace foresift
 
 NB_MODULE(_core, m) {
+    // Ctrl-C ends the process while a frame of the interrupted call still holds a grower: that is no leak.
+    nb::set_leak_warnings(false);
     using namespace foresift;
     m.doc() = "Native kernels: column store, tree growing, prediction.";
 
@@ -448,6 +459,7 @@ NB_MODULE(_core, m) {
              "rows"_a, "n_values"_a, "target"_a, "n_classes"_a, "weights"_a.none(), "n_neighbors"_a, "pool_misses"_a)
         .def("sums", &PyRelief::sums, "sample"_a, "stop"_a.none() = nb::none());
 
+    m.def("below_own_split", &trials_below_own_split, "nodes"_a, "tried"_a);
     m.def("null_tail", &null_tail, "first"_a, "second"_a, "gain"_a);
     m.def("null_moments", &null_moments, "first"_a, "second"_a, "n_points"_a = 0);
     m.def("permuted_gains", &permuted, "store"_a, "column"_a, "target"_a, "n_classes"_a, "multiway"_a,

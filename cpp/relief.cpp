@@ -10,31 +10,40 @@
 namespace foresift {
 namespace {
 
-constexpr std::size_t kLine = 32;      // bytes compared at a time
-constexpr std::size_t kTile = 512;     // rows estimated at a time
-constexpr std::size_t kTogether = 16;  // rows whose distances to a tile are found while the tile is at hand
-constexpr double kTie = 1e-12;         // distances that differ by less, relative to the number of features, are equal
-constexpr std::uint32_t kMostCodes = 254;             // of a nominal feature that has a byte of its own for each
-constexpr std::uint8_t kMissing = 255, kHalf = 128;   // bytes of missing values, nominal and numeric
+constexpr std::size_t kLine = 32;       // values compared at a time
+constexpr std::size_t kTile = 1 << 17;  // bytes of the lines that are compared with several others while at hand
+constexpr std::size_t kTogether = 16;   // rows whose distances to a tile are found one after another
+constexpr std::size_t kManyFeatures = 2048;  // from here on bytes mislead too much
+constexpr double kTie = 1e-12;  // distances that differ by less, relative to the number of features, are equal
+
+// The coarse values: numbers from 0 to kScale, a missing one half way; codes below kMissing, which is a missing one.
+template <class Coarse> inline constexpr Coarse kScale = std::numeric_limits<Coarse>::max();
+template <class Coarse> inline constexpr Coarse kMissing = std::numeric_limits<Coarse>::max();
 
 std::size_t padded(std::size_t n) { return (n + kLine - 1) / kLine * kLine; }
 
 // Sum of absolute differences; `size` is a multiple of kLine.
-std::uint32_t sum_of_differences(const std::uint8_t* a, const std::uint8_t* b, std::size_t size) {
-    std::uint32_t sum = 0;
-    for (std::size_t i = 0; i < size; i += kLine)
-        for (std::size_t k = 0; k < kLine; ++k) sum += static_cast<std::uint32_t>(std::abs(int{a[i + k]} - int{b[i + k]}));
+template <class Coarse>
+std::uint64_t sum_of_differences(const Coarse* a, const Coarse* b, std::size_t size) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < size; i += kLine) {
+        std::uint32_t part = 0;
+        for (std::size_t k = 0; k < kLine; ++k)
+            part += static_cast<std::uint32_t>(std::abs(int{a[i + k]} - int{b[i + k]}));
+        sum += part;
+    }
     return sum;
 }
 
-// Number of bytes that differ. A missing byte differs from every other, also from a missing one.
-std::uint32_t number_of_differences(const std::uint8_t* a, const std::uint8_t* b, std::size_t size) {
-    std::uint32_t sum = 0;
+// Number of values that differ. A missing one differs from every other, also from a missing one.
+template <class Coarse>
+std::uint64_t number_of_differences(const Coarse* a, const Coarse* b, std::size_t size) {
+    std::uint64_t sum = 0;
     for (std::size_t i = 0; i < size; i += kLine) {
-        std::uint8_t part = 0;
+        Coarse part = 0;
         for (std::size_t k = 0; k < kLine; ++k)
-            part = static_cast<std::uint8_t>(part + ((a[i + k] != b[i + k]) | (a[i + k] == kMissing)));
-        sum += part;
+            part = static_cast<Coarse>(part + ((a[i + k] != b[i + k]) | (a[i + k] == kMissing<Coarse>)));
+        sum += static_cast<std::uint64_t>(part);
     }
     return sum;
 }
@@ -60,46 +69,73 @@ Relief::Relief(std::span<const double> rows, std::span<const std::uint32_t> n_va
     plain_ = nominal_.empty();
     numeric_width_ = padded(numeric_.size());
     width_ = numeric_width_ + padded(nominal_.size());
-    bytes_.resize(n * width_);
-    for (std::size_t place = 0; place < n; ++place) write_bytes(place);
+    n_features_ < kManyFeatures ? write_coarse(bytes_) : write_coarse(words_);
     least_offset_ = *std::min_element(offset_.begin(), offset_.end());
     most_error_ = *std::max_element(error_.begin(), error_.end());
 }
 
-// The bytes of one row, and by how much they mislead.
-void Relief::write_bytes(std::size_t place) {
-    const double* values = &rows_[order_[place] * n_features_];
-    std::uint8_t* out = &bytes_[place * width_];
-    double offset = 0, error = 1e-12 * double(n_features_);  // sums in double precision are rounded too
-    for (std::size_t k = 0; k < numeric_.size(); ++k) {
-        const double v = values[numeric_[k]];
-        if (std::isnan(v)) {
-            // Half way: the other value, too, differs from it by half less than it may from a missing one.
-            plain_ = false;
-            out[k] = kHalf;
-            offset += 0.5;
-            error += kHalf / 255.0 - 0.5;
-            continue;
+// The lines of all rows, and by how much they mislead.
+template <class Coarse>
+void Relief::write_coarse(std::vector<Coarse>& lines) {
+    scale_ = kScale<Coarse>;
+    constexpr auto kHalf = static_cast<Coarse>(kScale<Coarse> / 2 + 1);
+    constexpr auto kMostCodes = static_cast<std::uint32_t>(kMissing<Coarse>);
+    lines.resize(n_rows() * width_);
+    for (std::size_t place = 0; place < n_rows(); ++place) {
+        const double* values = &rows_[order_[place] * n_features_];
+        Coarse* out = &lines[place * width_];
+        double offset = 0, error = 1e-12 * double(n_features_);  // sums in double precision are rounded too
+        for (std::size_t k = 0; k < numeric_.size(); ++k) {
+            const double v = values[numeric_[k]];
+            if (std::isnan(v)) {
+                // Half way: the other value, too, differs from it by half less than it may from a missing one.
+                plain_ = false;
+                out[k] = kHalf;
+                offset += 0.5;
+                error += kHalf / scale_ - 0.5;
+                continue;
+            }
+            out[k] = static_cast<Coarse>(std::lround(scale_ * v));
+            error += std::abs(out[k] / scale_ - v);
         }
-        out[k] = static_cast<std::uint8_t>(std::lround(255 * v));
-        error += std::abs(out[k] / 255.0 - v);
-    }
-    for (std::size_t k = 0; k < nominal_.size(); ++k) {
-        const double v = values[nominal_[k]];
-        const std::uint32_t n = n_values_[nominal_[k]];
-        std::uint8_t& byte = out[numeric_width_ + k];
-        if (std::isnan(v)) {
-            byte = kMissing;
-            offset -= 1.0 / n;
-            error += 1.0 / n;
-            continue;
+        for (std::size_t k = 0; k < nominal_.size(); ++k) {
+            const double v = values[nominal_[k]];
+            const std::uint32_t n = n_values_[nominal_[k]];
+            Coarse& code = out[numeric_width_ + k];
+            if (std::isnan(v)) {
+                code = kMissing<Coarse>;
+                offset -= 1.0 / n;
+                error += 1.0 / n;
+                continue;
+            }
+            code = static_cast<Coarse>(static_cast<std::uint32_t>(v) % kMostCodes);
+            if (n > kMostCodes) error += 0.5;  // two codes may look alike
         }
-        const auto code = static_cast<std::uint32_t>(v);
-        byte = static_cast<std::uint8_t>(code % kMostCodes);
-        if (n > kMostCodes) error += 0.5;  // two codes may share a byte
+        offset_[place] = offset;
+        error_[place] = error;
     }
-    offset_[place] = offset;
-    error_[place] = error;
+}
+
+// Estimates the distances of the rows to all others, times scale_ and without offsets, row after row.
+template <class Coarse>
+void Relief::estimate(const std::vector<Coarse>& lines, std::span<const std::uint32_t> rows,
+                      std::span<std::uint64_t> estimates, const std::function<bool()>& stop) const {
+    const std::size_t n = n_rows();
+    const std::size_t tile = std::max<std::size_t>(kTile / (sizeof(Coarse) * std::max<std::size_t>(width_, 1)), 8);
+    for (std::size_t first = 0; first < n; first += tile) {
+        if (stop && stop()) throw Interrupted();
+        const std::size_t end = std::min(first + tile, n);
+        for (std::size_t t = 0; t < rows.size(); ++t) {
+            const Coarse* own = &lines[place_[rows[t]] * width_];
+            for (std::size_t i = first; i < end; ++i) {
+                const Coarse* other = &lines[i * width_];
+                estimates[t * n + i] = sum_of_differences(own, other, numeric_width_) +
+                                       static_cast<std::uint64_t>(kScale<Coarse>) *
+                                           number_of_differences(own + numeric_width_, other + numeric_width_,
+                                                                 width_ - numeric_width_);
+            }
+        }
+    }
 }
 
 double Relief::difference(std::size_t feature, double a, double b) const noexcept {
@@ -125,16 +161,16 @@ double Relief::distance(std::uint32_t a, std::uint32_t b) const noexcept {
 }
 
 // Adds to the candidates those of one class that may be among the nearest.
-void Relief::collect(std::uint32_t row, std::size_t of_class, std::span<const std::uint32_t> estimates,
+void Relief::collect(std::uint32_t row, std::size_t of_class, std::span<const std::uint64_t> estimates,
                      Scratch& scratch) const {
     auto& [candidates, nearest, heap] = scratch;
     const double offset = offset_[place_[row]], error = error_[place_[row]], wanted = options_.n_neighbors;
     heap.clear();
     double inside = 0, limit = std::numeric_limits<double>::infinity();
-    std::uint32_t quick_limit = std::numeric_limits<std::uint32_t>::max();  // above it, no row can be inside the limit
+    std::uint64_t quick_limit = std::numeric_limits<std::uint64_t>::max();  // above it, no row can be inside the limit
     for (std::size_t i = class_begin_[of_class]; i < class_begin_[of_class + 1]; ++i) {
         if (estimates[i] > quick_limit) continue;
-        const double estimate = estimates[i] * (1.0 / 255) + offset + offset_[i], slack = error + error_[i];
+        const double estimate = double(estimates[i]) / scale_ + offset + offset_[i], slack = error + error_[i];
         if (!(estimate - slack <= limit)) continue;
         const std::uint32_t other = order_[i];
         // A row is not its own neighbour, but its repetitions are.
@@ -151,7 +187,8 @@ void Relief::collect(std::uint32_t row, std::size_t of_class, std::span<const st
         }
         if (inside < wanted) continue;
         limit = heap.front().first;
-        quick_limit = static_cast<std::uint32_t>(255 * std::max(0.0, limit - offset - least_offset_ + error + most_error_)) + 1;
+        const double most = limit - offset - least_offset_ + error + most_error_;
+        quick_limit = static_cast<std::uint64_t>(scale_ * std::max(0.0, most)) + 1;
     }
     if (inside >= wanted) std::erase_if(candidates, [&](const Near& near) { return near.distance > limit; });
 }
@@ -191,7 +228,7 @@ void Relief::count(std::uint32_t row, double factor, const Scratch& scratch, std
 }
 
 // The nearest hits and misses of `row`, whose distances to all rows were estimated, and what they say of the features.
-void Relief::judge(std::uint32_t row, std::span<const std::uint32_t> estimates, Scratch& scratch,
+void Relief::judge(std::uint32_t row, std::span<const std::uint64_t> estimates, Scratch& scratch,
                    std::span<double> sums) const {
     const double total = std::accumulate(class_weight_.begin(), class_weight_.end(), 0.0);
     const auto own = static_cast<std::size_t>(target_[row]);
@@ -215,21 +252,10 @@ void Relief::add(std::span<const std::uint32_t> sample, std::span<double> sums,
                  const std::function<bool()>& stop) const {
     const std::size_t n = n_rows();
     Scratch scratch;
-    std::vector<std::uint32_t> estimates(kTogether * n);
+    std::vector<std::uint64_t> estimates(kTogether * n);
     for (std::size_t begin = 0; begin < sample.size(); begin += kTogether) {
         const auto together = sample.subspan(begin, std::min(kTogether, sample.size() - begin));
-        for (std::size_t first = 0; first < n; first += kTile) {
-            if (stop && stop()) throw Interrupted();
-            const std::size_t end = std::min(first + kTile, n);
-            for (std::size_t t = 0; t < together.size(); ++t) {
-                const std::uint8_t* bytes = bytes_of(place_[together[t]]);
-                for (std::size_t i = first; i < end; ++i)
-                    estimates[t * n + i] =
-                        sum_of_differences(bytes, bytes_of(i), numeric_width_) +
-                        255 * number_of_differences(bytes + numeric_width_, bytes_of(i) + numeric_width_,
-                                                    width_ - numeric_width_);
-            }
-        }
+        bytes_.empty() ? estimate(words_, together, estimates, stop) : estimate(bytes_, together, estimates, stop);
         for (std::size_t t = 0; t < together.size(); ++t)
             judge(together[t], std::span(estimates).subspan(t * n, n), scratch, sums);
     }

@@ -1,8 +1,9 @@
 // Relief and ReliefF: how much a feature differs between a row and its nearest neighbours of other classes, less how
 // much it differs between the row and its nearest neighbours of its own class (Kira & Rendell; Kononenko).
 //
-// To find the nearest rows, distances to all of them are estimated from values of one byte each, with a bound on the
-// error; only rows that may be among the nearest are measured in double precision. No matrix of distances is kept.
+// To find the nearest rows, distances to all of them are estimated from coarse values, one byte each (two where there
+// are many features, whose errors add up), with a bound on the error; only rows that may be among the nearest are
+// measured in double precision. No matrix of distances is kept.
 #pragma once
 
 #include <cstdint>
@@ -50,15 +51,17 @@ private:
 
     std::size_t n_rows() const noexcept { return target_.size(); }
     double weight(std::uint32_t row) const noexcept { return weights_.empty() ? 1.0 : weights_[row]; }
-    const std::uint8_t* bytes_of(std::size_t place) const noexcept { return &bytes_[place * width_]; }
-    void write_bytes(std::size_t place);
+    template <class Coarse> void write_coarse(std::vector<Coarse>& lines);
+    template <class Coarse>
+    void estimate(const std::vector<Coarse>& lines, std::span<const std::uint32_t> rows,
+                  std::span<std::uint64_t> estimates, const std::function<bool()>& stop) const;
     double difference(std::size_t feature, double a, double b) const noexcept;
     double distance(std::uint32_t a, std::uint32_t b) const noexcept;
-    void collect(std::uint32_t row, std::size_t of_class, std::span<const std::uint32_t> estimates,
+    void collect(std::uint32_t row, std::size_t of_class, std::span<const std::uint64_t> estimates,
                  Scratch& scratch) const;
     void settle(std::uint32_t row, Scratch& scratch) const;
     void count(std::uint32_t row, double factor, const Scratch& scratch, std::span<double> sums) const;
-    void judge(std::uint32_t row, std::span<const std::uint32_t> estimates, Scratch& scratch,
+    void judge(std::uint32_t row, std::span<const std::uint64_t> estimates, Scratch& scratch,
                std::span<double> sums) const;
 
     std::span<const double> rows_;
@@ -73,10 +76,12 @@ private:
     std::vector<std::size_t> class_begin_;  // in order_; one more at the end
     std::vector<std::uint32_t> numeric_, nominal_;
     bool plain_ = true;  // numeric features without missing values only
-    // One line of bytes per row, in the order of order_: numeric features, then nominal ones, each part padded with
-    // zeros. The distance of two rows is (what their bytes say) / 255 + offset_ of both, give or take error_ of both.
+    // One line per row, in the order of order_: numeric features, then nominal ones, each part padded with zeros. The
+    // distance of two rows is (what their lines say) / scale_ + offset_ of both, give or take error_ of both.
     std::size_t numeric_width_, width_;
-    std::vector<std::uint8_t> bytes_;
+    std::vector<std::uint8_t> bytes_;  // one of the two
+    std::vector<std::int16_t> words_;
+    double scale_ = 1;
     std::vector<double> offset_, error_;
     double least_offset_ = 0, most_error_ = 0;
 };

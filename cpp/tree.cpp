@@ -86,4 +86,12 @@ std::vector<Tree> Grower::grow(std::span<const std::uint64_t> trees, std::span<c
     }
 }
 
+std::vector<std::uint8_t> below_own_split(std::span<const Node> nodes, std::span<const Tried> tried) {
+    std::vector<std::uint8_t> below(tried.size(), 0);
+    for (std::size_t t = 0; t < tried.size(); ++t)
+        for (auto node = nodes[tried[t].node].parent; node >= 0 && !below[t]; node = nodes[node].parent)
+            below[t] = nodes[node].feature == tried[t].feature;
+    return below;
+}
+
 }  // namespace foresift

@@ -96,4 +96,7 @@ private:
     std::vector<double> xlogx_;  // empty: weights are not whole numbers, or too large for a table
 };
 
+/// For every trial whether its feature was split on above the node: what it knew has been used there.
+std::vector<std::uint8_t> below_own_split(std::span<const Node> nodes, std::span<const Tried> tried);
+
 }  // namespace foresift

@@ -64,19 +64,74 @@ def test_thresholds_are_means_over_the_same_trials(bound, weighting):
     X, y = make_simple(80, n_noise=2, random_state=0)
     selector = ForestGainSelector(bound=bound, weighting=weighting, n_estimators=9, random_state=3).fit(X, y)
     weights, bounds, chance, gains = np.zeros((4, 4))
-    spread = np.zeros((9, 4))
-    for tree, counts, weight, feature, gain in each_trial(evaluation_forest(selector, X, y), weighting):
+    for _, counts, weight, feature, gain in each_trial(evaluation_forest(selector, X, y), weighting):
         weights[feature] += weight
         gains[feature] += weight * gain
         bounds[feature] += weight * expected_gain(counts, bound)
         chance[feature] += weight * expected_gain(counts, "exact")
-        spread[tree, feature] += weight**2 * gain_variance(counts)
     assert selector.scores_ == same(gains / weights)
     assert selector.thresholds_ == same(bounds / weights)
     assert selector.expected_scores_ == same(chance / weights)
-    deviations = (gains - chance) / np.sqrt(spread).sum(axis=0)
-    assert selector.pvalues_ == same(stats.norm.sf(deviations))
     assert np.array_equal(selector.support_, selector.scores_ > selector.thresholds_)
+
+
+@pytest.mark.parametrize("weighting", ["complexity", "unit"])
+def test_pvalues_are_those_of_trials_above_the_first_split(weighting):
+    X, y = make_simple(80, n_noise=2, random_state=0)
+    selector = ForestGainSelector(weighting=weighting, n_estimators=9, random_state=3).fit(X, y)
+    gains, chance, variance, n_trials = np.zeros((4, 4))
+    trees = [set() for _ in range(4)]
+    for number, table in enumerate(evaluation_forest(selector, X, y).node_tables_):
+        for node, feature, gain in table.tried.tolist():
+            above, at = set(), table.nodes["parent"][node]
+            while at >= 0:
+                above.add(int(table.nodes["feature"][at]))
+                at = table.nodes["parent"][at]
+            counts = table.counts[node]
+            weight = float(node_complexity(counts)) if weighting == "complexity" else 1.0
+            if feature in above or weight == 0:
+                continue
+            gains[feature] += weight * gain
+            chance[feature] += weight * expected_gain(counts, "exact")
+            variance[feature] += weight**2 * gain_variance(counts)
+            n_trials[feature] += 1
+            trees[feature].add(number)
+    n_trees = np.array([len(numbers) for numbers in trees])
+    shape = np.minimum(chance**2 / (n_trees * variance), 7 * n_trials / n_trees)
+    assert selector.pvalues_ == same(stats.gamma.sf(gains, shape, scale=chance / shape))
+
+
+def noise(kind, n, p, rng):
+    X = rng.normal(size=(n, p))
+    kinds = {"binary": X > 0, "rare": X > 2, "counts": rng.binomial(2, 0.3, (n, p)), "rounded": X.round(1)}
+    return kinds.get(kind, X).astype(float), rng.integers(0, 2, n)
+
+
+@pytest.mark.filterwarnings("ignore:.*never tried", "ignore:No feature passed")
+@pytest.mark.parametrize(
+    ("kind", "n", "p", "times"),
+    [("binary", 100, 2, 60), ("rare", 200, 10, 12), ("counts", 200, 60, 2), ("rounded", 100, 400, 1)],
+)
+def test_pvalues_of_noise_of_every_kind(kind, n, p, times):
+    pvalues = []
+    for seed in range(times):
+        X, y = noise(kind, n, p, np.random.default_rng(seed))
+        selector = ForestGainSelector(bound="exact", n_estimators=50, random_state=seed)
+        pvalues.extend(selector.fit(X, y).pvalues_)
+    pvalues = np.array(pvalues)
+    assert np.nanmean(pvalues < 0.05) < 0.1
+    assert np.nanmin(pvalues) > 1e-5
+
+
+@pytest.mark.parametrize(("p", "max_features"), [(1, 1), (2, 1), (10, None)])
+def test_a_column_that_is_used_up_by_its_own_split_is_significant(p, max_features):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, p))
+    y = (X[:, 0] > 0) ^ (rng.random(300) < 0.3)
+    selector = ForestGainSelector(max_features=max_features, n_estimators=50, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert selector.fit(X, y).pvalues_[0] < 1e-6
 
 
 @pytest.mark.parametrize(("weighting", "unit"), [("complexity", 0.3), ("unit", None)])
@@ -291,16 +346,24 @@ def test_two_rows_tell_nothing():
 def test_whole_weights_score_like_repeated_rows():
     X, y = make_simple(80, n_noise=2, random_state=0)
     times = np.random.default_rng(0).integers(0, 4, 80)
-    selector = ForestGainSelector(4, n_estimators=10, random_state=0)
+    selector = ForestGainSelector(4, bound="exact", n_estimators=10, random_state=0)
     weighted = clone(selector).fit(X, y, sample_weight=times)
     repeated = clone(selector).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
     assert weighted.scores_ == same(repeated.scores_)
-    assert weighted.thresholds_ == same(repeated.thresholds_)  # the closed form knows sizes only
     # A row of weight 2 keeps its parts together when classes are shuffled: more is gained by chance.
     assert (weighted.expected_scores_ > repeated.expected_scores_).all()
     halves = clone(selector).fit(X, y, sample_weight=times / 8)
     assert np.isfinite(halves.expected_scores_).all()
     assert math.isfinite(halves.pvalues_.sum())
+    closed = clone(selector).set_params(bound="mid")
+    with pytest.raises(ValueError, match='use bound="exact" with sample_weight'):
+        closed.fit(X, y, sample_weight=times)
+    ones = closed.fit(X, y, sample_weight=np.ones(80))
+    plain = clone(closed).fit(X, y)
+    assert (ones.thresholds_.tolist(), ones.pvalues_.tolist()) == (
+        plain.thresholds_.tolist(),
+        plain.pvalues_.tolist(),
+    )
 
 
 @pytest.mark.parametrize("options", [{}, {"bound": "exact"}, {"redundancy": 0.8, "n_estimators": 20}])

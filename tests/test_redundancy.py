@@ -153,13 +153,14 @@ def test_refitting_without_forgets_the_shares():
     assert hasattr(selector.fit(X, y), "redundancy_")
     assert np.array_equal(clone(selector).fit(X, y).redundancy_, selector.redundancy_, equal_nan=True)
     selector.set_params(redundancy=None).fit(X, y)
+    assert not hasattr(selector, "redundancy_")
     assert selector.support_[:2].all()
 
 
 def test_weights_and_tiny_tables():
     X, y = numeric_copy(np.random.default_rng(0), 120)
     weights = np.random.default_rng(1).integers(0, 3, 120)
-    selector = ForestGainSelector(redundancy=0.8, n_estimators=20, random_state=0)
+    selector = ForestGainSelector(redundancy=0.8, bound="exact", n_estimators=20, random_state=0)
     assert selector.fit(X, y, sample_weight=weights).support_.any()
     for n in (4, 9, 12):
         few = clone(selector).set_params(n_features_to_select=2).fit(X[:n], np.arange(n) % 2)

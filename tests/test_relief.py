@@ -187,16 +187,43 @@ def test_constant_column_and_lone_row():
     X = np.column_stack([np.full(20, 3.0), rng.random(20)])
     y = np.array([0] * 10 + [1] * 9 + [2])  # the last class has one row, which has no hits
     scores = ReliefFSelector(2).fit(X, y).scores_
-    assert scores[0] == 0
-    expected = reference.relief(np.column_stack([X[:, 0] * 0, scaled(X[:, 1])]), [0, 0], y, 10, np.ones(20))
-    assert scores == pytest.approx(expected, abs=1e-12)
+    expected = reference.relief(scaled(X[:, 1])[:, np.newaxis], [0], y, 10, np.ones(20))
+    assert scores == pytest.approx([min(0, expected[0]), expected[0]], abs=1e-12)
 
 
-def test_all_values_missing():
-    X = np.column_stack([np.full(12, np.nan), np.arange(12.0)])
-    y = [0, 1] * 6
-    scores = ReliefSelector(1).fit(X, y).scores_
-    assert scores[0] == pytest.approx(0)  # as far from misses as from hits
+@pytest.mark.filterwarnings("ignore:No feature passed")
+@pytest.mark.parametrize("seed", range(10))
+def test_columns_that_tell_nothing_score_the_minimum(seed):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([np.full(30, np.nan), rng.normal(size=(30, 4)), np.full(30, 2.0)])
+    y = np.arange(30) % 2
+    for selector in (ReliefSelector(), ReliefFSelector(n_neighbors=3)):
+        scores = selector.fit(X, y).scores_
+        assert scores[0] == scores[-1] == min(0, scores.min())
+        assert not selector.support_[[0, -1]].any() or not (scores > 1e-12).any()
+
+
+def test_unit_of_the_weights_and_overflow():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 4)), np.arange(60) % 2
+    scores = ReliefFSelector(4, n_neighbors=3).fit(X, y).scores_
+    for unit in (0.1, 1 / 60):
+        weighted = ReliefFSelector(4, n_neighbors=3).fit(X, y, np.full(60, unit))
+        assert weighted.scores_ == pytest.approx(scores, abs=1e-12)
+    X[:, 0] *= 5e307
+    assert ReliefFSelector(4, n_neighbors=3).fit(X, y).scores_ == pytest.approx(scores, abs=1e-12)
+
+
+def test_categories_without_weight_are_not_there():
+    rng = np.random.default_rng(0)
+    word = rng.choice(["a", "b", "c"], 60).astype(object)
+    weights = (word != "c").astype(float)
+    word[::7] = None
+    frame = pd.DataFrame({"word": word, "x": rng.normal(size=60)})
+    y = np.arange(60) % 2
+    kept = weights > 0
+    alone = ReliefFSelector(2).fit(frame[kept], y[kept]).scores_
+    assert ReliefFSelector(2).fit(frame, y, weights).scores_ == pytest.approx(alone, abs=1e-12)
 
 
 def test_kernel_refuses_nonsense():

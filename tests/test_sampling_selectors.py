@@ -152,6 +152,7 @@ def test_scores_below_zero_and_missing_ones(simple):
     X = X[:, :4]
     assert drawn(GivenSelector([3.0, -1.0, np.nan, 1.0]), X, y).feature_weights_ == scaled([3, 0, 1, 1])
     assert drawn(GivenSelector([np.nan] * 4), X, y).feature_weights_ == scaled([1, 1, 1, 1])
+    assert drawn(GivenSelector([np.inf, 2.0, np.inf, 1.0]), X, y).feature_weights_ == scaled([1, 0, 1, 0])
     masked = GivenSelector([3.0, 2.0, np.nan, 1.0], [True, False, True, True])
     assert drawn(masked, X, y).feature_weights_ == scaled([3, 0, 2, 1])
 
@@ -161,7 +162,7 @@ def test_weights_of_rows_reach_selectors_that_take_them(simple):
     weights = np.arange(1.0, len(y) + 1)
     assert drawn(GivenSelector(np.ones(9)), X, y, weights).feature_weights_ == scaled(weights[:9])
     assert drawn(PlainSelector(), X, y, weights).feature_weights_ == scaled(np.arange(9))
-    selector = ForestGainSelector(1.0, n_estimators=5, random_state=0)
+    selector = ForestGainSelector(1.0, bound="exact", n_estimators=5, random_state=0)
     alone = clone(selector).fit(X, y, sample_weight=weights)
     assert drawn(selector, X, y, weights).feature_weights_ == scaled(alone.scores_)
 
@@ -194,9 +195,9 @@ def test_estimators_without_scores_are_refused(model, simple):
     ("model", "message"),
     [
         (GivenSelector([1.0, 2.0]), "9 columns"),
-        (GivenSelector([np.inf] * 9), "finite"),
-        (GivenSelector(np.zeros(9)), "0 for every column"),
-        (GivenSelector(-np.ones(9)), "0 for every column"),
+        (GivenSelector([-np.inf] * 9), "GivenSelector gives no column a score above 0"),
+        (GivenSelector(np.zeros(9)), "GivenSelector gives no column a score above 0"),
+        (GivenSelector(-np.ones(9)), "GivenSelector gives no column a score above 0"),
         (GivenSelector(np.ones(9), [False] * 9), "0 for every column"),
         (ForestGainSelector(n_features_to_select=10), "10 is more than the 9 columns"),
         (object(), "feature_sampling"),

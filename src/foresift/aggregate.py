@@ -163,9 +163,10 @@ class AggregateSelector(RankingSelector):
             Itself.
         """
         names, members = zip(*_named(self.selectors), strict=True)
+        self.__dict__.pop("pvalues_", None)  # of an earlier fit by another rule
         table = make_table(X, y, estimator=self)
-        table.require_two_classes(self)
         weights = check_sample_weight(sample_weight, table.n_rows)
+        table.require_two_classes(self, weights)
         n_wanted = self._n_wanted(table.n_columns)
         self.schema_ = table.schema
         del table  # the selectors read X themselves
@@ -273,6 +274,10 @@ def ranks_of(fitted: Any, name: str, n_features: int) -> NDArray[np.float64]:
         ranking = _read(owner, "ranking_", name, n_features)
         scores = _read(owner, "scores_", name, n_features)
         if ranking is not None:
+            # Equal scores tie, but not a column that was kept with one that was not.
+            kept = _read(owner, "support_", name, n_features)
+            if scores is not None and kept is not None:
+                scores = average_ranks(scores) + kept / 4
             return average_ranks(-ranking, scores)
         for attribute in ("feature_importances_", "coef_"):
             scores = _read(owner, attribute, name, n_features) if scores is None else scores

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,7 +41,8 @@ class ForestGainSelector(RankingSelector):
     redundancy : float or None, default=None
         Drop also features that better ones account for: those of whose gain above chance at least this share
         is left when only what the kept features know of them is left. 0.5 drops copies and near copies; on
-        small tables the share of a copy strays around 1. None drops none.
+        small tables the share of a copy strays around 1. Costs two forests per feature that passes. None
+        drops none.
     n_estimators : int, default=100
         Number of trees.
     max_features : int, float, {"sqrt", "log2"} or None, default=1
@@ -107,11 +109,16 @@ class ForestGainSelector(RankingSelector):
     Simple has 2 relevant features of 9, Friedman 5 of 10, make_classification 10 of 100 in 2,000 rows.
     "upper" is strict because eq. 22 is too high for nodes of more than some 40 rows.
 
-    `pvalues_` are on the safe side for one feature (below 0.05 were 0 to 1.2 % of the irrelevant and 71 to
-    100 % of the relevant features of these tables), but they are not corrected for the number of features.
+    `pvalues_` leave out trials below a split on the same feature, where it has nothing left to tell. They
+    take all trees to be one, since all saw the same rows, which is on the safe side; and they are
+    approximate: a gamma tail, whose variance comes from few shuffles where a column has ties. They are not
+    corrected for the number of features.
 
     Scores of features that were tried at different nodes differ for that reason too: `scores_` less
     `expected_scores_` ranks better where few trees are grown with one column per node.
+
+    Rows that repeat others, as after oversampling, make every feature look better than chance: they are not
+    independent. Give such rows a weight instead.
 
     The bounds assume as many cuts as rows. A feature with few distinct values gains less by chance, so they
     are too high for it; bound="exact" is right for it.
@@ -191,6 +198,13 @@ class ForestGainSelector(RankingSelector):
                 f'bound="{self.bound}" is known for two classes only, but y has {table.n_classes}: '
                 'use bound="exact", which works for any number.'
             )
+        if weights is not None and (weights == 1).all():
+            weights = None
+        if self.bound != "exact" and weights is not None and not np.isin(weights, (0, 1)).all():
+            raise ValueError(
+                f'bound="{self.bound}" knows the number of rows of a node, not their weights: '
+                'use bound="exact" with sample_weight.'
+            )
         weights, seed = scale_up(weights), seed_of(self.random_state)
         options = {
             "weighting": self.weighting,
@@ -213,9 +227,18 @@ class ForestGainSelector(RankingSelector):
         self.thresholds_ = evidence.per_weight(evidence.bounds)
         self.expected_scores_ = evidence.per_weight(evidence.chance)
         self.pvalues_ = evidence.pvalues
+        n_untried = int(np.isnan(scores).sum())
+        if n_untried:
+            warnings.warn(
+                f"{n_untried} of {len(scores)} columns were never tried at a node of any complexity, so they "
+                "have no score: raise n_estimators or max_features.",
+                UserWarning,
+                stacklevel=5,  # the caller of fit, behind fit_context
+            )
         counts = np.bincount(table.target, weights, minlength=table.n_classes)
         unit = self.weight_unit * float(node_complexity(counts)) if self.weighting == "complexity" else 1.0
         self.intervals_ = evidence.intervals(unit, self.confidence)
+        self.__dict__.pop("redundancy_", None)  # of an earlier fit
         if self.redundancy is not None:
             self._find_redundant(scores, table, weights, seed, options)
         return scores

@@ -55,12 +55,12 @@ class _MomentSelector(RankingSelector):
             Itself.
         """
         table = UncodedTable.open(X, y, self.categorical_features, self)
-        table.labels.require_two_classes(self)
         weights = check_sample_weight(sample_weight, table.source.n_rows)
+        table.labels.require_two_classes(self, weights)
         n_wanted = self._n_wanted(table.source.n_columns)
         self.scores_ = self._score(table, scale_up(weights))
         self.ranking_ = ranks_by_score(self.scores_)
-        self.support_ = self._own_support() if n_wanted is None else self._best(n_wanted)
+        self.support_ = self._own_support_or_best() if n_wanted is None else self._best(n_wanted)
         return self
 
     def _score(  # type: ignore[override]
@@ -96,7 +96,7 @@ class _MomentSelector(RankingSelector):
 
     def _own_support(self) -> NDArray[np.bool_]:
         # Irrelevant columns score above 0 as well: there is no natural end, so do as scikit-learn's RFE does.
-        return self._best(max(1, self.n_features_in_ // 2))
+        return self._best(max(1, self.n_features_in_ // 2)) & (self.scores_ > 0)
 
 
 class PearsonSelector(_MomentSelector):

@@ -336,6 +336,8 @@ class SiftForestClassifier(TreeClassifier):
             sampling.update()
         uniform = np.full(n_features, 1 / n_features)
         self.feature_weights_ = uniform if sampling.weights is None else sampling.weights
+        for name in ("confidence_intervals_", "mean_interval_sizes_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
         if isinstance(sampling, ConfidenceSampling):
             self.confidence_intervals_ = sampling.intervals
             self.mean_interval_sizes_ = np.array(sampling.sizes)

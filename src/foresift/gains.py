@@ -13,7 +13,7 @@ from foresift.criteria import node_complexity
 from foresift.node_table import NodeTable
 from foresift.null_gain import xlog2x
 
-__all__ = ["GainSums", "Trials", "node_weights", "trials_of"]
+__all__ = ["GainSums", "Trials", "bits_gained", "node_weights", "trials_of"]
 
 _TOGETHER = 16  # trees worked on at once: enough to save calls, few enough to save memory
 
@@ -136,6 +136,15 @@ def _trials(table: NodeTable) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.fl
     inner = np.flatnonzero(table.nodes["first_child"] >= 0)
     gain = _information_gain(table, inner) if table.counts.shape[1] else table.nodes["gain"][inner]
     return inner, table.nodes["feature"][inner], gain
+
+
+def bits_gained(table: NodeTable, n_features: int) -> NDArray[np.float64]:
+    """Information gain of each feature's splits in bits, every split by its share of the rows."""
+    inner = np.flatnonzero(table.nodes["first_child"] >= 0)
+    share = table.nodes["size"][inner] / table.nodes["size"][0]
+    gain = _information_gain(table, inner)
+    gained = np.bincount(table.nodes["feature"][inner], share * gain, minlength=n_features)
+    return gained.astype(np.float64)  # of no splits: whole numbers
 
 
 def _n_trials(table: NodeTable) -> int:

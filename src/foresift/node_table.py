@@ -86,6 +86,12 @@ class NodeTable:
         return raw, self.counts, self.set_offsets, self.set_codes, self.set_branches
 
     @property
+    def tried_bytes(self) -> NDArray[np.uint8]:
+        """The trials as the native engine takes them."""
+        assert self.tried is not None
+        return self.tried.view(np.uint8).reshape(len(self.tried), TRIED_DTYPE.itemsize)
+
+    @property
     def is_leaf(self) -> NDArray[np.bool_]:
         """Mask of the leaves."""
         return np.asarray(self.nodes["first_child"] < 0)

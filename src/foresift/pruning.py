@@ -165,9 +165,14 @@ class GivenFolds:
     """
 
     def __init__(self, pairs: Iterable[Any], weights: NDArray[np.float64]) -> None:
-        times = [[np.bincount(rows, minlength=len(weights)) for rows in pair] for pair in pairs]
+        every = np.arange(len(weights))  # its items, picked by numbers or by a mask
+        times = [
+            [np.bincount(every[np.asarray(rows)], minlength=len(every)) for rows in pair] for pair in pairs
+        ]
         self._times = [pair for pair in times if all((part * weights).any() for part in pair)]
         self.n_folds = len(self._times)
+        if not times:
+            raise ValueError("cv holds no folds: give pairs of rows to train on and rows to hold out.")
 
     def parts(
         self, fold: int, weights: NDArray[np.float64]

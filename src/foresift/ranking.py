@@ -127,8 +127,8 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             max_bins=getattr(self, "max_bins", 65_536),
             estimator=self,
         )
-        table.require_two_classes(self)
         weights = check_sample_weight(sample_weight, table.n_rows)
+        table.require_two_classes(self, weights)
         n_wanted = self._n_wanted(table.n_columns)  # before the scores, which may take long
         self.schema_ = table.schema
         self.scores_ = np.asarray(self._score(table, weights), dtype=np.float64)

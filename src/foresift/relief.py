@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from foresift import _core
 from foresift._sklearn import Interval, StrOptions, seed_of, track
-from foresift.growing import in_threads
+from foresift.growing import in_threads, scale_up
 from foresift.ranking import RankingSelector
 from foresift.table import Table
 
 __all__ = ["ReliefFSelector", "ReliefSelector"]
 
 _LOTS = 64  # parts of the work, whatever the number of threads
+_ROUNDING = 1e-12  # of a weight
 
 
 class _ReliefBase(RankingSelector):
@@ -38,6 +39,7 @@ class _ReliefBase(RankingSelector):
         self, table: Table, weights: NDArray[np.float64] | None, n_neighbors: float, pool_misses: bool
     ) -> NDArray[np.float64]:
         """Mean over the sampled rows of the differences to misses less those to hits."""
+        weights = scale_up(weights)
         used = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights)
         rows, n_values = _scaled(table, used)
         target = np.ascontiguousarray(table.target[used])
@@ -58,7 +60,13 @@ class _ReliefBase(RankingSelector):
 
             # Lots are added up in order, so that rounding does not depend on the threads.
             sums = np.sum(in_threads(work, lots, self.n_jobs, stop), axis=0)
-        return np.asarray(sums / (len(sample) if kept is None else kept[sample].sum()))
+        scores = np.asarray(sums / (len(sample) if kept is None else kept[sample].sum()))
+        # A column of one value, or none, tells nothing; irrelevant ones may be below 0.
+        scores[~_tells(rows)] = min(0.0, scores.min())
+        return scores
+
+    def _own_support(self) -> NDArray[np.bool_]:
+        return self.scores_ > _ROUNDING
 
 
 class ReliefSelector(_ReliefBase):
@@ -151,7 +159,7 @@ class ReliefFSelector(_ReliefBase):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Weights between -1 and 1.
+        Weights between -1 and 1; a column of one value, or none, has the least of all, at most 0.
     ranking_ : ndarray of shape (n_features,)
         1 is the best.
     support_ : ndarray of shape (n_features,)
@@ -216,16 +224,22 @@ def _scaled(table: Table, used: NDArray[np.intp]) -> tuple[NDArray[np.float64], 
     n_values = [0] * table.n_columns
     for j in range(table.n_columns):
         codes = np.asarray(store.codes(j))[used]
-        if store.is_nominal(j):
-            n_values[j] = max(store.n_values(j), 1)
-            column = codes.astype(np.float64)
+        known = codes < store.n_values(j)
+        if store.is_nominal(j):  # categories are counted among these rows
+            present, column = np.unique(codes[known], return_inverse=True)
+            n_values[j] = max(len(present), 1)
         else:
-            values = np.append(store.values(j), np.nan)
-            column = values[codes]
-            known = column[codes < store.n_values(j)]
-            if known.size:
-                span = known.max() - known.min()
-                column = (column - known.min()) / span if span > 0 else column - known.min()
-        column[codes == store.n_values(j)] = np.nan
-        rows[:, j] = column
+            column = store.values(j)[codes[known]]
+            if column.size and max(-column.min(), column.max()) > 1e300:
+                column = column / 4  # so that the span cannot overflow
+            span = np.ptp(column) if column.size else 0.0
+            column = (column - column.min()) / span if span > 0 else column * 0.0
+        rows[known, j] = column
+        rows[~known, j] = np.nan
     return rows, n_values
+
+
+def _tells(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Mask of the columns with at least two different known values."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.fmax.reduce(rows) > np.fmin.reduce(rows))

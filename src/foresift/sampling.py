@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from foresift.criteria import node_complexity
-from foresift.gains import GainSums
+from foresift.gains import GainSums, bits_gained
 from foresift.node_table import NodeTable
 
 __all__ = [
@@ -127,7 +127,7 @@ class SoftSampling:
     def learn(self, tables: Sequence[NodeTable]) -> None:
         """Add what each feature gained in trees, every split by its share of the rows."""
         for table in tables:
-            self.totals += table.decreases(len(self.totals))
+            self.totals += bits_gained(table, len(self.totals))
 
     def update(self) -> None:
         """Scale the totals to a sum of one."""
@@ -240,9 +240,16 @@ def weights_by(selector: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> 
             "feature_importances_ to draw columns by; give another selector, or an array of weights."
         )
     values = np.array(scores, dtype=np.float64)
+    if np.isposinf(values).any():  # perfect by themselves: nothing else is needed
+        values = np.isposinf(values).astype(np.float64)
     known = ~np.isnan(values)
     middle = values[known].mean() if known.any() else 1.0
     weights = np.maximum(np.where(known, values, middle), 0.0)
+    if not weights.any():
+        raise ValueError(
+            f"feature_sampling: {type(fitted).__name__} gives no column a score above 0 to draw it by; give "
+            "another selector, or an array of weights."
+        )
     support = fitted.get_support() if hasattr(fitted, "get_support") else getattr(fitted, "support_", True)
     return np.asarray(weights * support)
 

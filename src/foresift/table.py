@@ -171,8 +171,8 @@ class Table:
         """Number of classes, 0 without a target."""
         return 0 if self.classes is None else len(self.classes)
 
-    def require_two_classes(self, estimator: Any = None) -> None:
-        """Raise unless there is something to tell apart; for classifiers.
+    def require_two_classes(self, estimator: Any = None, weights: NDArray[Any] | None = None) -> None:
+        """Raise unless there is something to tell apart, among rows of a positive weight.
 
         Examples
         --------
@@ -181,8 +181,12 @@ class Table:
             ...
         ValueError: y has one class, 'yes': a classifier needs at least two classes...
         """
+        who = "a classifier" if estimator is None else type(estimator).__name__
+        if weights is not None and len(np.unique(self.target[weights > 0])) == 1 < len(self.classes):
+            raise ValueError(
+                f"sample_weight is 0 in all rows but those of one class: {who} needs at least two classes."
+            )
         if self.classes is not None and len(self.classes) == 1:
-            who = "a classifier" if estimator is None else type(estimator).__name__
             raise ValueError(
                 f"y has one class, {self.classes.tolist()[0]!r}: {who} needs at least two classes."
                 " Check the target column, or the rows that were kept."

@@ -115,7 +115,9 @@ class Uncertainties:
         out = np.zeros(self.n_columns)
         for group in self._groups:
             options = other, group.n_codes, n_codes, group.missing, missing, self._weights
-            if group.n_codes * n_codes > _CELLS:
+            # A table with many more cells than rows is mostly empty; with missing values it fills up again.
+            most = _CELLS if group.missing or missing else min(_CELLS, max(2**12, 4 * len(other)))
+            if group.n_codes * n_codes > most:
                 for column, codes in zip(group.columns, group.codes, strict=True):
                     out[column] = _of_many_codes(codes, *options)
                 continue

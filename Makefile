@@ -58,8 +58,8 @@ bench: $(VENV)/.package  ## Speed against peers, as ratios
 
 bench-selection: $(VENV)/.package  ## Speed of selectors against BorutaPy, skrebate and fast-select, as ratios
 	$(INSTALL) -C build-dir=build/wheel '.[bench]'
-	python benchmarks/selection.py $(BENCH_ARGS)
-	python benchmarks/relief.py $(BENCH_ARGS)
+	python benchmarks/selection.py
+	python benchmarks/rankers.py
 
 figures: $(VENV)/.package  ## The pictures and tables of docs/
 	python docs/rogers_gunn.py all

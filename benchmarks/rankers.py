@@ -1,11 +1,11 @@
-"""Speed of ReliefFSelector, skrebate and fast-select, as ratios in one run, and whether the weights agree.
+"""Speed of the rankers: ReliefF against skrebate and fast-select as ratios in one run; SSV and CFS alone.
 
-All get the same table, 4,000 rows and 100 numeric columns, and 10 neighbours. fast-select compiles itself in
-its first run, which does not count here; skrebate runs once.
+All Reliefs get the same table, 4,000 rows and 100 numeric columns, and 10 neighbours. fast-select compiles
+itself in its first run, which does not count here; skrebate runs once.
 
-    python benchmarks/relief.py            # everything, a few minutes
-    python benchmarks/relief.py --quick    # 1,000 rows
-    python benchmarks/relief.py --only growth
+    python benchmarks/rankers.py            # everything, a few minutes
+    python benchmarks/rankers.py --quick    # 1,000 rows
+    python benchmarks/rankers.py --only growth
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 from common import Results, interleaved, seconds
 from sklearn.datasets import make_classification
 
-from foresift import ReliefFSelector
+from foresift import CFSSelector, ReliefFSelector, SSVSelector
 
 
 def data(rows: int, columns: int = 100) -> tuple[np.ndarray, np.ndarray]:
@@ -76,17 +76,33 @@ def compare_threads(table: Results, rows: int) -> None:
 
 
 def growth(table: Results) -> None:
-    """Four times the rows, and ten times the columns."""
+    """Four times the rows, and ten and a hundred times the columns."""
     times = {}
-    for rows, columns in ((2000, 100), (8000, 100), (2000, 1000)):
+    for rows, columns in ((2000, 100), (8000, 100), (2000, 1000), (2000, 10_000)):
         X, y = data(rows, columns)
         times[rows, columns] = min(seconds(lambda X=X, y=y: ours().fit(X, y)) for _ in range(3))
     base = times[2000, 100]
-    for (rows, columns), bar in (((8000, 100), "n^2: 16x"), ((2000, 1000), "p: 10x")):
+    bars = {(8000, 100): "n^2: 16x", (2000, 1000): "p: 10x", (2000, 10_000): "p: 100x"}
+    for (rows, columns), bar in bars.items():
         t = times[rows, columns]
         table.add_row(
             f"{rows} x {columns}", f"2000 x 100: {base:.3f} s", f"{t:.3f} s", f"{t / base:.1f}x", bar, ""
         )
+
+
+def others(table: Results) -> None:
+    """SSV and CFS alone, in processor time; labels of noise are the worst case of SSV."""
+    X, y = make_classification(10_000, 200, n_informative=10, n_redundant=0, random_state=0, shuffle=False)
+    noise = np.random.default_rng(0).integers(0, 2, len(y))
+    for what, selector, columns, target, bar in (
+        ("SSV1, 10,000 x 100, noise", SSVSelector(10, mode="separate"), 100, noise, "1 s"),
+        ("SSV1, 10,000 x 100", SSVSelector(10, mode="separate"), 100, y, "1 s"),
+        ("SSV2, 10,000 x 100", SSVSelector(mode="tree"), 100, y, ""),
+        ("CFS, 10,000 x 200", CFSSelector(), 200, y, "seconds"),
+    ):
+        times = [seconds(lambda s=selector, c=columns, t=target: s.fit(X[:, :c], t)) for _ in range(3)]
+        right = f"{selector.support_[:10].sum()} of {selector.support_.sum()} kept are informative"
+        table.add_row(what, "", f"{min(times):.3f} s", "", bar, "" if target is noise else right)
 
 
 def main() -> None:
@@ -94,7 +110,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="1,000 rows instead of 4,000")
-    names = ("fast-select", "skrebate", "threads", "growth")
+    names = ("fast-select", "skrebate", "threads", "growth", "others")
     parser.add_argument("--only", action="append", default=[], choices=names, help="may be repeated")
     args = parser.parse_args()
     rows, wanted, peers = 1000 if args.quick else 4000, args.only or names, ""
@@ -121,6 +137,8 @@ def main() -> None:
         compare_threads(table, rows)
     if "growth" in wanted:
         growth(table)
+    if "others" in wanted:
+        others(table)
     table.show(peers)
 
 

@@ -22,19 +22,20 @@ template <class Coarse> inline constexpr Coarse kMissing = std::numeric_limits<C
 
 std::size_t padded(std::size_t n) { return (n + kLine - 1) / kLine * kLine; }
 
-// Sum of absolute differences; `size` is a multiple of kLine.
-template <class Coarse>
-std::uint64_t sum_of_differences(const Coarse* a, const Coarse* b, std::size_t size) {
+// Sum of absolute differences; `size` is a multiple of kLine. Of bytes one instruction compares sixteen; fewer than
+// kManyFeatures of them cannot overflow.
+std::uint64_t sum_of_differences(const std::uint8_t* a, const std::uint8_t* b, std::size_t size) {
+    std::uint32_t sum = 0;
+    for (std::size_t i = 0; i < size; i += kLine)
+        for (std::size_t k = 0; k < kLine; ++k) sum += static_cast<std::uint32_t>(std::abs(int{a[i + k]} - int{b[i + k]}));
+    return sum;
+}
+std::uint64_t sum_of_differences(const std::int16_t* a, const std::int16_t* b, std::size_t size) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < size; i += kLine) {
         std::uint32_t part = 0;
-        if constexpr (sizeof(Coarse) == 1) {  // one instruction for sixteen of them
-            for (std::size_t k = 0; k < kLine; ++k)
-                part += static_cast<std::uint32_t>(std::abs(int{a[i + k]} - int{b[i + k]}));
-        } else {  // in sixteen bits as long as it goes
-            for (std::size_t k = 0; k < kLine; ++k)
-                part += static_cast<std::uint16_t>(a[i + k] > b[i + k] ? a[i + k] - b[i + k] : b[i + k] - a[i + k]);
-        }
+        for (std::size_t k = 0; k < kLine; ++k)  // in sixteen bits as long as it goes
+            part += static_cast<std::uint16_t>(a[i + k] > b[i + k] ? a[i + k] - b[i + k] : b[i + k] - a[i + k]);
         sum += part;
     }
     return sum;

@@ -111,9 +111,9 @@ class ForestGainSelector(RankingSelector):
 
     `pvalues_` leave out trials below a split on the same feature, where it has nothing left to tell. They
     take all trees to be one, since all saw the same rows, which is on the safe side; and they are
-    approximate: a gamma tail, whose variance comes from few shuffles where a column has ties. Of noise of
-    many kinds at most 8 % of the columns were below 0.05, but 12 % with `max_features=None`, where a node is
-    what the luckiest columns made of it. They are not corrected for the number of features.
+    approximate: a gamma tail, whose variance comes from few shuffles where a column has ties. The tests hold
+    noise of many kinds to fewer than 10 % of the columns below 0.05; `max_features=None`, where a node is
+    what the luckiest columns made of it, may go beyond. They are not corrected for the number of features.
 
     Scores of features that were tried at different nodes differ for that reason too: `scores_` less
     `expected_scores_` ranks better where few trees are grown with one column per node.

@@ -159,6 +159,13 @@ GrowOptions options_of(const nb::kwargs& kwargs) {
         else if (name == "min_split") o.min_split = nb::cast<double>(value);
         else if (name == "min_gain") o.min_gain = nb::cast<double>(value);
         else if (name == "record_tried") o.record_tried = nb::cast<bool>(value);
+        else if (name == "c45") o.split.c45 = nb::cast<bool>(value);
+        else if (name == "cut_penalty") o.split.cut_penalty = nb::cast<bool>(value);
+        else if (name == "finish") o.finish.wanted = nb::cast<bool>(value);
+        else if (name == "collapse") o.finish.collapse = nb::cast<bool>(value);
+        else if (name == "confidence") o.finish.confidence = nb::cast<double>(value);
+        else if (name == "raise_subtrees") o.finish.raise = nb::cast<bool>(value);
+        else if (name == "value_thresholds") o.finish.value_thresholds = nb::cast<bool>(value);
         else if (name == "n_permutations") o.n_permutations = nb::cast<std::uint32_t>(value);
         else if (name == "permute_column") o.permute_column = nb::cast<std::vector<std::uint8_t>>(value);
         else if (name == "n_draw") o.n_draw = nb::cast<std::uint32_t>(value);

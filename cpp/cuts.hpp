@@ -46,6 +46,7 @@ struct Frame {
     double floor;     // scores below this are of no interest to the caller
     double tie;       // scores closer than this are equal; the smaller cut wins
     bool start_is_missing;
+    bool count_cuts = false;  // every cut must be looked at, for n_cuts()
 };
 
 template <class Case, class Score>
@@ -58,7 +59,7 @@ public:
     /// Improves `best` by every cut between distinct known codes.
     void every_cut(const Known<Case>& known, const Frame<Case>& frame, Cut& best) {
         if (known.low == known.high) return;
-        if (frame.totals.n_classes() == 2 && known.codes.size() > kRankSorted)
+        if (frame.totals.n_classes() == 2 && known.codes.size() > kRankSorted && !frame.count_cuts)
             binned(known, frame, best);
         else
             sorted(known, frame, best);
@@ -67,6 +68,9 @@ public:
     /// Improves `best` by `n_thresholds` cuts drawn uniformly between the smallest and largest known value.
     void random_cuts(const Known<Case>& known, const Frame<Case>& frame, const Column& column,
                      std::span<const double> draws, Cut& best);
+
+    /// How many cuts the last every_cut() found admissible, if it was told to count them.
+    std::uint32_t n_cuts() const noexcept { return n_cuts_; }
 
     const Score& score() const noexcept { return score_; }
 
@@ -88,6 +92,7 @@ private:
     void scan(std::span<const Item<Case>> items, const Frame<Case>& frame, Cut& best);
 
     Score score_;
+    std::uint32_t n_cuts_ = 0;
     std::vector<Weight> bins_;        // class weights, two per bin
     std::vector<double> bounds_;      // per bin: no cut inside scores more
     std::vector<std::uint8_t> open_;  // per bin: 1 if it may hold the best cut
@@ -198,6 +203,7 @@ void CutSearch<Case, Score>::sorted(const Known<Case>& known, const Frame<Case>&
 
 template <class Case, class Score>
 void CutSearch<Case, Score>::scan(std::span<const Item<Case>> items, const Frame<Case>& frame, Cut& best) {
+    std::uint32_t n_cuts = 0;
     left_ = frame.start;
     auto& left = left_;
     const auto& n = frame.totals;
@@ -210,9 +216,12 @@ void CutSearch<Case, Score>::scan(std::span<const Item<Case>> items, const Frame
         sum += score_.term(Weight(l + w), Weight(r - w)) - score_.term(l, r);
         left.by_class[c] = l + w;
         left.total += w;
-        if (items[i + 1].code != items[i].code && admissible(left.total, n.total, frame))
+        if (items[i + 1].code != items[i].code && admissible(left.total, n.total, frame)) {
             offer(score_.join(sum, left.total, Weight(n.total - left.total)), items[i].code, frame, best);
+            ++n_cuts;
+        }
     }
+    n_cuts_ = n_cuts;
 }
 
 template <class Case, class Score>

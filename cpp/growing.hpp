@@ -40,6 +40,7 @@ public:
             members_.push_back({row, Case::make(static_cast<std::uint32_t>(target[row]), weight)});
             totals_.add(members_.back().of);
         }
+        if (options_.split.c45) start_c45();
         new_nodes(1, -1);
         set_counts(0, totals_);
         defer_below_ = rows_worth_moving(members_.size());
@@ -87,6 +88,7 @@ private:
             visit(next);
         }
     }
+    void start_c45();
     std::size_t rows_worth_moving(std::size_t n_rows) const;
     void finish_deferred();
     void visit(const Pending& at);
@@ -153,8 +155,9 @@ private:
     std::vector<Member<Case>> shuffled_;
     std::vector<Case> shuffled_cases_;
     Split permuted_trial_;
-    std::vector<Split> candidates_;            // gain ratio only
-    std::vector<std::uint16_t> branch_, lut_;  // branch of each row of the node; of each category
+    std::vector<Split> candidates_;             // gain ratio only
+    std::vector<std::uint8_t> out_of_average_;  // C4.5: per column, whether its gain is left out of the average
+    std::vector<std::uint16_t> branch_, lut_;   // branch of each row of the node; of each category
     std::vector<std::uint16_t> code_buffer_;
     std::vector<CutCodes> cut_codes_;
     std::vector<Tally<Weight>> sides_;  // of each branch
@@ -298,18 +301,43 @@ void TreeGrower<Case, Score>::try_permuted(const Pending& at, const NodeRows<Cas
     }
 }
 
+// C4.5 leaves nominal columns with nearly as many values as rows out of the average gain, unless all are like that.
+template <class Case, class Score>
+void TreeGrower<Case, Score>::start_c45() {
+    const auto n_classes = std::count_if(totals_.by_class.begin(), totals_.by_class.end(), [](Weight w) { return w > 0; });
+    splitter_.start(static_cast<std::size_t>(n_classes));
+    out_of_average_.assign(columns_.size(), 0);
+    for (std::size_t j = 0; j < columns_.size(); ++j) {
+        if (!columns_[j].nominal || columns_[j].n_values < 0.3 * double(totals_.total) - kNear) continue;
+        std::vector<std::uint8_t> seen(columns_[j].n_values + std::size_t{1});
+        codes_[j].with([&](const auto* codes) {
+            for (const auto& member : members_) seen[codes[member.row]] = 1;
+        });
+        const auto n_seen = std::count(seen.begin(), seen.end() - 1, 1);
+        out_of_average_[j] = double(n_seen) >= 0.3 * double(totals_.total) - kNear;
+    }
+    if (std::find(out_of_average_.begin(), out_of_average_.end(), 0) == out_of_average_.end())
+        out_of_average_.assign(columns_.size(), 0);
+}
+
 // The best ratio among the splits of at least average gain (Quinlan 1993; less 1e-3, as his program has it).
 template <class Case, class Score>
 void TreeGrower<Case, Score>::pick_by_ratio(const NodeRows<Case>& node, Split& chosen) {
-    double sum = 0;
-    for (const auto& candidate : candidates_) sum += candidate.gain;
-    const double least = sum / double(candidates_.size()) - 1e-3;
-    double best = -1;
+    const bool c45 = options_.split.c45;
+    double sum = 0, n = 0;
+    for (const auto& candidate : candidates_) {
+        if (c45 && out_of_average_[candidate.feature]) continue;
+        sum += candidate.gain;
+        n += 1;
+    }
+    if (n == 0) return;
+    const double least = sum / n - 1e-3, tie = c45 ? kNear : 1e-13;
+    double best = c45 ? 0.0 : -1.0;
     for (auto& candidate : candidates_) {
         if (candidate.gain < least) continue;
         const double information = split_information(candidate, node);
         const double ratio = information > 0 ? candidate.gain / information : 0.0;
-        if (ratio <= best + 1e-13) continue;
+        if (ratio <= best + tie) continue;
         best = ratio;
         chosen = candidate;
     }

@@ -26,7 +26,12 @@ struct SplitOptions {
     std::uint32_t n_thresholds = 0;  // 0: every cut; else so many random ones per column
     bool multiway = false;           // nominal: one branch per category instead of two sets
     double min_leaf = 1;             // least weight of a branch
+    bool c45 = false;                // C4.5's rules for what may be split and what is a gain; missing must be fractional
+    bool cut_penalty = false;        // a numeric gain is less log2(number of cuts) / n (C4.5 release 8)
 };
+
+/// Differences up to this are rounding to C4.5: of gains, of ratios, of sums of fractions of cases.
+inline constexpr double kNear = 1e-6;
 
 /// A split of one column. Numeric: codes <= `cut` take branch 0. Nominal: see `grouping`.
 struct Split {
@@ -70,7 +75,11 @@ class Splitter {
 public:
     using Weight = typename Case::Weight;
 
-    Splitter(Score score, const SplitOptions& options) : cuts_(score), options_(options) {}
+    Splitter(Score score, const SplitOptions& options)
+        : cuts_(score), options_(options), min_leaf_(options.c45 ? options.min_leaf - kNear : options.min_leaf) {}
+
+    /// Before every tree: how many classes it tells apart, which C4.5 asks for.
+    void start(std::size_t n_classes) noexcept { n_classes_ = double(n_classes); }
 
     enum class Outcome : std::uint8_t { constant, none, found };
 
@@ -99,6 +108,11 @@ private:
     double rounded(double gain) const noexcept {
         return options_.criterion == Criterion::ssv ? gain : std::max(0.0, gain);
     }
+    // C4.5: a numeric cut leaves on either side a tenth of the known rows per class, though no more than 25.
+    double least_side(double known) const noexcept {
+        if (!options_.c45) return min_leaf_;
+        return std::max(options_.min_leaf, std::min(25.0, 0.1 * known / n_classes_)) - kNear;
+    }
     double unsplit(const Tally<Weight>& totals) {
         none_left_.by_class.assign(totals.n_classes(), Weight{0});
         return score_of(cuts_.score(), none_left_, totals);
@@ -106,6 +120,7 @@ private:
 
     CutSearch<Case, Score> cuts_;
     SplitOptions options_;
+    double min_leaf_, n_classes_ = 2;
     std::vector<std::uint16_t> codes_;
     std::vector<Member<Case>> known_members_;
     Tally<Weight> missing_, known_, none_left_;
@@ -171,7 +186,8 @@ auto Splitter<Case, Score>::numeric(const Column& column, Codes codes, const Nod
     const auto& score = cuts_.score();
     const double floor_score =
         some_missing || !(floor > 0) ? -std::numeric_limits<double>::infinity() : score.score_at(floor, base, n);
-    Frame<Case> frame{totals, none_left_, options_.min_leaf, floor_score, tie(n), false};
+    const double least = least_side(n);
+    Frame<Case> frame{totals, none_left_, least, floor_score, tie(n), false, options_.cut_penalty};
 
     Cut best;
     draws_.clear();
@@ -184,15 +200,17 @@ auto Splitter<Case, Score>::numeric(const Column& column, Codes codes, const Nod
     };
     search(frame);
     if (some_missing && !only_known) {
-        search({totals, missing_, options_.min_leaf, floor_score, frame.tie, true});
+        search({totals, missing_, least, floor_score, frame.tie, true});
         // Known against missing: with the missing rows as the left side the score is the same.
         const double left = double(totals.total - missing_.total), right = double(missing_.total);
         const double apart = score_of(score, missing_, totals);
-        if (left >= options_.min_leaf && right >= options_.min_leaf && apart > best.score + frame.tie)
+        if (left >= least && right >= least && apart > best.score + frame.tie)
             best = {apart, known.high, false, std::numeric_limits<double>::infinity()};
     }
     if (!best.found()) return Outcome::none;
     split.gain = rounded(score.gain(best.score, base, n)) * (n / double(node.totals.total));
+    if (options_.cut_penalty) split.gain -= std::log2(double(cuts_.n_cuts())) / double(node.totals.total);
+    if (options_.c45 && split.gain <= kNear) return Outcome::none;
     split.cut = best.code;
     split.threshold = best.threshold;
     if (some_missing) split.missing_branch = only_known ? Split::kFractions : (best.missing_left ? 0 : 1);
@@ -220,7 +238,7 @@ auto Splitter<Case, Score>::nominal(const Column& column, Codes codes, const Nod
 
     double n = 0;
     for (const Weight size : table_.sizes) n += double(size);
-    SubsetSearch<Weight, Score> search(cuts_.score(), table_, options_.min_leaf, tie(n));
+    SubsetSearch<Weight, Score> search(cuts_.score(), table_, min_leaf_, tie(n));
     const bool convex = options_.criterion != Criterion::ssv;
     split.grouping = options_.multiway ? search.multiway() : search.two_sets(n_classes == 2 && convex);
     if (!split.grouping.found()) return Outcome::none;

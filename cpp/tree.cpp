@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "c45_prune.hpp"
 #include "growing.hpp"
 
 namespace foresift {
@@ -65,7 +66,10 @@ std::vector<Tree> Grower::grow_with(Score score, std::span<const std::uint64_t> 
     TreeGrower<Case, Score> grower(columns_, n_classes_, options_, score, feature_weights, stop);
     std::vector<Tree> grown;
     for (const auto tree : trees) {
-        grown.push_back(grower.grow(tree, drawn_rows(tree), target_, weights_));
+        const auto times = drawn_rows(tree);
+        grown.push_back(grower.grow(tree, times, target_, weights_));
+        if (options_.finish.wanted)
+            grown.back() = finish_c45({columns_, target_, n_classes_, times, weights_}, grown.back(), options_.finish, stop);
     }
     return grown;
 }

@@ -44,6 +44,16 @@ struct Tree {
     std::vector<double> permuted;  // per trial, n_permutations gains; NaN for a column that was not asked for
 };
 
+/// What C4.5 does with a tree once it is grown. It must have been grown with multiway splits, missing values as
+/// fractions, and SplitOptions::c45.
+struct FinishOptions {
+    bool wanted = false;
+    bool collapse = true;           // subtrees that make no fewer training errors than a leaf become leaves
+    double confidence = 0;          // of error-based pruning, up to 1/2; 0: none
+    bool raise = true;              // pruning may also put a node's largest branch in its place
+    bool value_thresholds = false;  // the largest training value that goes left, instead of half way to the next
+};
+
 enum class Draw : std::uint8_t { all, bootstrap, subsample };
 
 struct GrowOptions {
@@ -58,6 +68,7 @@ struct GrowOptions {
     Draw draw = Draw::all;
     std::uint32_t n_draw = 0;  // rows per bootstrap or subsample
     std::uint64_t seed = 0;
+    FinishOptions finish;
 };
 
 /// Thrown when the caller asked for the work to stop.

@@ -19,6 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import foresift
 from foresift import (
     AggregateSelector,
+    C45Classifier,
     CartClassifier,
     CFSSelector,
     ForestGainSelector,
@@ -41,6 +42,8 @@ ESTIMATORS = [
     SiftForestClassifier(n_estimators=5, feature_sampling="two-stage+confidence", update_every=2),
     ForestGainSelector(bound="exact", n_estimators=5),
     ForestGainSelector(bound="exact", n_estimators=5, redundancy=0.5, weighting="unit"),
+    C45Classifier(),
+    C45Classifier(criterion="gain", pruning=None),
     SSVTreeClassifier(cv=3),
     SSVTreeClassifier(pruning=None),
     SSVSelector(),
@@ -194,7 +197,8 @@ def test_after_transformers_of_any_output(estimator, output, iris):
 @EVERY_CLASSIFIER
 def test_in_a_grid_search(estimator, iris):
     X, y = iris
-    grid = {"max_depth": [1, None], "criterion": ["entropy", "gini"]}
+    criteria = ["gain_ratio", "gain"] if isinstance(estimator, C45Classifier) else ["entropy", "gini"]
+    grid = {"max_depth": [1, None], "criterion": criteria}
     grid = {name: values for name, values in grid.items() if name in estimator.get_params()}
     before = vars(estimator).copy()
     search = GridSearchCV(estimator, grid, cv=3).fit(X, y)

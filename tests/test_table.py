@@ -313,6 +313,7 @@ def test_new_data():
     np.testing.assert_array_equal(schema.encode(pl.DataFrame(new)), schema.encode(new))
     np.testing.assert_array_equal(schema.encode(new | {"b": [0.0, 1.0]})[:, 2], [0, 1])
     np.testing.assert_array_equal(schema.encode(new | {"s": [NAN, NAN]})[:, 1], [NAN, NAN])
+    np.testing.assert_array_equal(schema.encode(new | {"s": np.array([None, None])})[:, 1], [NAN, NAN])
     with pytest.raises(TypeError, match="column 's' holds numbers, but held text when fitted"):
         schema.encode(new | {"s": [1, 2]})
     with pytest.raises(TypeError, match="column 'i' holds text, but held numbers when fitted"):

@@ -4,6 +4,7 @@ from importlib.metadata import version
 
 from foresift import criteria, datasets, importance
 from foresift.aggregate import AggregateSelector
+from foresift.c45 import C45Classifier
 from foresift.cfs import CFSSelector
 from foresift.embedded import ForestGainSelector
 from foresift.filters import FScoreSelector, InfoGainSelector, PearsonSelector
@@ -15,6 +16,7 @@ from foresift.trees import CartClassifier
 
 __all__ = [
     "AggregateSelector",
+    "C45Classifier",
     "CFSSelector",
     "CartClassifier",
     "FScoreSelector",

@@ -330,8 +330,9 @@ def _look_up(values: NDArray[Any], known: NDArray[Any], label: str) -> NDArray[A
     if values.dtype == bool:
         no, yes = _look_up(np.array([0.0, 1.0]), known, label)
         return np.where(values, yes, no)
-    is_text = values.dtype == object and kind_of_values(values, label) in ("text", "bytes")
-    all_missing = values.dtype.kind == "f" and bool(np.isnan(values).all())
+    kind = kind_of_values(values, label) if values.dtype == object else "number"
+    is_text = kind in ("text", "bytes")
+    all_missing = kind == "missing" or (values.dtype.kind == "f" and bool(np.isnan(values).all()))
     if len(known) and is_text != (known.dtype == object) and not all_missing:
         now, then = ("text", "numbers") if is_text else ("numbers", "text")
         raise TypeError(f"{label} holds {now}, but held {then} when fitted: convert it to what it was.")

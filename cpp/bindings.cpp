@@ -138,6 +138,11 @@ struct ColumnStore {
                 throw nb::value_error("category code out of range");
         columns.push_back(code_nominal(span_of(codes), n_categories));
     }
+    ColumnStore take(const std::vector<std::size_t>& some) const {
+        ColumnStore taken{n_rows, max_bins, {}};
+        for (const auto j : some) taken.columns.push_back(at(j));
+        return taken;
+    }
     nb::object codes(std::size_t j) const {
         const Column& column = at(j);
         if (column.narrow.empty()) return nb::cast(to_numpy(std::vector(column.wide)));
@@ -168,6 +173,7 @@ GrowOptions options_of(const nb::kwargs& kwargs) {
         else if (name == "value_thresholds") o.finish.value_thresholds = nb::cast<bool>(value);
         else if (name == "n_permutations") o.n_permutations = nb::cast<std::uint32_t>(value);
         else if (name == "permute_column") o.permute_column = nb::cast<std::vector<std::uint8_t>>(value);
+        else if (name == "level_columns") o.level_columns = nb::cast<std::vector<std::uint32_t>>(value);
         else if (name == "n_draw") o.n_draw = nb::cast<std::uint32_t>(value);
         else if (name == "seed") o.seed = nb::cast<std::uint64_t>(value);
         else if (name == "draw")
@@ -434,6 +440,7 @@ NB_MODULE(_core, m) {
         .def("add_nominal", &ColumnStore::add_nominal, "codes"_a, "n_categories"_a, "Append one nominal column.")
         .def_ro("n_rows", &ColumnStore::n_rows)
         .def_prop_ro("n_columns", [](const ColumnStore& s) { return s.columns.size(); })
+        .def("take", &ColumnStore::take, "columns"_a, "A store of these columns, copied.")
         .def("codes", &ColumnStore::codes, "column"_a)
         .def("values", [](const ColumnStore& s, std::size_t j) {
             const Column& column = s.at(j);

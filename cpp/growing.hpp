@@ -28,7 +28,12 @@ public:
     TreeGrower(std::span<const Column> columns, std::uint32_t n_classes, const GrowOptions& options, Score score,
                std::span<const double> feature_weights, const std::function<bool()>& stop)
         : columns_(columns), n_classes_(n_classes), options_(options), splitter_(score, options.split),
-          feature_weights_(feature_weights), stop_(stop), totals_(n_classes) {}
+          feature_weights_(feature_weights), stop_(stop), totals_(n_classes) {
+        if (options.level_columns.empty()) return;
+        level_of_.assign(columns.size(), -1);
+        for (std::size_t k = 0; k < options.level_columns.size(); ++k)
+            level_of_.at(options.level_columns[k]) = static_cast<std::int32_t>(k);
+    }
 
     /// times[i] = how often row i was drawn.
     Tree grow(std::uint64_t tree, std::span<const std::uint32_t> times, std::span<const std::int32_t> target,
@@ -91,8 +96,8 @@ private:
     void start_c45();
     std::size_t rows_worth_moving(std::size_t n_rows) const;
     void finish_deferred();
-    void visit(const Pending& at);
-    bool choose(const Pending& at, const NodeRows<Case>& node, Split& chosen);
+    void visit(Pending at);
+    bool choose(Pending& at, const NodeRows<Case>& node, Split& chosen);
     void try_permuted(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature, bool constant);
     void pick_by_ratio(const NodeRows<Case>& node, Split& chosen);
     double split_information(const Split& split, const NodeRows<Case>& node);
@@ -155,6 +160,7 @@ private:
     std::vector<Member<Case>> shuffled_;
     std::vector<Case> shuffled_cases_;
     Split permuted_trial_;
+    std::vector<std::int32_t> level_of_;        // oblivious tree: the level of each column, -1 for none
     std::vector<Split> candidates_;             // gain ratio only
     std::vector<std::uint8_t> out_of_average_;  // C4.5: per column, whether its gain is left out of the average
     std::vector<std::uint16_t> branch_, lut_;   // branch of each row of the node; of each category
@@ -206,7 +212,7 @@ void TreeGrower<Case, Score>::finish_deferred() {
 }
 
 template <class Case, class Score>
-void TreeGrower<Case, Score>::visit(const Pending& at) {
+void TreeGrower<Case, Score>::visit(Pending at) {
     if (members_.size() - at.begin < defer_below_) {
         deferred_.push_back({at.node, at.depth, deferred_members_.size(), 0});
         deferred_members_.insert(deferred_members_.end(), members_.begin() + at.begin, members_.end());
@@ -235,11 +241,12 @@ void TreeGrower<Case, Score>::visit(const Pending& at) {
 }
 
 template <class Case, class Score>
-bool TreeGrower<Case, Score>::choose(const Pending& at, const NodeRows<Case>& node, Split& chosen) {
+bool TreeGrower<Case, Score>::choose(Pending& at, const NodeRows<Case>& node, Split& chosen) {
     Bits bits(options_.seed, tree_number_, static_cast<std::uint64_t>(at.node));
     sampler_->start(at.n_constant);
     const bool by_ratio = options_.split.criterion == Criterion::gain_ratio;
-    const bool exact = by_ratio || options_.record_tried;
+    const bool exact = by_ratio || options_.record_tried || !level_of_.empty();
+    std::int32_t level = std::numeric_limits<std::int32_t>::max();
     candidates_.clear();
     bool tried_one = false;
     for (std::uint32_t drawn = 0; drawn < options_.max_features || !tried_one; ++drawn) {
@@ -261,6 +268,12 @@ bool TreeGrower<Case, Score>::choose(const Pending& at, const NodeRows<Case>& no
                                   outcome == Outcome::found ? trial_.gain : 0.0});
         if (options_.n_permutations > 0) try_permuted(at, node, *feature, outcome == Outcome::constant);
         if (outcome != Outcome::found) continue;
+        if (!level_of_.empty()) {
+            if (level_of_[*feature] < at.depth || level_of_[*feature] >= level) continue;
+            level = level_of_[*feature];
+            std::swap(chosen, trial_);
+            continue;
+        }
         // Rounding must not let a later column win over an equal earlier one.
         if (by_ratio)
             candidates_.push_back(trial_);
@@ -268,6 +281,7 @@ bool TreeGrower<Case, Score>::choose(const Pending& at, const NodeRows<Case>& no
             std::swap(chosen, trial_);
     }
     if (by_ratio) pick_by_ratio(node, chosen);
+    if (!level_of_.empty() && chosen.found()) at.depth = level;
     return chosen.found();
 }
 

@@ -65,6 +65,9 @@ struct GrowOptions {
     bool record_tried = false;
     std::uint32_t n_permutations = 0;       // each trial again with the node's classes shuffled, so often (record_tried)
     std::vector<std::uint8_t> permute_column;  // per column: whether that is wanted; empty: for all
+    // Oblivious tree: one column per level. A node takes the first of these, from its own level on, that splits it;
+    // its children are one level below that column's. Empty: the best column splits.
+    std::vector<std::uint32_t> level_columns;
     Draw draw = Draw::all;
     std::uint32_t n_draw = 0;  // rows per bootstrap or subsample
     std::uint64_t seed = 0;

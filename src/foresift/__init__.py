@@ -4,14 +4,19 @@ from importlib.metadata import version
 
 from foresift import criteria, datasets, importance
 from foresift.aggregate import AggregateSelector
+from foresift.boosting import ResampleBoostClassifier
 from foresift.c45 import C45Classifier
 from foresift.cfs import CFSSelector
+from foresift.cumulative import CumulativeGainSelector
 from foresift.embedded import ForestGainSelector
-from foresift.filters import FScoreSelector, InfoGainSelector, PearsonSelector
+from foresift.ensembles import SubsetBaggingClassifier
+from foresift.feature_boosting import FeatureBoostingSelector
+from foresift.filters import FScoreSelector, InfoGainSelector, PearsonSelector, RandomSelector
 from foresift.forests import SiftForestClassifier
 from foresift.relief import ReliefFSelector, ReliefSelector
 from foresift.ssv import SSVSelector
 from foresift.ssv_tree import SSVTreeClassifier
+from foresift.subset_size import SubsetSizeCV
 from foresift.trees import CartClassifier
 
 __all__ = [
@@ -19,15 +24,21 @@ __all__ = [
     "C45Classifier",
     "CFSSelector",
     "CartClassifier",
+    "CumulativeGainSelector",
     "FScoreSelector",
+    "FeatureBoostingSelector",
     "ForestGainSelector",
     "InfoGainSelector",
     "PearsonSelector",
+    "RandomSelector",
     "ReliefFSelector",
     "ReliefSelector",
+    "ResampleBoostClassifier",
     "SSVSelector",
     "SSVTreeClassifier",
     "SiftForestClassifier",
+    "SubsetBaggingClassifier",
+    "SubsetSizeCV",
     "__version__",
     "criteria",
     "datasets",

@@ -44,6 +44,7 @@ __all__ = [
     "match_features",
     "output_container",
     "seed_of",
+    "seeded",
     "table_tags",
     "track",
 ]
@@ -348,6 +349,21 @@ def match_features(
         raise ValueError(
             f"X has {n_features} features, but {owner} is expecting {n_fitted} features as input."
         )
+
+
+def seeded(estimator: Any, seed: int | np.random.Generator) -> Any:
+    """Give every `random_state` of None a seed of its own, those deep inside too; return the estimator.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> seeded(DecisionTreeClassifier(random_state=7), 0), seeded(DecisionTreeClassifier(), 0)
+    (DecisionTreeClassifier(random_state=7), DecisionTreeClassifier(random_state=1826701614))
+    """
+    unset = [key for key, value in estimator.get_params().items() if value is None]
+    states = sorted(key for key in unset if key == "random_state" or key.endswith("__random_state"))
+    seeds = np.random.default_rng(seed).integers(2**31 - 1, size=len(states))
+    return estimator.set_params(**dict(zip(states, seeds.tolist(), strict=True)))
 
 
 def seed_of(random_state: Any) -> int:

@@ -17,7 +17,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from foresift._sklearn import Interval, StrOptions, check_sample_weight, fit_context, seed_of
+from foresift._sklearn import Interval, StrOptions, check_sample_weight, fit_context, seed_of, seeded
 from foresift.concordance import (
     average_ranks,
     kendall_taus,
@@ -45,8 +45,9 @@ class AggregateSelector(RankingSelector):
     selectors : list of estimators, or of (name, estimator) pairs
         What ranks the columns; clones of them are fitted. In a pipeline the last step counts, and it must see
         the columns of X as they are.
-    n_features_to_select : int, float or None, default=None
-        Keep so many of the best, or such a share of all. None: see `rule`.
+    n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
+        Keep so many of the best, or such a share of all; choose the number by cross-validation. None:
+        see `rule`.
     rule : {"mean-rank", "borda", "vote", "rra"}, default="mean-rank"
         How ranks become scores; ties go to the better mean rank.
 
@@ -167,7 +168,7 @@ class AggregateSelector(RankingSelector):
         table = make_table(X, y, estimator=self)
         weights = check_sample_weight(sample_weight, table.n_rows)
         table.require_two_classes(self, weights)
-        n_wanted = self._n_wanted(table.n_columns)
+        n_wanted = self._choose_size(X, y, weights, table.n_columns)
         self.schema_ = table.schema
         del table  # the selectors read X themselves
         self.selector_names_ = list(names)
@@ -212,8 +213,8 @@ class AggregateSelector(RankingSelector):
     def _fit_members(
         self, members: tuple[Any, ...], X: Any, y: Any, weights: NDArray[np.float64] | None
     ) -> list[Any]:
-        clones = [clone(member) for member in members]
-        _seed(clones, seed_of(self.random_state))
+        rng = np.random.default_rng(seed_of(self.random_state))
+        clones = [seeded(clone(member), rng) for member in members]
         weighted = [weights is not None and has_fit_parameter(member, "sample_weight") for member in clones]
         if weights is not None and not all(weighted):
             blind = [name for name, takes in zip(self.selector_names_, weighted, strict=True) if not takes]
@@ -303,15 +304,6 @@ def _named(selectors: Any) -> list[tuple[str, Any]]:
         seen[name] += 1
         names.append(f"{name}-{seen[name]}" if often[name] > 1 else name)
     return list(zip(names, (member for _, member in pairs), strict=True))
-
-
-def _seed(members: list[Any], seed: int) -> None:
-    """Give a seed of its own to every `random_state` of None, also to those deep inside."""
-    rng = np.random.default_rng(seed)
-    for member in members:
-        for key, value in sorted(member.get_params().items(), key=lambda item: item[0]):
-            if value is None and (key == "random_state" or key.endswith("__random_state")):
-                member.set_params(**{key: int(rng.integers(2**31 - 1))})
 
 
 def _fit(member: Any, X: Any, y: Any, weights: NDArray[np.float64] | None) -> Any:

@@ -6,12 +6,13 @@ import numbers
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from foresift._sklearn import Interval, StrOptions, fit_context, seed_of, track
-from foresift.growing import grow_trees
 from foresift.node_table import NodeTable
+from foresift.table import Table
 from foresift.tree_text import Rule, TreeText
 from foresift.trees import TreeClassifier
 
@@ -212,6 +213,13 @@ class C45Classifier(TreeClassifier):
             Itself.
         """
         table, weights = self._make_table(X, y, sample_weight)
+        with track(self, 1, task="tree", X=X, y=y) as progress:
+            self.grow_on(table, weights)
+            progress.advance()
+        return self
+
+    def grow_on(self, table: Table, weights: NDArray[np.float64] | None) -> None:
+        """Grow and prune the tree on rows that are coded already, as members of an ensemble share them."""
         grower = self._make_grower(
             table,
             weights,
@@ -225,10 +233,8 @@ class C45Classifier(TreeClassifier):
             value_thresholds=self.thresholds == "value",
             seed=seed_of(self.random_state),
         )
-        with track(self, 1, task="tree", X=X, y=y) as progress:
-            (self.node_table_,) = grow_trees(grower, [0], progress, tried=False)
+        (self.node_table_,) = (NodeTable.from_core(a, tried=False) for a in grower.grow([0]))
         self._learned(table)
-        return self
 
     def export_text(self, feature_names: Sequence[str] | None = None) -> str:
         """Print the tree the way C4.5 and J48 do: one line per branch, and at a leaf (rows/errors).

@@ -32,10 +32,10 @@ class CFSSelector(RankingSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
+    n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
         Keep so many, or such a share of all: those that a greedy search, backward if `search` says so and
-        else forward, has when it holds that number. None keeps the subset of the largest merit that `search`
-        finds.
+        else forward, has when it holds that number; choose it by cross-validation. None keeps the subset of
+        the largest merit that `search` finds.
     search : {"best-first", "forward", "backward", "greedy"}, default="best-first"
         "forward" adds the best feature while that raises the merit, "backward" starts with all and drops the
         worst while the merit does not fall; "greedy" is another name for "forward". "best-first" extends the
@@ -158,8 +158,8 @@ class CFSSelector(RankingSelector):
     def _best(self, n_wanted: int) -> NDArray[np.bool_]:
         # `ranking_` comes by score: those that the search chose go to the front of it.
         support = np.zeros(len(self.ranking_), dtype=bool)
-        support[self.order_] = True
-        others = np.flatnonzero(~support)
+        support[self.order_[:n_wanted]] = True
+        others = np.setdiff1d(np.arange(len(support)), self.order_)
         ranked = np.concatenate([self.order_, others[np.argsort(self.ranking_[others])]])
         self.ranking_[ranked] = np.arange(1, len(ranked) + 1)
         return support

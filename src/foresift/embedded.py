@@ -31,8 +31,9 @@ class ForestGainSelector(RankingSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
-        Keep so many of the best, or such a share of all; None keeps those above their threshold.
+    n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
+        Keep so many of the best, or such a share of all; choose the number by cross-validation; None keeps
+        those above their threshold.
     bound : {"mid", "lower", "upper", "exact"}, default="mid"
         What the threshold averages: bounds of the paper for the gain of an irrelevant feature, which know two
         classes and distinct values only, or its true expectation; see `foresift.criteria.expected_gain`.

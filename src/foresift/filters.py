@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from foresift import _core
-from foresift._sklearn import StrOptions, check_sample_weight, fit_context
+from foresift._sklearn import StrOptions, check_sample_weight, fit_context, seed_of
 from foresift.growing import scale_up
 from foresift.moments import Group, Moments, Nominal, UncodedTable, class_moments, indicator_moments
 from foresift.node_table import NodeTable
 from foresift.ranking import RankingSelector, ranks_by_score
 from foresift.table import Schema, Table
 
-__all__ = ["FScoreSelector", "InfoGainSelector", "PearsonSelector"]
+__all__ = ["FScoreSelector", "InfoGainSelector", "PearsonSelector", "RandomSelector"]
 
 _NO_GAIN = 1e-12  # bits; less is rounding
 
@@ -57,7 +57,7 @@ class _MomentSelector(RankingSelector):
         table = UncodedTable.open(X, y, self.categorical_features, self)
         weights = check_sample_weight(sample_weight, table.source.n_rows)
         table.labels.require_two_classes(self, weights)
-        n_wanted = self._n_wanted(table.source.n_columns)
+        n_wanted = self._choose_size(X, y, weights, table.source.n_columns)
         self.scores_ = self._score(table, scale_up(weights))
         self.ranking_ = ranks_by_score(self.scores_)
         self.support_ = self._own_support_or_best() if n_wanted is None else self._best(n_wanted)
@@ -107,8 +107,9 @@ class PearsonSelector(_MomentSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
-        Keep so many of the best, or such a share of all; None keeps the better half, at least one.
+    n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
+        Keep so many of the best, or such a share of all; choose the number by cross-validation; None keeps
+        the better half, at least one.
     nominal : {"refuse", "one-hot"}, default="refuse"
         Nominal columns have no correlation: they raise an error, or are scored by the best of the indicators
         of their categories.
@@ -168,8 +169,9 @@ class FScoreSelector(_MomentSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
-        Keep so many of the best, or such a share of all; None keeps the better half, at least one.
+    n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
+        Keep so many of the best, or such a share of all; choose the number by cross-validation; None keeps
+        the better half, at least one.
     nominal : {"refuse", "one-hot"}, default="refuse"
         Nominal columns have no mean: they raise an error, or are scored by the best of the indicators of
         their categories.
@@ -228,9 +230,9 @@ class InfoGainSelector(RankingSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
-        Keep so many of the best, or such a share of all; None keeps all that gain anything, which a numeric
-        column nearly always does by chance.
+    n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
+        Keep so many of the best, or such a share of all; choose the number by cross-validation; None keeps
+        all that gain anything, which a numeric column nearly always does by chance.
     ratio : bool, default=False
         Score by gain ratio: the gain over the information in the split itself, so that many categories are no
         advantage.
@@ -295,6 +297,48 @@ class InfoGainSelector(RankingSelector):
 
     def _own_support(self) -> NDArray[np.bool_]:
         return self.gains_ > _NO_GAIN
+
+
+class RandomSelector(RankingSelector):
+    """Rank features at random: what a selection is worth that knows nothing (Bommaganti 3.3).
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
+        Keep so many, or such a share of all; choose the number by cross-validation; None keeps half of them.
+    random_state : int, RandomState or None, default=None
+        Draws the ranking.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Uniform random numbers.
+    ranking_, support_ : ndarray of shape (n_features,)
+        1 is the best; mask of the kept features.
+    n_features_in_, feature_names_in_, schema_
+        What the columns were.
+
+    Examples
+    --------
+    >>> from foresift import RandomSelector
+    >>> RandomSelector(random_state=0).fit([[1, 2, 3, 4], [5, 6, 7, 8]], [0, 1]).support_
+    array([ True,  True, False, False])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **RankingSelector._parameter_constraints,
+        "random_state": ["random_state"],
+    }
+
+    def __init__(self, n_features_to_select=None, *, random_state=None):
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+
+    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        return np.random.default_rng(seed_of(self.random_state)).random(table.n_columns)
+
+    def _own_support(self) -> NDArray[np.bool_]:
+        return self._best(max(1, self.n_features_in_ // 2))
 
 
 def _gains(table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:

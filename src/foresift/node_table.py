@@ -102,18 +102,22 @@ class NodeTable:
         return int(self.is_leaf.sum())
 
     @property
-    def depth(self) -> int:
-        """Number of splits on the longest way from the root to a leaf."""
-        depths = np.zeros(len(self.nodes), dtype=np.intp)
+    def levels(self) -> NDArray[np.intp]:
+        """Number of splits on the way from the root to each node."""
+        levels = np.zeros(len(self.nodes), dtype=np.intp)
         frontier, level = np.array([0]), 0
-        while True:
-            depths[frontier] = level
+        while len(frontier):
+            levels[frontier] = level
             inner = frontier[~self.is_leaf[frontier]]
-            if not len(inner):
-                return level
             first, count = self.nodes["first_child"][inner], self.nodes["n_children"][inner].astype(np.intp)
             ordinal = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
             frontier, level = np.repeat(first, count) + ordinal, level + 1
+        return levels
+
+    @property
+    def depth(self) -> int:
+        """Number of splits on the longest way from the root to a leaf."""
+        return int(self.levels.max())
 
     def decreases(self, n_features: int) -> NDArray[np.float64]:
         """Sum of size times gain of each feature's splits, relative to the size of the root."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numbers
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import narwhals as nw
@@ -16,17 +15,20 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from foresift._inputs import Source, is_missing, label_of, read
+from foresift._inputs import is_missing, label_of, read
 from foresift._sklearn import (
     CallbackSupportMixin,
     Interval,
     RealNotInt,
+    StrOptions,
     check_features,
     check_sample_weight,
     fit_context,
     output_container,
     table_tags,
 )
+from foresift._slices import columns_of, matrix_of, take_columns
+from foresift.subset_size import SizeCurve, SubsetSizeCV
 from foresift.table import Schema, Table, make_table
 
 __all__ = ["RankingSelector", "ranks_by_score"]
@@ -37,9 +39,10 @@ _ROUNDING = 1e-12  # scores that differ by less, relative to their size, are equ
 class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """What all selectors share: reading the data, ranking the columns by score, keeping the best.
 
-    A subclass has a parameter `n_features_to_select` (an int, a share, or None for the method's own rule) and
-    scores the columns in `_score`; it may replace the rule, `_own_support`. Its parameters
-    `categorical_features` and `max_bins`, if it has them, say how the data is read.
+    A subclass has a parameter `n_features_to_select` (an int, a share, "cv" or a `SubsetSizeCV` to choose
+    it by cross-validation, or None for the method's own rule) and scores the columns in `_score`; it may
+    replace the rule, `_own_support`. Its parameters `categorical_features` and `max_bins`, if it has them,
+    say how the data is read.
 
     Attributes
     ----------
@@ -56,6 +59,8 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         Their names, if X had any.
     schema_ : Schema
         What the columns were: nominal ones with their categories.
+    size_curve_ : SizeCurve
+        The scores of the sizes, if cross-validation chose the number of features.
 
     Examples
     --------
@@ -79,16 +84,19 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         "n_features_to_select": [
             Interval(numbers.Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="right"),
+            StrOptions({"cv"}),
+            SubsetSizeCV,
             None,
         ],
     }
 
-    n_features_to_select: int | float | None
+    n_features_to_select: int | float | str | SubsetSizeCV | None
     n_features_in_: int
     scores_: NDArray[np.float64]
     ranking_: NDArray[np.intp]
     support_: NDArray[np.bool_]
     schema_: Schema
+    size_curve_: SizeCurve
 
     @abstractmethod
     def _score(self, table: Table, weights: NDArray[np.float64] | None) -> ArrayLike:
@@ -120,21 +128,25 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         RankingSelector
             Itself.
         """
-        table = make_table(
+        table = self._open(X, y)
+        weights = check_sample_weight(sample_weight, table.n_rows)
+        table.require_two_classes(self, weights)
+        n_wanted = self._choose_size(X, y, weights, table.n_columns)  # before the scores, which may take long
+        self.schema_ = table.schema
+        self.scores_ = np.asarray(self._score(table, weights), dtype=np.float64)
+        self.ranking_ = ranks_by_score(self.scores_)
+        self.support_ = self._own_support_or_best() if n_wanted is None else self._best(n_wanted)
+        return self
+
+    def _open(self, X: Any, y: Any) -> Table:
+        """Check X and y, and read them for `_score`."""
+        return make_table(
             X,
             y,
             categorical_features=getattr(self, "categorical_features", "from_dtype"),
             max_bins=getattr(self, "max_bins", 65_536),
             estimator=self,
         )
-        weights = check_sample_weight(sample_weight, table.n_rows)
-        table.require_two_classes(self, weights)
-        n_wanted = self._n_wanted(table.n_columns)  # before the scores, which may take long
-        self.schema_ = table.schema
-        self.scores_ = np.asarray(self._score(table, weights), dtype=np.float64)
-        self.ranking_ = ranks_by_score(self.scores_)
-        self.support_ = self._own_support_or_best() if n_wanted is None else self._best(n_wanted)
-        return self
 
     def transform(self, X: Any) -> Any:
         """Keep the selected columns of X.
@@ -161,12 +173,13 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         check_features(self, X if source.pandas else None, source.names, source.n_columns, reset=False)
         if source.array is not None:
             return super().transform(source.array)
-        kept = _take(X, source, self.get_support(indices=True).tolist())
+        kept = take_columns(X, self.get_support(indices=True))
         if output == "default":
-            return _matrix(read(kept, self))
-        if isinstance(kept, nw.DataFrame) and nw.get_native_namespace(kept).__name__ == output:
-            return kept.to_native()
-        columns = map(_plain, _columns(read(kept, self)))
+            return matrix_of(read(kept, self))
+        frame = nw.from_native(kept, pass_through=True)
+        if isinstance(frame, nw.DataFrame) and nw.get_native_namespace(frame).__name__ == output:
+            return frame.to_native()
+        columns = map(_plain, columns_of(read(kept, self)))
         return dict(zip(self.get_feature_names_out(), columns, strict=True))  # set_output makes a frame of it
 
     def inverse_transform(self, X: Any) -> Any:
@@ -185,7 +198,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         support = self.get_support()
         if sparse.issparse(X):
             return super().inverse_transform(X)
-        kept = _matrix(read(X, self))  # scikit-learn's own would refuse missing values
+        kept = matrix_of(read(X, self))  # scikit-learn's own would refuse missing values
         if kept.shape[1] != support.sum():
             raise ValueError(
                 f"X has a different shape than during fitting: {kept.shape[1]} columns, but {support.sum()}"
@@ -204,11 +217,23 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.support_
 
+    def _choose_size(
+        self, X: Any, y: ArrayLike, weights: NDArray[np.float64] | None, n_columns: int
+    ) -> int | None:
+        """How many features to keep, by cross-validation if that is asked for; None: by the method."""
+        self.__dict__.pop("size_curve_", None)  # of an earlier fit
+        plan = SubsetSizeCV() if self.n_features_to_select == "cv" else self.n_features_to_select
+        if isinstance(plan, SubsetSizeCV):
+            self.size_curve_ = plan.curve(self, X, y, weights, n_columns)
+        return self._n_wanted(n_columns)
+
     def _n_wanted(self, n_columns: int) -> int | None:
-        """How many features the user asks for; None leaves it to the method."""
+        """How many features the user asks for, or cross-validation chose; None leaves it to the method."""
         wanted = self.n_features_to_select
         if wanted is None:
             return None
+        if isinstance(wanted, str | SubsetSizeCV):
+            return self.size_curve_.chosen
         if not isinstance(wanted, numbers.Integral):
             return max(1, int(wanted * n_columns + 1e-9))  # 0.29 * 100 is a little less than 29
         if wanted > n_columns:
@@ -244,37 +269,6 @@ def ranks_by_score(scores: NDArray[np.float64]) -> NDArray[np.intp]:
     ranks = np.empty(len(scores), dtype=np.intp)
     ranks[order] = np.arange(1, len(scores) + 1)
     return ranks
-
-
-def _take(X: Any, source: Source, columns: list[int]) -> Any:
-    """Columns of X, which `source` has read, before anything is converted: often they are few of many."""
-    if isinstance(X, Mapping):
-        names = list(X)
-        return {names[j]: X[names[j]] for j in columns}
-    if source.labels is None:
-        return np.asarray(X, dtype=object)[:, columns]
-    return nw.from_native(X, eager_only=True)[:, columns]
-
-
-def _columns(source: Source) -> list[NDArray[Any]]:
-    columns: list[NDArray[Any]] = []
-    for block in source.blocks():
-        columns.extend(block.values.T if block.values.ndim == 2 else [block.values])
-    return columns
-
-
-def _matrix(source: Source) -> NDArray[Any]:
-    """One array of all columns: of numbers or booleans if it can be, else of objects, never of text."""
-    if source.array is not None:
-        return source.array
-    columns = _columns(source)
-    kinds = {column.dtype.kind for column in columns}
-    if kinds <= set("fiu") or kinds == {"b"}:
-        return np.column_stack(columns)
-    matrix = np.empty((source.n_rows, len(columns)), dtype=object)
-    for j, column in enumerate(columns):
-        matrix[:, j] = column
-    return matrix
 
 
 def _plain(column: NDArray[Any]) -> NDArray[Any] | list[Any]:

@@ -22,6 +22,7 @@ __all__ = [
     "Sampling",
     "SoftSampling",
     "checked_weights",
+    "draw_columns",
     "inside_intervals",
     "named_sampling",
     "weights_by",
@@ -254,22 +255,37 @@ def weights_by(selector: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> 
     return np.asarray(weights * support)
 
 
-def checked_weights(given: ArrayLike, n_features: int) -> NDArray[np.float64]:
-    """Check the weights of the features, and scale them to a sum of one."""
+def checked_weights(given: ArrayLike, n_features: int, name: str = "feature_sampling") -> NDArray[np.float64]:
+    """Check the weights of the features, and scale them to a sum of one; messages call them `name`."""
     try:
         weights = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"feature_sampling is a {type(given).__name__}, no array of weights: give one number per column."
+            f"{name} is a {type(given).__name__}, no array of weights: give one number per column."
         ) from None
     if weights.shape != (n_features,):
         raise ValueError(
-            f"feature_sampling has shape {weights.shape}, but X has {n_features} columns: "
+            f"{name} has shape {weights.shape}, but X has {n_features} columns: "
             "give one weight for each of them."
         )
     if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError("feature_sampling must hold finite weights of 0 or more.")
+        raise ValueError(f"{name} must hold finite weights of 0 or more.")
     if not weights.any():
-        raise ValueError("feature_sampling is 0 for every column: make the weight of one positive.")
+        raise ValueError(f"{name} is 0 for every column: make the weight of one positive.")
     weights /= weights.max()  # so that the sum cannot overflow
     return np.asarray(weights / weights.sum())
+
+
+def draw_columns(rng: np.random.Generator, weights: NDArray[np.float64], n_columns: int) -> NDArray[np.intp]:
+    """Draw columns one after another, without replacement, in proportion to their weights; sorted.
+
+    The smallest of exponential variables divided by the weights come out as such draws do.
+
+    Examples
+    --------
+    >>> draw_columns(np.random.default_rng(0), np.array([0.5, 0.0, 0.3, 0.2]), 3)
+    array([0, 2, 3])
+    """
+    with np.errstate(divide="ignore"):
+        keys = rng.standard_exponential(len(weights)) / weights
+    return np.sort(np.argpartition(keys, n_columns - 1)[:n_columns])

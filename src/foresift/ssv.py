@@ -42,9 +42,10 @@ class SSVSelector(RankingSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
-        Keep so many of the best, or such a share of all. None keeps the better half (at least one) with
-        mode="separate", for which the paper has no rule, and the features in the tree with mode="tree".
+    n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
+        Keep so many of the best, or such a share of all; choose the number by cross-validation. None keeps
+        the better half (at least one) with mode="separate", for which the paper has no rule, and the
+        features in the tree with mode="tree".
     mode : {"separate", "tree"}, default="separate"
         One tree per feature, or one tree of all.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"

@@ -171,6 +171,21 @@ class Table:
         """Number of classes, 0 without a target."""
         return 0 if self.classes is None else len(self.classes)
 
+    def take(self, columns: NDArray[np.intp]) -> Table:
+        """Table of some of the columns, in this order; nothing is coded again.
+
+        Examples
+        --------
+        >>> table = make_table({"size": [2.5, 1.5], "colour": ["red", "blue"]}, ["no", "yes"])
+        >>> table.take(np.array([1])).schema.names
+        ('colour',)
+        """
+        names, categories = self.schema.names, self.schema.categories
+        taken = Schema(
+            None if names is None else tuple(names[j] for j in columns), tuple(categories[j] for j in columns)
+        )
+        return Table(self.store.take(columns.tolist()), taken, self.target, self.classes)
+
     def require_two_classes(self, estimator: Any = None, weights: NDArray[Any] | None = None) -> None:
         """Raise unless there is something to tell apart, among rows of a positive weight.
 

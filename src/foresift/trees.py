@@ -23,7 +23,7 @@ from foresift._sklearn import (
     table_tags,
     track,
 )
-from foresift.growing import grow_trees, in_row_spans, resolve_max_features, scale_up
+from foresift.growing import in_row_spans, resolve_max_features, scale_up
 from foresift.node_table import NODE_DTYPE, TRIED_DTYPE, NodeTable, TableArrays
 from foresift.table import Schema, Table, make_table
 
@@ -94,6 +94,11 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         parts = [self._sum_of_shares(arrays, batch) for batch in self.schema_.encode_batches(X, self)]
         return np.concatenate(parts) / len(arrays)
 
+    def proba_of_encoded(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Predict the probability of every class for rows that `Schema.encode` has read, C-contiguous."""
+        arrays = [table.arrays for table in self.node_tables_]
+        return self._sum_of_shares(arrays, values) / len(arrays)
+
     def _sum_of_shares(self, arrays: list[TableArrays], batch: NDArray[Any]) -> NDArray[np.float64]:
         values = np.ascontiguousarray(batch)
         sums = np.zeros((len(values), len(self.classes_)))
@@ -142,14 +147,17 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             X, y, categorical_features=self.categorical_features, max_bins=self.max_bins, estimator=self
         )
         table.require_two_classes(self)
-        weights = check_sample_weight(sample_weight, table.n_rows)
+        return table, self.row_weights(table, check_sample_weight(sample_weight, table.n_rows))
+
+    def row_weights(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        """Weights of the rows for the engine: those of their classes included, at least one on average."""
         if self.class_weight is not None:
             self._check_class_weight()
             by_class = compute_sample_weight(self.class_weight, table.classes[table.target])
             weights = by_class if weights is None else weights * by_class
             if not weights.any():
                 raise ValueError("class_weight leaves no row with a weight: make that of a class positive.")
-        return table, scale_up(weights)
+        return scale_up(weights)
 
     def _check_class_weight(self) -> None:
         if not isinstance(self.class_weight, dict):
@@ -296,11 +304,16 @@ class CartClassifier(TreeClassifier):
             Itself.
         """
         table, weights = self._make_table(X, y, sample_weight)
-        grower = self._make_grower(table, weights, seed=seed_of(self.random_state))
         with track(self, 1, task="tree", X=X, y=y) as progress:
-            (self.node_table_,) = grow_trees(grower, [0], progress, tried=self.record_tried)
-        self._learned(table)
+            self.grow_on(table, weights)
+            progress.advance()
         return self
+
+    def grow_on(self, table: Table, weights: NDArray[np.float64] | None) -> None:
+        """Grow the tree on rows that are coded already, as members of an ensemble share them."""
+        grower = self._make_grower(table, weights, seed=seed_of(self.random_state))
+        (self.node_table_,) = (NodeTable.from_core(a, tried=self.record_tried) for a in grower.grow([0]))
+        self._learned(table)
 
     @property
     def node_tables_(self) -> list[NodeTable]:  # type: ignore[override]

@@ -1,0 +1,86 @@
+"""Rows and columns of X, whatever container it is, before anything is converted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from foresift._inputs import Source, read
+
+__all__ = ["columns_of", "matrix_of", "take_columns", "take_rows"]
+
+
+def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Rows of X, in a container of the same kind; nested lists become an array.
+
+    Examples
+    --------
+    >>> take_rows({"a": [1, 2, 3], "b": ["x", "y", "z"]}, np.array([2, 0]))
+    {'a': array([3, 1]), 'b': array(['z', 'x'], dtype=object)}
+    """
+    if sparse.issparse(X):
+        return X.tocsr()[rows]
+    if isinstance(X, Mapping):
+        return {name: _rows_of_column(column, rows) for name, column in X.items()}
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        taken = frame[rows]
+        return taken if frame is X else taken.to_native()
+    return (X if isinstance(X, np.ndarray) else matrix_of(read(X)))[rows]
+
+
+def _rows_of_column(column: Any, rows: NDArray[np.intp]) -> Any:
+    series = nw.from_native(column, pass_through=True, series_only=True)
+    if isinstance(series, nw.Series):
+        taken = series[rows]
+        return taken if series is column else taken.to_native()
+    values = column if isinstance(column, np.ndarray) else np.asarray(column)
+    # Text of fixed width would turn a missing value among it into text as well.
+    return (values if values.dtype.kind in "biuf" else np.asarray(column, dtype=object))[rows]
+
+
+def take_columns(X: Any, columns: NDArray[np.intp]) -> Any:
+    """Columns of X, by number, in a container of the same kind; nested lists become an array.
+
+    Examples
+    --------
+    >>> take_columns({"a": [1, 2, 3], "b": ["x", "y", "z"]}, np.array([1]))
+    {'b': ['x', 'y', 'z']}
+    """
+    if sparse.issparse(X):
+        return X.tocsc()[:, columns].tocsr()
+    if isinstance(X, Mapping):
+        names = list(X)
+        return {names[j]: X[names[j]] for j in columns}
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        taken = frame[:, columns.tolist()]
+        return taken if frame is X else taken.to_native()
+    return (X if isinstance(X, np.ndarray) else matrix_of(read(X)))[:, columns]
+
+
+def columns_of(source: Source) -> list[NDArray[Any]]:
+    """Every column of an opened X as an array."""
+    columns: list[NDArray[Any]] = []
+    for block in source.blocks():
+        columns.extend(block.values.T if block.values.ndim == 2 else [block.values])
+    return columns
+
+
+def matrix_of(source: Source) -> NDArray[Any]:
+    """One array of all columns: of numbers or booleans if it can be, else of objects, never of text."""
+    if source.array is not None:
+        return source.array
+    columns = columns_of(source)
+    kinds = {column.dtype.kind for column in columns}
+    if kinds <= set("fiu") or kinds == {"b"}:
+        return np.column_stack(columns)
+    matrix = np.empty((source.n_rows, len(columns)), dtype=object)
+    for j, column in enumerate(columns):
+        matrix[:, j] = column
+    return matrix

@@ -60,6 +60,7 @@ bench-selection: $(VENV)/.package  ## Speed of selectors against BorutaPy, skreb
 	$(INSTALL) -C build-dir=build/wheel '.[bench]'
 	python benchmarks/selection.py
 	python benchmarks/rankers.py
+	python benchmarks/c45.py
 
 figures: $(VENV)/.package  ## The pictures and tables of docs/
 	python docs/rogers_gunn.py all

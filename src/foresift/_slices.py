@@ -52,6 +52,8 @@ def take_columns(X: Any, columns: NDArray[np.intp]) -> Any:
     >>> take_columns({"a": [1, 2, 3], "b": ["x", "y", "z"]}, np.array([1]))
     {'b': ['x', 'y', 'z']}
     """
+    if type(X) is np.ndarray:
+        return X[:, columns]
     if sparse.issparse(X):
         return X.tocsc()[:, columns].tocsr()
     if isinstance(X, Mapping):

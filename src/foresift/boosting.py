@@ -114,7 +114,7 @@ class ResampleBoostClassifier(VotingClassifier):
         with track(self, self.n_estimators, task="member", X=X, y=y) as progress:
             while len(rounds.members) < self.n_estimators and rounds.n_resets < _MAX_RESETS:
                 times = draw_rows(rng, rounds.shares)
-                member = fit_member(self._base(), data, None, times, seed=int(rng.integers(2**63)))
+                member = fit_member(data, None, times, seed=int(rng.integers(2**63)))
                 ballots = data.rows.ballots(member, None, data.table.classes)
                 kept = rounds.judge(member, ballots.argmax(axis=1) != data.table.target)
                 if kept and progress.advance():

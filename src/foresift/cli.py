@@ -62,6 +62,19 @@ METHODS: dict[str, tuple[str, str, dict[str, object], str]] = {
     ),
     "relieff": ("relief", "ReliefFSelector", {}, "differences to near rows of other classes (Kononenko)"),
     "cfs": ("cfs", "CFSSelector", {}, "columns that tell of the class and not of each other (Hall)"),
+    "cumulative-gain": (
+        "cumulative",
+        "CumulativeGainSelector",
+        {},
+        "the column that gains most at each level of a tree (Bommaganti)",
+    ),
+    "feature-boosting": (
+        "feature_boosting",
+        "FeatureBoostingSelector",
+        {"n_iterations": 100},
+        "weights learned from trees on random subsets of the columns (Bommaganti)",
+    ),
+    "random": ("filters", "RandomSelector", {}, "chance: what to compare the others with"),
 }
 
 # `auto` is the one we would take ourselves.
@@ -374,9 +387,10 @@ def select(
 @app.command()
 def methods() -> None:
     """List the methods that `foresift select --method` knows."""
+    width = max(map(len, METHODS))
     for key, (*_, what) in METHODS.items():
-        typer.echo(f"{key:<12} {what}")
-    typer.echo(f"{'auto':<12} the one we would take ourselves; for now: forest-gain")
+        typer.echo(f"{key:<{width}} {what}")
+    typer.echo(f"{'auto':<{width}} the one we would take ourselves; for now: forest-gain")
 
 
 def _version(wanted: bool) -> None:

@@ -184,7 +184,7 @@ class SubsetBaggingClassifier(VotingClassifier):
         pool = Parallel(
             n_jobs=self.n_jobs, require="sharedmem" if data.rows.coded else None, return_as="generator"
         )
-        what = (self._base(), data, self.feature_distribution_, size, shares)
+        what = (data, self.feature_distribution_, size, shares)
         members: list[_Member] = []
         with track(self, self.n_estimators, task="member", X=X, y=y) as progress:
             for member in pool(delayed(_fit_member)(*what, (seed, i)) for i in wanted):
@@ -267,7 +267,6 @@ class SubsetBaggingClassifier(VotingClassifier):
 
 
 def _fit_member(
-    estimator: Any,
     data: TrainingRows,
     distribution: NDArray[np.float64],
     size: int,
@@ -278,7 +277,7 @@ def _fit_member(
     rng = np.random.default_rng(seed)
     columns = draw_columns(rng, distribution, size)
     times = draw_rows(rng, shares)
-    member = fit_member(estimator, data, columns, times, seed=int(rng.integers(2**63)))
+    member = fit_member(data, columns, times, seed=int(rng.integers(2**63)))
     ballots = data.rows.ballots(member, columns, data.table.classes)
     accuracy = float(shares @ (ballots.argmax(axis=1) == data.table.target))
     unseen = times == 0

@@ -304,9 +304,7 @@ class FeatureBoostingSelector(RankingSelector):
         pairs = self.order == 2 and n_features > 1
         learned: Weights = PairWeights(n_features) if pairs else SingleWeights(n_features)
         n_iterations = self._n_iterations(n_features, size, pairs)
-        judge = _Judge(
-            self._base(), data, weights, oob=self.accuracy == "oob" or (not self.accuracy and pairs)
-        )
+        judge = _Judge(data, weights, oob=self.accuracy == "oob" or (not self.accuracy and pairs))
         rate = (0.5 if pairs else 1.0) if self.learning_rate is None else self.learning_rate
         rng = np.random.default_rng(seed_of(self.random_state))
         subsets: list[NDArray[np.intp]] = []
@@ -370,10 +368,8 @@ class FeatureBoostingSelector(RankingSelector):
 class _Judge:
     """Fits a classifier to some features, and tells how accurate it is."""
 
-    def __init__(
-        self, estimator: Any, data: TrainingRows, weights: NDArray[np.float64] | None, *, oob: bool
-    ) -> None:
-        self._estimator, self._data, self._oob = estimator, data, oob
+    def __init__(self, data: TrainingRows, weights: NDArray[np.float64] | None, *, oob: bool) -> None:
+        self._data, self._oob = data, oob
         self._weights = np.ones(data.n_rows) if weights is None else weights
         self._shares = self._weights / self._weights.max()
 
@@ -381,7 +377,7 @@ class _Judge:
         """Share of the rows that are classified rightly: of all, or of those a bootstrap leaves out."""
         data, shares = self._data, self._shares
         times: NDArray[Any] = draw_rows(rng, shares) if self._oob else self._weights
-        member = fit_member(self._estimator, data, columns, times, seed=int(rng.integers(2**63)))
+        member = fit_member(data, columns, times, seed=int(rng.integers(2**63)))
         right = data.rows.ballots(member, columns, data.table.classes).argmax(axis=1) == data.table.target
         if self._oob and (shares * (times == 0)).any():
             shares = shares * (times == 0)

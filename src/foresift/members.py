@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -79,6 +80,7 @@ class TrainingRows:
 
     table: Table
     rows: Rows
+    estimator: Any  # what the members are clones of
 
     @property
     def n_rows(self) -> int:
@@ -113,7 +115,7 @@ def open_training_rows(estimator: Any, X: Any, y: Any, ensemble: Any) -> Trainin
     >>> from foresift import C45Classifier
     >>> X, y = {"size": [1.0, 2.0, 3.0], "colour": ["red", "blue", "red"]}, ["no", "yes", "yes"]
     >>> data = open_training_rows(C45Classifier(), X, y, ensemble=None)
-    >>> tree = fit_member(C45Classifier(), data, np.array([1]), np.array([1, 1, 1]), seed=0)
+    >>> tree = fit_member(data, np.array([1]), np.array([1, 1, 1]), seed=0)
     >>> data.rows.ballots(tree, np.array([1]), data.table.classes).argmax(axis=1)
     array([1, 1, 1])
     """
@@ -121,7 +123,7 @@ def open_training_rows(estimator: Any, X: Any, y: Any, ensemble: Any) -> Trainin
     how = {name: getattr(estimator, name) for name in ("categorical_features", "max_bins")} if native else {}
     table = make_table(X, y, **how, estimator=ensemble)
     table.require_two_classes(ensemble)
-    return TrainingRows(table, open_rows(X, table.schema, native))
+    return TrainingRows(table, open_rows(X, table.schema, native), clone(estimator))
 
 
 def open_rows(X: Any, schema: Schema, native: bool, ensemble: Any = None) -> Rows:
@@ -143,17 +145,17 @@ def open_rows(X: Any, schema: Schema, native: bool, ensemble: Any = None) -> Row
     return Rows(matrix_of(source), coded=False)
 
 
-def fit_member(
-    estimator: Any, data: TrainingRows, columns: NDArray[np.intp] | None, times: NDArray[Any], seed: int
-) -> Any:
-    """Fit a clone of `estimator` on some columns and on rows drawn so many `times`, or of such weights.
+def fit_member(data: TrainingRows, columns: NDArray[np.intp] | None, times: NDArray[Any], seed: int) -> Any:
+    """Fit a clone of the estimator on some columns and on rows drawn so many `times`, or of such weights.
 
     A `random_state` of None is replaced by `seed`, also deep inside. Where all drawn rows are of one class
     the member is a tree of one leaf, or, of any other kind of estimator, scikit-learn's `DummyClassifier`:
     either predicts that class.
     """
-    member = seeded(clone(estimator), seed)
     if data.rows.coded:
+        member = copy(data.estimator)  # a clone, which never was fitted; cloning it again takes a millisecond
+        if member.random_state is None:
+            member.random_state = seed % 2**32
         part = data.table if columns is None else data.table.take(columns)
         weights = times.astype(np.float64)
         member.n_features_in_ = part.n_columns
@@ -161,6 +163,7 @@ def fit_member(
             member.feature_names_in_ = np.array(part.schema.names, dtype=object)
         member.grow_on(part, member.row_weights(part, weights))
         return member
+    member = seeded(clone(data.estimator), seed)
     if times.dtype.kind == "f":
         return _fit_weighted(member, data, columns, times)
     drawn = np.repeat(np.arange(len(times)), times)

@@ -91,7 +91,7 @@ class PairWeights(Weights):
         self._n_features = n_features
 
     def draw(self, rng: np.random.Generator, size: int) -> NDArray[np.intp]:
-        """Draw pairs one after another until there are enough features; of the last pair perhaps one, either."""
+        """Draw pairs one after another until there are enough features; of the last perhaps either one."""
         n_pairs = min(len(self._weights), 2 * size)  # more than enough pairs, most often
         while True:
             with np.errstate(divide="ignore"):

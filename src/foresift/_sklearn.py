@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import _fit_context as fit_context
+from sklearn.base import is_classifier
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import (
     HasMethods,
@@ -43,6 +44,7 @@ __all__ = [
     "fit_context",
     "match_features",
     "output_container",
+    "require_classifier",
     "seed_of",
     "seeded",
     "table_tags",
@@ -364,6 +366,26 @@ def seeded(estimator: Any, seed: int | np.random.Generator) -> Any:
     states = sorted(key for key in unset if key == "random_state" or key.endswith("__random_state"))
     seeds = np.random.default_rng(seed).integers(2**31 - 1, size=len(states))
     return estimator.set_params(**dict(zip(states, seeds.tolist(), strict=True)))
+
+
+def require_classifier(estimator: Any, owner: str) -> None:
+    """Raise unless `estimator` is a classifier, and its own parameters are right.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> require_classifier(LinearRegression(), "Bagging")
+    Traceback (most recent call last):
+        ...
+    ValueError: Bagging needs a classifier, but LinearRegression is none.
+    """
+    if isinstance(estimator, type):
+        name = estimator.__name__
+        raise ValueError(f"{owner} needs a classifier, but {name} is a class: make one, {name}().")
+    if not hasattr(estimator, "fit") or not is_classifier(estimator):
+        raise ValueError(f"{owner} needs a classifier, but {type(estimator).__name__} is none.")
+    if hasattr(estimator, "_validate_params"):  # which not every path to a fitted clone leads through
+        estimator._validate_params()
 
 
 def seed_of(random_state: Any) -> int:

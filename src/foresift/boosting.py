@@ -14,6 +14,7 @@ from foresift.members import VotingClassifier, draw_rows, fit_member
 __all__ = ["ResampleBoostClassifier"]
 
 _MAX_RESETS = 25  # fresh starts in a row after members no better than guessing
+_ROUNDING = 1e-12
 
 
 class ResampleBoostClassifier(VotingClassifier):
@@ -155,7 +156,7 @@ class _Rounds:
             shares = self.first * (1 + self._times_wrong**4)
             self.shares = shares / shares.sum()
             return True
-        if error >= 0.5:
+        if error >= 0.5 - _ROUNDING:  # the last member again has an error of 1/2, but for rounding
             self.n_resets += 1
             self.shares, self._spare = self.first, (member, error)
             return False

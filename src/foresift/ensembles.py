@@ -23,7 +23,7 @@ from foresift._sklearn import (
     seeded,
     track,
 )
-from foresift.members import TrainingRows, VotingClassifier, draw_rows, fit_member
+from foresift.members import TrainingRows, VotingClassifier, draw_rows, fit_member, shares_of
 from foresift.sampling import checked_weights, draw_columns
 
 __all__ = ["SubsetBaggingClassifier"]
@@ -250,18 +250,16 @@ class SubsetBaggingClassifier(VotingClassifier):
         votes = np.zeros((data.table.n_rows, data.table.n_classes))
         for member, weight in zip(members, self.estimator_weights_, strict=True):
             votes[member.unseen] += weight * self._cast(member.ballots)
-        total = votes.sum(axis=1)
-        judged = total > 0
+        judged = votes.any(axis=1)
         if not judged.all():
             warn(
                 f"{(~judged).sum()} rows were drawn by every member and have no out-of-bag estimate: raise"
                 " n_estimators.",
                 stacklevel=4,
             )
-        with np.errstate(invalid="ignore"):
-            self.oob_decision_function_ = votes / total[:, np.newaxis]
+        self.oob_decision_function_ = shares_of(votes)
         truth = self.classes_.take(data.table.target[judged])
-        predicted = self.classes_.take(votes[judged].argmax(axis=1))
+        predicted = self.classes_.take(self.oob_decision_function_[judged].argmax(axis=1))
         score = self.oob_score if callable(self.oob_score) else accuracy_score
         self.oob_score_ = float(score(truth, predicted)) if judged.any() else float("nan")
 

@@ -91,14 +91,15 @@ class PairWeights(Weights):
         self._n_features = n_features
 
     def draw(self, rng: np.random.Generator, size: int) -> NDArray[np.intp]:
-        """Draw pairs one after another until there are enough features; of the last pair perhaps one."""
+        """Draw pairs one after another until there are enough features; of the last perhaps either one."""
         n_pairs = min(len(self._weights), 2 * size)  # more than enough pairs, most often
         while True:
             with np.errstate(divide="ignore"):
                 keys = rng.standard_exponential(len(self._weights)) / self._weights
             nearest = np.argpartition(keys, n_pairs - 1)[:n_pairs]
             nearest = nearest[np.argsort(keys[nearest])]
-            features = np.column_stack([self._first[nearest], self._second[nearest]]).ravel()
+            ends = np.column_stack([self._first[nearest], self._second[nearest]])
+            features = rng.permuted(ends, axis=1).ravel()
             distinct = features[np.sort(np.unique(features, return_index=True)[1])]
             if len(distinct) >= size:
                 return np.sort(distinct[:size])

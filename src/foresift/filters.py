@@ -35,7 +35,7 @@ class _MomentSelector(RankingSelector):
         self.nominal = nominal
         self.categorical_features = categorical_features
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=False)  # a classifier may be among the parameters
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Score and rank the columns, and choose which to keep.
 

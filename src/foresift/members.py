@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import narwhals as nw
@@ -23,6 +23,7 @@ from foresift._sklearn import (
     Interval,
     check_features,
     check_sample_weight,
+    require_classifier,
     seeded,
     table_tags,
 )
@@ -31,7 +32,18 @@ from foresift.c45 import C45Classifier
 from foresift.table import Schema, Table, make_table
 from foresift.trees import TreeClassifier
 
-__all__ = ["Rows", "TrainingRows", "VotingClassifier", "draw_rows", "fit_member", "hard_ballots", "is_native"]
+__all__ = [
+    "Rows",
+    "TrainingRows",
+    "VotingClassifier",
+    "draw_rows",
+    "fit_member",
+    "hard_ballots",
+    "is_native",
+    "shares_of",
+]
+
+_ROUNDING = 1e-12  # votes that differ by less, relative to their size, are equal
 
 
 @dataclass(frozen=True)
@@ -82,6 +94,10 @@ class TrainingRows:
     rows: Rows
     estimator: Any  # what the members are clones of
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Members of other libraries may be fitted in other processes. They read no codes, which stay here.
+        return TrainingRows, (replace(self.table, store=None), self.rows, self.estimator)
+
     @property
     def n_rows(self) -> int:
         """Number of rows."""
@@ -119,6 +135,7 @@ def open_training_rows(estimator: Any, X: Any, y: Any, ensemble: Any) -> Trainin
     >>> data.rows.ballots(tree, np.array([1]), data.table.classes).argmax(axis=1)
     array([1, 1, 1])
     """
+    require_classifier(estimator, type(ensemble).__name__)
     native = is_native(estimator)
     how = {name: getattr(estimator, name) for name in ("categorical_features", "max_bins")} if native else {}
     table = make_table(X, y, **how, estimator=ensemble)
@@ -196,7 +213,10 @@ def draw_rows(rng: np.random.Generator, shares: NDArray[np.float64]) -> NDArray[
     >>> int(draw_rows(np.random.default_rng(0), np.array([0.5, 0.0, 0.5])).sum())
     2
     """
-    return rng.multinomial(np.count_nonzero(shares), shares / shares.sum())
+    there = np.flatnonzero(shares)  # what rounding leaves over goes to the last row: it must be one of these
+    times = np.zeros(len(shares), dtype=np.intp)
+    times[there] = rng.multinomial(len(there), shares[there] / shares.sum())
+    return times
 
 
 def hard_ballots(ballots: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -211,6 +231,20 @@ def hard_ballots(ballots: NDArray[np.float64]) -> NDArray[np.float64]:
     out = np.zeros_like(ballots)
     out[np.arange(len(ballots)), ballots.argmax(axis=1)] = 1.0
     return out
+
+
+def shares_of(votes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share of the votes of every class, row by row; classes that have the most but for rounding tie.
+
+    Examples
+    --------
+    >>> int(shares_of(np.array([[0.3, 0.1 + 0.2]])).argmax())  # a tie, though the second is a little more
+    0
+    """
+    most = votes.max(axis=1, keepdims=True)
+    votes = np.where(votes >= most * (1 - _ROUNDING), most, votes)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
 
 class VotingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -266,7 +300,7 @@ class VotingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         members = zip(self.estimators_, self.estimators_features_, self.estimator_weights_, strict=True)
         for member, columns, weight in members:
             votes += weight * self._cast(rows.ballots(member, columns, self.classes_))
-        return votes / votes.sum(axis=1, keepdims=True)
+        return shares_of(votes)
 
     def _base(self) -> Any:
         return C45Classifier() if self.estimator is None else self.estimator

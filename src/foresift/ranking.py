@@ -110,7 +110,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """Mask of the best `n_wanted` features."""
         return self.ranking_ <= n_wanted
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=False)  # a classifier may be among the parameters
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Score and rank the columns, and choose which to keep.
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.validation import has_fit_parameter
 
 from foresift._inputs import read
-from foresift._sklearn import seeded
+from foresift._sklearn import require_classifier, seeded
 from foresift._slices import matrix_of, take_columns, take_rows
 from foresift.forests import SiftForestClassifier
 
@@ -104,7 +104,7 @@ class SubsetSizeCV:
     >>> from foresift import InfoGainSelector, SubsetSizeCV
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> selector = InfoGainSelector(SubsetSizeCV(GaussianNB(), sizes=[1, 3, 10, 30])).fit(X, y)
-    >>> selector.size_curve_.sizes, selector.size_curve_.chosen == selector.support_.sum()
+    >>> selector.size_curve_.sizes, selector.size_curve_.chosen == int(selector.support_.sum())
     (array([ 1,  3, 10, 30]), True)
     """
 
@@ -125,9 +125,10 @@ class SubsetSizeCV:
         estimator = self.estimator
         if estimator is None:
             estimator = SiftForestClassifier(max_features="sqrt")
-        if not is_classifier(estimator):
-            raise ValueError(f"SubsetSizeCV needs a classifier, but {type(estimator).__name__} is none.")
+        require_classifier(estimator, "SubsetSizeCV")
         sizes = self._sizes(n_columns)
+        if isinstance(self.scoring, list | tuple | set | dict):
+            raise ValueError("scoring must be one score, by which the sizes are compared, not several.")
         scorer = check_scoring(estimator, self.scoring)
         labels = np.asarray(y).ravel()
         if weights is not None and not weights.all():
@@ -156,9 +157,10 @@ class SubsetSizeCV:
             if n_columns <= _MANY:
                 return np.arange(1, n_columns + 1)
             return np.unique(np.geomspace(1, n_columns, _MANY).round().astype(np.intp))
-        sizes = np.unique(np.asarray(self.sizes))
-        if sizes.ndim != 1 or not len(sizes) or sizes.dtype.kind not in "iu" or sizes[0] < 1:
-            raise ValueError(f"sizes must hold whole numbers of at least 1, but is {self.sizes!r}.")
+        sizes = np.asarray(self.sizes)
+        if sizes.ndim != 1 or not len(sizes) or sizes.dtype.kind not in "iu" or sizes.min() < 1:
+            raise ValueError(f"sizes must be a list of whole numbers of at least 1, but is {self.sizes!r}.")
+        sizes = np.unique(sizes)
         if sizes[-1] > n_columns:
             raise ValueError(f"sizes goes up to {sizes[-1]}, but X has {n_columns} columns: leave those out.")
         return sizes.astype(np.intp)

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import _fit_context as fit_context
-from sklearn.utils import check_array, check_random_state
+from sklearn.metrics._scorer import _BaseScorer
+from sklearn.utils import _safe_indexing, check_array, check_random_state
 from sklearn.utils._param_validation import (
     HasMethods,
     Interval,
@@ -41,10 +42,13 @@ __all__ = [
     "check_features",
     "check_sample_weight",
     "fit_context",
+    "is_metric_scorer",
     "match_features",
     "output_container",
     "seed_of",
     "table_tags",
+    "take_columns",
+    "take_rows",
     "track",
 ]
 
@@ -348,6 +352,40 @@ def match_features(
         raise ValueError(
             f"X has {n_features} features, but {owner} is expecting {n_fitted} features as input."
         )
+
+
+def is_metric_scorer(scorer: Any) -> bool:
+    """Whether a scorer is a metric of answers and labels, which does not look at X itself.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import get_scorer
+    >>> is_metric_scorer(get_scorer("accuracy")), is_metric_scorer(lambda model, X, y: model.score(X, y))
+    (True, False)
+    """
+    return isinstance(scorer, _BaseScorer)
+
+
+def take_rows(X: Any, rows: Any) -> Any:
+    """Rows of an array, sparse matrix or data frame.
+
+    Examples
+    --------
+    >>> take_rows(np.eye(3), [2])
+    array([[0., 0., 1.]])
+    """
+    return _safe_indexing(X, rows)
+
+
+def take_columns(X: Any, columns: Any) -> Any:
+    """Columns of an array, sparse matrix or data frame.
+
+    Examples
+    --------
+    >>> take_columns(np.eye(3), [0, 2])[0]
+    array([1., 0.])
+    """
+    return _safe_indexing(X, columns, axis=1)
 
 
 def seed_of(random_state: Any) -> int:

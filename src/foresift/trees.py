@@ -142,14 +142,19 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             X, y, categorical_features=self.categorical_features, max_bins=self.max_bins, estimator=self
         )
         table.require_two_classes(self)
-        weights = check_sample_weight(sample_weight, table.n_rows)
+        return table, self._row_weights(table, check_sample_weight(sample_weight, table.n_rows))
+
+    def _row_weights(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        """Weights as the engine takes them, with those of the classes; rows of weight 0 are not there."""
         if self.class_weight is not None:
             self._check_class_weight()
-            by_class = compute_sample_weight(self.class_weight, table.classes[table.target])
+            rows = slice(None) if weights is None else weights > 0
+            by_class = np.zeros(table.n_rows)
+            by_class[rows] = compute_sample_weight(self.class_weight, table.classes[table.target[rows]])
             weights = by_class if weights is None else weights * by_class
             if not weights.any():
                 raise ValueError("class_weight leaves no row with a weight: make that of a class positive.")
-        return table, scale_up(weights)
+        return scale_up(weights)
 
     def _check_class_weight(self) -> None:
         if not isinstance(self.class_weight, dict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
@@ -9,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ROUNDING", "SearchPath", "Step", "commonality"]
+__all__ = ["ROUNDING", "SearchPath", "Step", "commonality", "report"]
 
 ROUNDING = 1e-12  # scores that differ by less are equal
 
@@ -178,3 +179,20 @@ def commonality(one: SearchPath, other: SearchPath) -> tuple[NDArray[np.float64]
     sizes = sorted(set(one.n_features.tolist()) & set(other.n_features.tolist()), reverse=True)
     shares = [len({*one.best(k).features} & {*other.best(k).features}) / k for k in sizes]
     return np.array([1 - k / p for k in sizes]), np.array(shares)
+
+
+def report(name: str, path: SearchPath, seconds_left: float) -> None:
+    """Print where a search stands to the standard error output: features left, current error, time left."""
+    features, score = path[-1].features, path[-1].score
+    error = "" if np.isnan(score) else f"error {1 - score:.4f}, "
+    print(
+        f"[{name}] {len(features)} of {path.n_features_in} features, {error}{_clock(path.seconds.sum())} gone,"
+        f" about {_clock(seconds_left)} left",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"

@@ -25,14 +25,26 @@ from sklearn.utils.validation import has_fit_parameter
 
 from foresift import _core
 from foresift._inputs import read
-from foresift._sklearn import is_metric_scorer, seed_of, take_columns, take_rows
+from foresift._sklearn import check_sample_weight, is_metric_scorer, seed_of, take_columns, take_rows
 from foresift.forests import SiftForestClassifier
 from foresift.growing import in_threads, resolve_max_features
 from foresift.ranking import _matrix
-from foresift.table import Table
+from foresift.table import Table, make_table
 from foresift.trees import CartClassifier, TreeClassifier
 
-__all__ = ["Fold", "SubsetScorer", "grows_on_store", "make_folds", "make_subset_scorer", "n_tried", "with_seed"]
+__all__ = [
+    "Fold",
+    "SubsetScorer",
+    "fit_plain",
+    "grows_on_store",
+    "make_folds",
+    "make_store_grower",
+    "make_subset_scorer",
+    "n_tried",
+    "read_for_search",
+    "sliceable",
+    "with_seed",
+]
 
 Subset = tuple[int, ...]
 
@@ -43,6 +55,22 @@ class Fold:
 
     train: NDArray[np.intp]
     test: NDArray[np.intp]
+
+
+def read_for_search(
+    selector: Any, estimator: Any, X: Any, y: Any, sample_weight: Any
+) -> tuple[Table, NDArray[np.float64] | None]:
+    """Read the data of a selector the way its classifier would."""
+    table = make_table(
+        X,
+        y,
+        categorical_features=getattr(estimator, "categorical_features", "from_dtype"),
+        max_bins=getattr(estimator, "max_bins", 65_536),
+        estimator=selector,
+    )
+    weights = check_sample_weight(sample_weight, table.n_rows)
+    table.require_two_classes(selector, weights)
+    return table, weights
 
 
 def make_folds(table: Table, weights: NDArray[np.float64] | None, cv: Any, seed: int) -> list[Fold]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import sys
 import time
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
@@ -18,17 +17,22 @@ from foresift._sklearn import (
     Progress,
     RealNotInt,
     StrOptions,
-    check_sample_weight,
     fit_context,
     seed_of,
     track,
 )
 from foresift.forests import SiftForestClassifier
 from foresift.ranking import RankingSelector, ranks_by_score
-from foresift.search_path import ROUNDING, SearchPath, Step
+from foresift.search_path import ROUNDING, SearchPath, Step, report
 from foresift.searches import Found, backward, exhaustive, forward, n_subsets, plus_minus
-from foresift.subset_scores import SubsetScorer, make_folds, make_subset_scorer, with_seed
-from foresift.table import Table, make_table
+from foresift.subset_scores import (
+    SubsetScorer,
+    make_folds,
+    make_subset_scorer,
+    read_for_search,
+    with_seed,
+)
+from foresift.table import Table
 
 __all__ = ["SequentialSelector"]
 
@@ -202,15 +206,7 @@ class SequentialSelector(RankingSelector):
         """
         seed = seed_of(self.random_state)
         estimator = with_seed(self._estimator(), seed)
-        table = make_table(
-            X,
-            y,
-            categorical_features=getattr(estimator, "categorical_features", "from_dtype"),
-            max_bins=getattr(estimator, "max_bins", 65_536),
-            estimator=self,
-        )
-        weights = check_sample_weight(sample_weight, table.n_rows)
-        table.require_two_classes(self, weights)
+        table, weights = read_for_search(self, estimator, X, y, sample_weight)
         n_wanted = self._n_wanted(table.n_columns)
         self._check_rules(table.n_columns, n_wanted)
         folds = make_folds(table, weights, self.cv, seed)
@@ -265,7 +261,7 @@ class SequentialSelector(RankingSelector):
         if self.max_error_increase is not None:
             self.full_error_ = 1.0 - scorer([everything])[0]
         steps = self._steps(table.n_columns, scorer, n_wanted)
-        began = last = time.perf_counter()
+        last = time.perf_counter()
         for features, score in steps:
             now = time.perf_counter()
             self.path_.append(Step(features, score, now - last))
@@ -273,7 +269,7 @@ class SequentialSelector(RankingSelector):
                 self.full_error_ = 1.0 - score
             last = now
             if self.verbose:
-                self._report(features, score, scorer, n_wanted, now - began)
+                report(type(self).__name__, self.path_, self._seconds_left(scorer, n_wanted))
             if progress.advance():
                 self.interrupted_ = True
                 return
@@ -351,23 +347,15 @@ class SequentialSelector(RankingSelector):
     def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
         return self.scores_
 
-    def _report(
-        self, features: Any, score: float, scorer: SubsetScorer, n_wanted: int | None, seconds: float
-    ) -> None:
-        p, size = self.path_.n_features_in, len(features)
+    def _seconds_left(self, scorer: SubsetScorer, n_wanted: int | None) -> float:
+        """Estimate from the sets that a straight way to the end would evaluate."""
+        p, size = self.path_.n_features_in, len(self.path_[-1].features)
         end = n_wanted if n_wanted is not None else 1 if self._shrinks else p
         if self.direction == "exhaustive":
             left = sum(n_subsets(p, k) for k in range(size + 1, p + 1)) if n_wanted is None else 0
-        else:  # sets that a straight way to the end would evaluate
+        else:
             left = sum(range(end + 1, size + 1)) if self._shrinks else sum(p - k for k in range(size, end))
-        time_left = _clock(left * seconds / max(1, scorer.n_evaluated))
-        name = type(self).__name__
-        print(
-            f"[{name}] {size} of {p} features, error {1 - score:.4f}, {_clock(seconds)} gone,"
-            f" at most {time_left} left",
-            file=sys.stderr,
-            flush=True,
-        )
+        return left * float(self.path_.seconds.sum()) / max(1, scorer.n_evaluated)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -376,8 +364,3 @@ class SequentialSelector(RankingSelector):
             tags.input_tags.sparse, tags.input_tags.allow_nan = inputs.sparse, inputs.allow_nan
         return tags
 
-
-def _clock(seconds: float) -> str:
-    """Hours, minutes and seconds."""
-    minutes, seconds = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"

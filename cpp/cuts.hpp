@@ -232,7 +232,7 @@ void CutSearch<Case, Score>::scan(std::span<const Item<Case>> items, const Frame
 template <class Number>
 std::size_t count_below(std::span<const Number> sorted, Number x) noexcept {
     std::size_t below = 0;
-    for (std::size_t half = (sorted.size() + 1) / 2; half > 0; half /= 2) below += sorted[below + half - 1] < x ? half : 0;
+    for (std::size_t half = (sorted.size() + 1) / 2; half > 0; half /= 2) below += half * std::size_t{sorted[below + half - 1] < x};
     return below;
 }
 

@@ -8,8 +8,10 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -204,14 +206,18 @@ struct PyGrower {
     }
 
     nb::list grow(const std::vector<std::uint64_t>& trees, const std::optional<Vector<double>>& feature_weights,
-                  const StopFlag* stop) const {
+                  const StopFlag* stop, const std::optional<Vector<std::uint32_t>>& columns,
+                  std::uint32_t max_features) const {
         if (feature_weights && feature_weights->size() != store->columns.size())
             throw nb::value_error("one weight per feature is needed");
+        if (feature_weights && columns) throw nb::value_error("a column has a weight or is left out, not both");
+        if (columns) check_allowed(span_of(*columns));
+        ColumnDraw draw(columns ? span_of(*columns) : std::span<const std::uint32_t>(), max_features);
+        if (feature_weights) draw.weights = span_of(*feature_weights);
         std::vector<Tree> grown;
         {
             const nb::gil_scoped_release unlocked;
-            grown = grower.grow(trees, feature_weights ? span_of(*feature_weights) : std::span<const double>(),
-                                stop_check(stop));
+            grown = grower.grow(trees, draw, stop_check(stop));
         }
         nb::list tables;
         for (auto& tree : grown)
@@ -221,6 +227,24 @@ struct PyGrower {
                 to_numpy(std::move(tree.set_branches)), to_bytes(std::move(tree.tried)),
                 to_numpy(std::move(tree.permuted), n_permutations)));
         return tables;
+    }
+
+    // Adds the votes of trees of some columns on rows[i] to out[i].
+    void vote(const std::vector<std::uint64_t>& trees, const Vector<std::uint32_t>& allowed, std::uint32_t max_features,
+              const Vector<std::uint32_t>& rows, nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> out,
+              const StopFlag* stop) const {
+        check_allowed(span_of(allowed));
+        for (const auto row : span_of(rows))
+            if (row >= target.size()) throw nb::index_error("no such row");
+        if (out.shape(0) != rows.size() || out.shape(1) != n_classes) throw nb::value_error("wrong shape of out");
+        const nb::gil_scoped_release unlocked;
+        grower.vote(trees, {span_of(allowed), max_features}, span_of(rows), {out.data(), out.size()}, stop_check(stop));
+    }
+
+    void check_allowed(std::span<const std::uint32_t> allowed) const {
+        if (allowed.empty() || allowed.back() >= store->columns.size() ||
+            std::adjacent_find(allowed.begin(), allowed.end(), std::greater_equal<>()) != allowed.end())
+            throw nb::value_error("columns must be numbers of columns, in rising order");
     }
 
     NewArray<std::uint32_t> drawn(std::uint64_t tree) const {
@@ -463,7 +487,10 @@ NB_MODULE(_core, m) {
              "store"_a, "target"_a, "n_classes"_a, "weights"_a.none(), "options"_a,
              nb::sig("def __init__(self, store: ColumnStore, target: NDArray[numpy.int32], n_classes: int, "
                      "weights: NDArray[numpy.float64] | None, **options: object) -> None"))
-        .def("grow", &PyGrower::grow, "trees"_a, "feature_weights"_a.none() = nb::none(), "stop"_a.none() = nb::none())
+        .def("grow", &PyGrower::grow, "trees"_a, "feature_weights"_a.none() = nb::none(), "stop"_a.none() = nb::none(),
+             "columns"_a.none() = nb::none(), "max_features"_a = 0)
+        .def("vote", &PyGrower::vote, "trees"_a, "columns"_a, "max_features"_a, "rows"_a, "out"_a.noconvert(),
+             "stop"_a.none() = nb::none(), "Add what trees of some columns say of some rows.")
         .def_prop_ro("n_rows", [](const PyGrower& g) { return g.target.size(); })
         .def("drawn_rows", &PyGrower::drawn, "tree"_a, "How often each row is drawn for a tree.");
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -89,6 +90,8 @@ private:
     void search_edges(const Known<Case>& known, const Frame<Case>& frame, unsigned shift, Cut& best);
     void search_inside(const Known<Case>& known, const Frame<Case>& frame, unsigned shift, Cut& best);
     void sorted(const Known<Case>& known, const Frame<Case>& frame, Cut& best);
+    void draw_values(double low, double high, double last_below_high, std::span<const double> draws);
+    void tally_between(const Known<Case>& known, const Column& column, std::size_t n_classes);
     void scan(std::span<const Item<Case>> items, const Frame<Case>& frame, Cut& best);
 
     Score score_;
@@ -99,6 +102,7 @@ private:
     ItemBuffers<Case> buffers_;
     Tally<Weight> left_;
     std::vector<std::uint32_t> drawn_codes_;
+    std::vector<double> drawn_;
     std::vector<double> drawn_values_;
 };
 
@@ -224,37 +228,82 @@ void CutSearch<Case, Score>::scan(std::span<const Item<Case>> items, const Frame
     n_cuts_ = n_cuts;
 }
 
+/// How many of the sorted numbers lie below x. Their number must be a power of two less one; no branches.
+template <class Number>
+std::size_t count_below(std::span<const Number> sorted, Number x) noexcept {
+    std::size_t below = 0;
+    for (std::size_t half = (sorted.size() + 1) / 2; half > 0; half /= 2) below += half * std::size_t{sorted[below + half - 1] < x};
+    return below;
+}
+
+// Draws values between the smallest and the largest known one, in rising order, filled up with infinity.
+template <class Case, class Score>
+void CutSearch<Case, Score>::draw_values(double low, double high, double last_below_high, std::span<const double> draws) {
+    const std::size_t n = draws.size();
+    drawn_.resize(n);
+    for (std::size_t j = 0; j < n; ++j) {
+        const double t = low * (1 - draws[j]) + high * draws[j];  // high - low may overflow
+        drawn_[j] = t < high ? std::max(t, low) : last_below_high;
+    }
+    drawn_values_.assign(std::bit_ceil(n + 1) - 1, std::numeric_limits<double>::infinity());
+    if (n > kRankSorted) {
+        std::sort(drawn_.begin(), drawn_.end());
+        std::copy(drawn_.begin(), drawn_.end(), drawn_values_.begin());
+        return;
+    }
+    for (std::size_t j = 0; j < n; ++j) {  // no branches to mispredict
+        std::size_t rank = 0;
+        for (std::size_t i = 0; i < j; ++i) rank += drawn_[i] <= drawn_[j];
+        for (std::size_t i = j + 1; i < n; ++i) rank += drawn_[i] < drawn_[j];
+        drawn_values_[rank] = drawn_[j];
+    }
+}
+
+// Weighs the rows between two neighbouring drawn values, per class.
+template <class Case, class Score>
+void CutSearch<Case, Score>::tally_between(const Known<Case>& known, const Column& column, std::size_t n_classes) {
+    constexpr std::size_t kFew = 256;  // rows for which looking up their values costs less than the codes of the cuts
+    bins_.assign((drawn_.size() + 1) * n_classes, Weight{0});
+    const auto count = [&](std::size_t i, std::size_t between) {
+        bins_[between * n_classes + known.members[i].of.cls()] += known.members[i].of.weight();
+    };
+    if (known.codes.size() <= kFew) {
+        const std::span<const double> cuts(drawn_values_);
+        for (std::size_t i = 0; i < known.codes.size(); ++i) count(i, count_below(cuts, column.value(known.codes[i])));
+        return;
+    }
+    drawn_codes_.assign(drawn_values_.size(), kMaxCodes);  // the last code at or below each drawn value
+    for (std::size_t j = 0; j < drawn_.size(); ++j)
+        drawn_codes_[j] = column.last_at_or_below(drawn_values_[j], known.low, known.high);
+    const std::span<const std::uint32_t> cuts(drawn_codes_);
+    for (std::size_t i = 0; i < known.codes.size(); ++i) count(i, count_below(cuts, std::uint32_t{known.codes[i]}));
+}
+
 template <class Case, class Score>
 void CutSearch<Case, Score>::random_cuts(const Known<Case>& known, const Frame<Case>& frame, const Column& column,
                                          std::span<const double> draws, Cut& best) {
     if (known.low == known.high) return;
-    const double low = column.value(known.low), high = column.value(known.high);
-    drawn_values_.clear();
-    for (const double u : draws) drawn_values_.push_back(low * (1 - u) + high * u);  // high - low may overflow
-    std::sort(drawn_values_.begin(), drawn_values_.end());
-    // The last code that lies at or below each drawn value.
-    drawn_codes_.clear();
-    for (const double t : drawn_values_) drawn_codes_.push_back(column.last_at_or_below(t, known.low, known.high));
-    // Rows between two neighbouring drawn cuts, per class.
-    const std::size_t n_cuts = drawn_codes_.size(), n_classes = frame.totals.n_classes();
-    bins_.assign((n_cuts + 1) * n_classes, Weight{0});
-    for (std::size_t i = 0; i < known.codes.size(); ++i) {
-        std::size_t between = 0;
-        for (std::size_t j = 0; j < n_cuts; ++j) between += known.codes[i] > drawn_codes_[j];
-        bins_[between * n_classes + known.members[i].of.cls()] += known.members[i].of.weight();
-    }
-    Tally<Weight> left = frame.start;
-    for (std::size_t j = 0; j < n_cuts; ++j) {
+    const std::size_t n_classes = frame.totals.n_classes();
+    draw_values(column.value(known.low), column.value(known.high), column.value(known.high - 1), draws);
+    tally_between(known, column, n_classes);
+    left_ = frame.start;
+    auto& left = left_;
+    for (std::size_t j = 0; j < drawn_.size(); ++j) {
+        Weight more = 0;
         for (std::size_t c = 0; c < n_classes; ++c) {
             left.by_class[c] += bins_[j * n_classes + c];
-            left.total += bins_[j * n_classes + c];
+            more += bins_[j * n_classes + c];
         }
-        if (!admissible(left.total, frame.totals.total, frame)) continue;
+        left.total += more;
+        if ((more == 0 && j > 0) || !admissible(left.total, frame.totals.total, frame)) continue;
+        const double score = score_of(score_, left, frame.totals), t = drawn_values_[j];
+        if (score <= std::max(best.score, frame.floor) - frame.tie) continue;
+        const std::uint32_t code = column.last_at_or_below(t, known.low, known.high);
         const Cut before = best;
-        offer(score_of(score_, left, frame.totals), drawn_codes_[j], frame, best);
-        const bool inside = !column.binned && drawn_values_[j] < column.value(drawn_codes_[j] + 1);
+        offer(score, code, frame, best);
+        const bool inside = !column.binned && t < column.value(code + 1);
         if (best.score != before.score || best.code != before.code)
-            best.threshold = inside ? drawn_values_[j] : std::numeric_limits<double>::quiet_NaN();
+            best.threshold = inside ? t : std::numeric_limits<double>::quiet_NaN();
     }
 }
 

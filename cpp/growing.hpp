@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -26,9 +27,15 @@ public:
     using Weight = typename Case::Weight;
 
     TreeGrower(std::span<const Column> columns, std::uint32_t n_classes, const GrowOptions& options, Score score,
-               std::span<const double> feature_weights, const std::function<bool()>& stop)
+               const ColumnDraw& draw, const std::function<bool()>& stop)
         : columns_(columns), n_classes_(n_classes), options_(options), splitter_(score, options.split),
-          feature_weights_(feature_weights), stop_(stop), totals_(n_classes) {
+          draw_(draw), max_features_(draw.max_features ? draw.max_features : options.max_features), stop_(stop),
+          totals_(n_classes) {
+        used_.assign(draw.allowed.begin(), draw.allowed.end());
+        if (used_.empty()) {
+            used_.resize(columns.size());
+            std::iota(used_.begin(), used_.end(), 0U);
+        }
         if (options.level_columns.empty()) return;
         level_of_.assign(columns.size(), -1);
         for (std::size_t k = 0; k < options.level_columns.size(); ++k)
@@ -74,8 +81,8 @@ private:
 
     void start(std::uint64_t tree) {
         tree_number_ = tree;
-        sampler_.emplace(static_cast<std::uint32_t>(columns_.size()), feature_weights_,
-                         feature_weights_.empty() && options_.max_features >= columns_.size());
+        sampler_.emplace(static_cast<std::uint32_t>(columns_.size()), draw_.weights,
+                         draw_.weights.empty() && max_features_ >= used_.size(), draw_.allowed);
         shuffled_node_ = -1;
         codes_.clear();
         for (const auto& column : columns_) codes_.push_back(Codes::of(column));
@@ -135,7 +142,9 @@ private:
     std::size_t n_classes_;
     const GrowOptions& options_;
     Splitter<Case, Score> splitter_;
-    std::span<const double> feature_weights_;
+    ColumnDraw draw_;
+    std::uint32_t max_features_;
+    std::vector<std::uint32_t> used_;  // the columns that may be drawn
     std::optional<FeatureSampler> sampler_;  // anew for every tree: its state is the tree's
     std::uint64_t tree_number_ = 0;
     const std::function<bool()>& stop_;
@@ -179,9 +188,9 @@ template <class Case, class Score>
 std::size_t TreeGrower<Case, Score>::rows_worth_moving(std::size_t n_rows) const {
     constexpr std::size_t kCache = 1 << 19, kLevels = 8;  // bytes that stay close; levels a subtree has at least
     std::size_t bytes_per_row = 0;
-    for (const auto& codes : codes_) bytes_per_row += codes.narrow ? 1 : 2;
+    for (const auto j : used_) bytes_per_row += codes_[j].narrow ? 1 : 2;
     const std::size_t limit = kCache / std::max<std::size_t>(bytes_per_row, 1);
-    const bool pays = n_rows > 2 * limit && options_.max_features * kLevels >= columns_.size();
+    const bool pays = n_rows > 2 * limit && max_features_ * kLevels >= used_.size();
     return pays && limit >= 64 ? limit : 0;
 }
 
@@ -194,7 +203,7 @@ void TreeGrower<Case, Score>::finish_deferred() {
         return to.data();
     };
     near_.resize(columns_.size());
-    for (std::size_t j = 0; j < columns_.size(); ++j) {
+    for (const auto j : used_) {
         poll(n);
         if (codes_[j].narrow)
             codes_[j].narrow = copy(codes_[j].narrow, near_[j].narrow);
@@ -249,7 +258,7 @@ bool TreeGrower<Case, Score>::choose(Pending& at, const NodeRows<Case>& node, Sp
     std::int32_t level = std::numeric_limits<std::int32_t>::max();
     candidates_.clear();
     bool tried_one = false;
-    for (std::uint32_t drawn = 0; drawn < options_.max_features || !tried_one; ++drawn) {
+    for (std::uint32_t drawn = 0; drawn < max_features_ || !tried_one; ++drawn) {
         const auto feature = sampler_->draw(bits);
         if (!feature) break;
         using Outcome = typename Splitter<Case, Score>::Outcome;

@@ -62,10 +62,16 @@ private:
 class FeatureSampler {
 public:
     /// `weights` empty: uniform; else one finite weight >= 0 per feature, not all zero. A feature of weight 0
-    /// is never drawn. `in_order`: every feature, in column order (weights must be empty).
-    FeatureSampler(std::uint32_t n_features, std::span<const double> weights, bool in_order)
-        : order_(n_features), constant_(n_features, 0), n_drawable_(n_features), in_order_(in_order) {
-        std::iota(order_.begin(), order_.end(), 0U);
+    /// is never drawn. `in_order`: every feature, in column order (weights must be empty). `allowed` not empty:
+    /// only these features, in rising order, just as if they were all there are (weights must be empty).
+    FeatureSampler(std::uint32_t n_features, std::span<const double> weights, bool in_order,
+                   std::span<const std::uint32_t> allowed = {})
+        : order_(allowed.begin(), allowed.end()), constant_(n_features, 0), in_order_(in_order) {
+        if (allowed.empty()) {
+            order_.resize(n_features);
+            std::iota(order_.begin(), order_.end(), 0U);
+        }
+        n_drawable_ = static_cast<std::uint32_t>(order_.size());
         if (weights.empty()) return;
         urn_.emplace(weights);
         n_drawable_ = static_cast<std::uint32_t>(
@@ -85,7 +91,7 @@ public:
     std::optional<std::uint32_t> draw(Bits& bits) {
         if (drawn_ == n_drawable_) return std::nullopt;
         ++drawn_;
-        if (in_order_) return drawn_ - 1;
+        if (in_order_) return order_[drawn_ - 1];
         if (urn_) return urn_->draw(bits);
         const std::uint32_t other = drawn_ - 1 + bits.below(static_cast<std::uint32_t>(order_.size()) - drawn_ + 1);
         std::swap(order_[drawn_ - 1], order_[other]);
@@ -104,7 +110,7 @@ private:
     std::optional<WeightedUrn> urn_;
     std::vector<std::uint8_t> constant_;
     std::vector<std::uint32_t> stack_;  // the constant ones, in order of discovery
-    std::uint32_t drawn_ = 0, n_drawable_;
+    std::uint32_t drawn_ = 0, n_drawable_ = 0;
     bool in_order_;
 };
 

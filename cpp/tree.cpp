@@ -5,6 +5,7 @@
 
 #include "c45_prune.hpp"
 #include "growing.hpp"
+#include "held_out.hpp"
 
 namespace foresift {
 namespace {
@@ -61,32 +62,44 @@ Grower::Grower(std::span<const Column> columns, std::span<const std::int32_t> ta
 }
 
 template <class Case, class Score>
-std::vector<Tree> Grower::grow_with(Score score, std::span<const std::uint64_t> trees,
-                                    std::span<const double> feature_weights, const std::function<bool()>& stop) const {
-    TreeGrower<Case, Score> grower(columns_, n_classes_, options_, score, feature_weights, stop);
-    std::vector<Tree> grown;
+void Grower::grow_with(Score score, std::span<const std::uint64_t> trees, const ColumnDraw& draw,
+                       const std::function<bool()>& stop, const Take& take) const {
+    TreeGrower<Case, Score> grower(columns_, n_classes_, options_, score, draw, stop);
     for (const auto tree : trees) {
         const auto times = drawn_rows(tree);
-        grown.push_back(grower.grow(tree, times, target_, weights_));
+        Tree grown = grower.grow(tree, times, target_, weights_);
         if (options_.finish.wanted)
-            grown.back() = finish_c45({columns_, target_, n_classes_, times, weights_}, grown.back(), options_.finish, stop);
+            grown = finish_c45({columns_, target_, n_classes_, times, weights_}, grown, options_.finish, stop);
+        take(std::move(grown));
     }
+}
+
+std::vector<Tree> Grower::grow(std::span<const std::uint64_t> trees, const ColumnDraw& draw,
+                               const std::function<bool()>& stop) const {
+    std::vector<Tree> grown;
+    grow_each(trees, draw, stop, [&](Tree&& tree) { grown.push_back(std::move(tree)); });
     return grown;
 }
 
-std::vector<Tree> Grower::grow(std::span<const std::uint64_t> trees, std::span<const double> feature_weights,
-                               const std::function<bool()>& stop) const {
+void Grower::vote(std::span<const std::uint64_t> trees, const ColumnDraw& draw, std::span<const std::uint32_t> rows,
+                  std::span<double> shares, const std::function<bool()>& stop) const {
+    CodeWalker walker(columns_, n_classes_);
+    grow_each(trees, draw, stop, [&](Tree&& tree) { walker.add(tree, rows, shares); });
+}
+
+void Grower::grow_each(std::span<const std::uint64_t> trees, const ColumnDraw& draw, const std::function<bool()>& stop,
+                       const Take& take) const {
     const bool table = !xlogx_.empty();
     switch (options_.split.criterion) {
         case Criterion::gini:
-            return table ? grow_with<CountCase>(GiniScore{}, trees, feature_weights, stop)
-                         : grow_with<RealCase>(GiniScore{}, trees, feature_weights, stop);
+            return table ? grow_with<CountCase>(GiniScore{}, trees, draw, stop, take)
+                         : grow_with<RealCase>(GiniScore{}, trees, draw, stop, take);
         case Criterion::ssv:
-            return table ? grow_with<CountCase>(SsvScore{}, trees, feature_weights, stop)
-                         : grow_with<RealCase>(SsvScore{}, trees, feature_weights, stop);
+            return table ? grow_with<CountCase>(SsvScore{}, trees, draw, stop, take)
+                         : grow_with<RealCase>(SsvScore{}, trees, draw, stop, take);
         default:
-            return table ? grow_with<CountCase>(EntropyScore<TableLog>{{xlogx_.data()}}, trees, feature_weights, stop)
-                         : grow_with<RealCase>(EntropyScore<RealLog>{}, trees, feature_weights, stop);
+            return table ? grow_with<CountCase>(EntropyScore<TableLog>{{xlogx_.data()}}, trees, draw, stop, take)
+                         : grow_with<RealCase>(EntropyScore<RealLog>{}, trees, draw, stop, take);
     }
 }
 

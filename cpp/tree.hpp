@@ -74,6 +74,16 @@ struct GrowOptions {
     FinishOptions finish;
 };
 
+/// Which columns the nodes of a tree may draw, and how.
+struct ColumnDraw {
+    std::span<const double> weights;         // empty: uniform, else one weight per column
+    std::span<const std::uint32_t> allowed;  // empty: all, else these alone, rising; then `weights` must be empty
+    std::uint32_t max_features = 0;          // columns tried per node; 0: as the options say
+
+    ColumnDraw(std::span<const double> w = {}) : weights(w) {}
+    ColumnDraw(std::span<const std::uint32_t> columns, std::uint32_t n) : allowed(columns), max_features(n) {}
+};
+
 /// Thrown when the caller asked for the work to stop.
 struct Interrupted : std::runtime_error {
     Interrupted() : std::runtime_error("interrupted") {}
@@ -88,18 +98,26 @@ public:
            std::span<const double> weights, const GrowOptions& options);
 
     /// Grows the trees of these numbers; each depends on its number only, not on the others.
-    /// `feature_weights`: empty for a uniform draw of columns, else one weight per column.
+    /// A tree of some columns is the one that data of these columns alone would give, but for their numbers.
     /// `stop` is polled every few milliseconds; true ends the work with Interrupted.
-    std::vector<Tree> grow(std::span<const std::uint64_t> trees, std::span<const double> feature_weights,
+    std::vector<Tree> grow(std::span<const std::uint64_t> trees, const ColumnDraw& draw,
                            const std::function<bool()>& stop) const;
+
+    /// Grows the trees and adds the class shares of the leaf that rows[i] reaches in each to shares[i * n_classes ...],
+    /// tree after tree. The rows are read from the columns' codes; those of weight 0 are what the trees have not seen.
+    void vote(std::span<const std::uint64_t> trees, const ColumnDraw& draw, std::span<const std::uint32_t> rows,
+              std::span<double> shares, const std::function<bool()>& stop) const;
 
     /// How often each row is drawn for tree `tree`. Rows of weight 0 never are, as if they were not there.
     std::vector<std::uint32_t> drawn_rows(std::uint64_t tree) const;
 
 private:
+    using Take = std::function<void(Tree&&)>;
+    void grow_each(std::span<const std::uint64_t> trees, const ColumnDraw& draw, const std::function<bool()>& stop,
+                   const Take& take) const;
     template <class Case, class Score>
-    std::vector<Tree> grow_with(Score score, std::span<const std::uint64_t> trees,
-                                std::span<const double> feature_weights, const std::function<bool()>& stop) const;
+    void grow_with(Score score, std::span<const std::uint64_t> trees, const ColumnDraw& draw,
+                   const std::function<bool()>& stop, const Take& take) const;
 
     std::span<const Column> columns_;
     std::span<const std::int32_t> target_;

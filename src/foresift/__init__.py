@@ -7,6 +7,7 @@ from foresift.aggregate import AggregateSelector
 from foresift.boosting import ResampleBoostClassifier
 from foresift.c45 import C45Classifier
 from foresift.cfs import CFSSelector
+from foresift.contribution import ContributionSelector
 from foresift.cumulative import CumulativeGainSelector
 from foresift.embedded import ForestGainSelector
 from foresift.ensembles import SubsetBaggingClassifier
@@ -14,16 +15,19 @@ from foresift.feature_boosting import FeatureBoostingSelector
 from foresift.filters import FScoreSelector, InfoGainSelector, PearsonSelector, RandomSelector
 from foresift.forests import SiftForestClassifier
 from foresift.relief import ReliefFSelector, ReliefSelector
+from foresift.search_path import commonality
 from foresift.ssv import SSVSelector
 from foresift.ssv_tree import SSVTreeClassifier
 from foresift.subset_size import SubsetSizeCV
 from foresift.trees import CartClassifier
+from foresift.wrappers import SequentialSelector
 
 __all__ = [
     "AggregateSelector",
     "C45Classifier",
     "CFSSelector",
     "CartClassifier",
+    "ContributionSelector",
     "CumulativeGainSelector",
     "FScoreSelector",
     "FeatureBoostingSelector",
@@ -36,10 +40,12 @@ __all__ = [
     "ResampleBoostClassifier",
     "SSVSelector",
     "SSVTreeClassifier",
+    "SequentialSelector",
     "SiftForestClassifier",
     "SubsetBaggingClassifier",
     "SubsetSizeCV",
     "__version__",
+    "commonality",
     "criteria",
     "datasets",
     "importance",

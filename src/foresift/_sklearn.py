@@ -6,6 +6,7 @@ new release of scikit-learn can break one file only. Works with scikit-learn 1.7
 
 from __future__ import annotations
 
+import numbers
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import _fit_context as fit_context
 from sklearn.base import is_classifier
+from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import (
     HasMethods,
@@ -42,6 +44,7 @@ __all__ = [
     "check_features",
     "check_sample_weight",
     "fit_context",
+    "is_metric_scorer",
     "match_features",
     "output_container",
     "require_classifier",
@@ -354,7 +357,9 @@ def match_features(
 
 
 def seeded(estimator: Any, seed: int | np.random.Generator) -> Any:
-    """Give every `random_state` of None a seed of its own, those deep inside too; return the estimator.
+    """Make every `random_state` a number, those deep inside too, with a seed of its own where it is None.
+
+    Then clones of the estimator all do the same. Returns the estimator, which is changed.
 
     Examples
     --------
@@ -362,10 +367,12 @@ def seeded(estimator: Any, seed: int | np.random.Generator) -> Any:
     >>> seeded(DecisionTreeClassifier(random_state=7), 0), seeded(DecisionTreeClassifier(), 0)
     (DecisionTreeClassifier(random_state=7), DecisionTreeClassifier(random_state=1826701614))
     """
-    unset = [key for key, value in estimator.get_params().items() if value is None]
-    states = sorted(key for key in unset if key == "random_state" or key.endswith("__random_state"))
-    seeds = np.random.default_rng(seed).integers(2**31 - 1, size=len(states))
-    return estimator.set_params(**dict(zip(states, seeds.tolist(), strict=True)))
+    rng = np.random.default_rng(seed)
+    numbered: dict[str, int] = {}
+    for key, value in sorted(estimator.get_params().items()):
+        if key.split("__")[-1] == "random_state" and not isinstance(value, numbers.Integral):
+            numbered[key] = int(rng.integers(2**31 - 1)) if value is None else seed_of(value) % 2**31
+    return estimator.set_params(**numbered)
 
 
 def require_classifier(estimator: Any, owner: str) -> None:
@@ -386,6 +393,18 @@ def require_classifier(estimator: Any, owner: str) -> None:
         raise ValueError(f"{owner} needs a classifier, but {type(estimator).__name__} is none.")
     if hasattr(estimator, "_validate_params"):  # which not every path to a fitted clone leads through
         estimator._validate_params()
+
+
+def is_metric_scorer(scorer: Any) -> bool:
+    """Whether a scorer is a metric of answers and labels, which does not look at X itself.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import get_scorer
+    >>> is_metric_scorer(get_scorer("accuracy")), is_metric_scorer(lambda model, X, y: model.score(X, y))
+    (True, False)
+    """
+    return isinstance(scorer, _BaseScorer)
 
 
 def seed_of(random_state: Any) -> int:

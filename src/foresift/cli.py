@@ -26,6 +26,14 @@ app = typer.Typer(
 )
 
 
+# Long searches say how far they are, and on Ctrl-C show what they have.
+_LONG: dict[str, object] = {"verbose": 1, "return_partial": True}
+
+
+def _search(direction: str, what: str) -> tuple[str, str, dict[str, object], str]:
+    return "wrappers", "SequentialSelector", {"direction": direction, **_LONG}, what
+
+
 # Key of a method: module and class of its selector, the parameters that make it the method, what it does.
 METHODS: dict[str, tuple[str, str, dict[str, object], str]] = {
     "forest-gain": (
@@ -75,6 +83,16 @@ METHODS: dict[str, tuple[str, str, dict[str, object], str]] = {
         "weights learned from trees on random subsets of the columns (Bommaganti)",
     ),
     "random": ("filters", "RandomSelector", {}, "chance: what to compare the others with"),
+    "contribution": (
+        "contribution",
+        "ContributionSelector",
+        _LONG,
+        "columns dropped by what they contribute to a forest (Murata)",
+    ),
+    "sfs": _search("forward", "columns added to a forest as they help its accuracy most"),
+    "sbs": _search("backward", "columns dropped from a forest as its accuracy misses them least"),
+    "plus-minus": _search("plus-minus", "two columns added, one dropped, in turn (Stearns)"),
+    "exhaustive": _search("exhaustive", "every set of columns tried"),
 }
 
 # `auto` is the one we would take ourselves.

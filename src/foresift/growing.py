@@ -90,20 +90,22 @@ def fold_trees(
     size: int,
     tried: bool,
     feature_weights: NDArray[np.float64] | None = None,
+    columns: NDArray[np.uint32] | None = None,
+    max_features: int = 0,
     n_jobs: int | None = 1,
 ) -> list[T]:
     """Grow trees in threads, `size` of them at a time, and return what `fold` makes of each lot, in order.
 
-    If a callback asks to stop, what is left out are lots at the end.
+    `columns` leaves out all others; `max_features` then says how many of them are tried per node. If a callback
+    asks to stop, what is left out are lots at the end.
     """
     stop = _core.StopFlag()
 
     def grow(some: Sequence[int]) -> T | None:
         if progress.stop_requested:
             return None
-        folded = fold(
-            NodeTable.from_core(a, tried=tried) for a in grower.grow(list(some), feature_weights, stop)
-        )
+        grown = grower.grow(list(some), feature_weights, stop, columns, max_features)
+        folded = fold(NodeTable.from_core(arrays, tried=tried) for arrays in grown)
         progress.advance(len(some))
         return folded
 

@@ -12,9 +12,11 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from foresift.gains import GainSums
+from foresift.node_table import contributions
+from foresift.pairs import CoOccurrence, count_pairs
 from foresift.trees import NODE_DTYPE, NodeTable
 
-__all__ = ["average_gain", "mean_decrease_impurity", "node_tables"]
+__all__ = ["average_gain", "co_occurrence", "contribution_ratio", "mean_decrease_impurity", "node_tables"]
 
 
 def node_tables(model: Any) -> list[NodeTable]:
@@ -110,6 +112,73 @@ def average_gain(model: Any, weighting: str = "complexity") -> NDArray[np.float6
     sums = GainSums(model.n_features_in_)
     sums.add_trees(tables, weighting)
     return sums.mean
+
+
+def contribution_ratio(model: Any) -> NDArray[np.float64]:
+    """Share of the rows each feature splits, in percent, averaged over trees (Murata eq. 5).
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted tree or forest; see `node_tables`.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        In every tree, the rows at the splits on a feature over the rows at all splits; the mean over the trees,
+        times 100. They sum to 100. All 0 if no tree has a split.
+
+    Notes
+    -----
+    Rows count as often as they were drawn for a tree, and by their sample weight. A tree without a split has no
+    shares and is left out. How good a split is does not enter: a feature counts for being chosen early.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ratios = contribution_ratio(RandomForestClassifier(random_state=0).fit(X, y))
+    >>> round(ratios.sum(), 6), ratios.argmin()
+    (100.0, 1)
+    """
+    return contributions(node_tables(model), model.n_features_in_)
+
+
+def co_occurrence(model: Any) -> CoOccurrence:
+    """How often two features split right below one another, compared with chance (Murata, future work).
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted forest of at least two trees; see `node_tables`.
+
+    Returns
+    -------
+    CoOccurrence
+        Matrices over all pairs of features: `observed`, `expected`, `lift`, `statistic`, `pvalues`; and
+        `significant(alpha)`.
+
+    Notes
+    -----
+    By chance the feature of a split would not depend on that of the split above it, but for not being the same.
+    What is expected then is fitted to the features of every depth, so that features that are popular near the
+    root do not look like pairs. The trees are the independent observations: a pair is significant if it comes in
+    more trees than chance and the trees' own scatter explain. That is a statement about the forest that was
+    grown; on data of noise the statistic has a standard deviation of 1 (docs/murata.md), and more trees find
+    weaker pairs.
+
+    Examples
+    --------
+    >>> from foresift import SiftForestClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 6))
+    >>> y = (X[:, 0] > 0) ^ (X[:, 1] > 0)
+    >>> pairs = co_occurrence(SiftForestClassifier(200, max_features="sqrt", random_state=0).fit(X, y))
+    >>> np.argwhere(np.triu(pairs.significant())), round(pairs.lift[0, 1], 1) > 1
+    (array([[0, 1]]), True)
+    """
+    return count_pairs(node_tables(model), model.n_features_in_)
 
 
 def mean_decrease_impurity(model: Any, normalize: bool = True) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NODE_DTYPE", "TRIED_DTYPE", "NodeTable"]
+__all__ = ["NODE_DTYPE", "TRIED_DTYPE", "NodeTable", "contributions"]
 
 TableArrays = tuple[
     NDArray[np.uint8], NDArray[np.float64], NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint16]
@@ -132,6 +132,20 @@ class NodeTable:
         return all(_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def contributions(tables: Sequence[NodeTable], n_features: int) -> NDArray[np.float64]:
+    """Contribution ratio of every feature in percent (Murata eq. 5), all 0 if nothing was split.
+
+    It is a mean of ratios: every tree counts alike, however large. A tree without a split would be 0 / 0.
+    """
+    shares = []
+    for table in tables:
+        inner = table.nodes["first_child"] >= 0
+        sizes = np.bincount(table.nodes["feature"][inner], table.nodes["size"][inner], minlength=n_features)
+        if inner.any():
+            shares.append(sizes / sizes.sum())
+    return 100.0 * np.mean(shares, axis=0) if shares else np.zeros(n_features)
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -153,7 +153,9 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Weights of the rows for the engine: those of their classes included, at least one on average."""
         if self.class_weight is not None:
             self._check_class_weight()
-            by_class = compute_sample_weight(self.class_weight, table.classes[table.target])
+            rows = slice(None) if weights is None else weights > 0
+            by_class = np.zeros(table.n_rows)
+            by_class[rows] = compute_sample_weight(self.class_weight, table.classes[table.target[rows]])
             weights = by_class if weights is None else weights * by_class
             if not weights.any():
                 raise ValueError("class_weight leaves no row with a weight: make that of a class positive.")

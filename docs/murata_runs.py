@@ -1,0 +1,203 @@
+"""The runs behind docs/murata.md: the three searches on the four tables of the paper, pairs, and times of a step.
+
+The command is docs/murata.py.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import make_classification
+
+from foresift import ContributionSelector, SequentialSelector, SiftForestClassifier
+from foresift.importance import co_occurrence
+from foresift.search_path import SearchPath, Step
+from foresift.subset_scores import make_folds, make_subset_scorer
+from foresift.table import make_table
+
+HERE = Path(__file__).resolve().parent
+OUT = HERE / "murata"
+RUNS = HERE.parent / "build" / "murata"
+
+TABLES = ("pendigits", "waveform", "spambase", "optdigits")
+METHODS = ("sequential", "batch", "SBS")
+N_TREES = 100
+N_AGAIN = 3  # further divisions into folds, on which no search has looked
+
+
+def forest(seed: int) -> SiftForestClassifier:
+    """Return the forest of Algorithm 1: sqrt(p) features and 10 random thresholds per node."""
+    return SiftForestClassifier(
+        N_TREES, max_features="sqrt", n_thresholds=10, min_gain=1e-12, random_state=seed
+    )
+
+
+def load(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Read a table from the folder that FORESIFT_DATA names."""
+    frame = pd.read_csv(Path(os.environ["FORESIFT_DATA"]) / f"{name}.csv")
+    y = frame.pop("class").to_numpy()
+    return frame.to_numpy(dtype=np.float64), y
+
+
+class Until:
+    """A callback that ends a search after some seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        self.end = time.monotonic() + seconds
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Do nothing."""
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """Do nothing."""
+
+    def on_fit_task_begin(self, estimator: Any, context: Any, **about: Any) -> None:
+        """Do nothing."""
+
+    def on_fit_task_end(self, estimator: Any, context: Any, **about: Any) -> bool:
+        """Tell whether it is time to stop."""
+        return time.monotonic() > self.end
+
+
+def selector(method: str, jobs: int) -> Any:
+    """Return a search that goes down to one feature."""
+    if method == "SBS":
+        return SequentialSelector(forest(0), 1, random_state=0, n_jobs=jobs)
+    return ContributionSelector(
+        mode=method, max_error_increase=None, estimator=forest(0), random_state=0, n_jobs=jobs
+    )
+
+
+def errors_again(X: np.ndarray, y: np.ndarray, path: SearchPath) -> list[list[float]]:
+    """Errors of the sets of a path on folds and with seeds that no search has seen."""
+    table = make_table(X, y)
+    errors = []
+    for seed in range(1, N_AGAIN + 1):
+        folds = make_folds(table, None, 3, seed=1000 + seed)
+        score = make_subset_scorer(forest(seed), X, table, None, folds)
+        errors.append([1 - value for value in score(path.features)])
+    return errors
+
+
+def run(table: str, method: str, minutes: float, jobs: int) -> dict[str, Any]:
+    """Run one search on one table, unless its file is there already; SBS ends after some minutes."""
+    path = RUNS / f"{table}-{method}.json"
+    if path.is_file():
+        return json.loads(path.read_text())
+    X, y = load(table)
+    search = selector(method, jobs)
+    if method == "SBS":
+        search.set_callbacks(Until(60 * minutes))
+    search.fit(X, y)
+    found = {
+        "table": table,
+        "method": method,
+        "rows": len(y),
+        "classes": len(np.unique(y)),
+        "n_features_in": X.shape[1],
+        "features": search.path_.features,
+        "errors": search.path_.errors.round(6).tolist(),
+        "seconds": search.path_.seconds.round(4).tolist(),
+        "errors_again": np.round(errors_again(X, y, search.path_), 6).tolist(),
+        "complete": int(search.path_.n_features[-1]) == 1,
+    }
+    RUNS.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(found))
+    print(f"{table}, {method}: {len(found['features'])} steps, {sum(found['seconds']):.0f} s", flush=True)
+    return found
+
+
+def path_of(found: dict[str, Any]) -> SearchPath:
+    """Make the path of a run again, with the errors on fresh folds."""
+    errors = np.mean(found["errors_again"], axis=0)
+    steps = zip(found["features"], errors, found["seconds"], strict=True)
+    return SearchPath(found["n_features_in"], [Step(tuple(f), 1 - e, s) for f, e, s in steps])
+
+
+# --- times of a step ----------------------------------------------------------------------------------------
+
+
+def step_times() -> dict[str, list[float]]:
+    """Seconds of the first step of both searches at growing numbers of features, one thread, best of two."""
+    times: dict[str, list[float]] = {"p": [10, 20, 40, 80], "SBS": [], "sequential": []}
+    for p in times["p"]:
+        X, y = make_classification(1000, int(p), n_informative=5, n_redundant=0, random_state=0)
+        tries: dict[str, list[float]] = {"SBS": [], "sequential": []}
+        for _ in range(2):
+            for name, search in (
+                ("SBS", SequentialSelector(forest(0), int(p) - 1, random_state=0)),
+                ("sequential", ContributionSelector(int(p) - 1, estimator=forest(0), random_state=0)),
+            ):
+                begin = time.process_time()
+                search.fit(X, y)
+                share = search.path_.seconds[1] / search.path_.seconds.sum()
+                tries[name].append((time.process_time() - begin) * share)
+        for name, values in tries.items():
+            times[name].append(round(min(values), 4))
+    return times
+
+
+# --- pairs --------------------------------------------------------------------------------------------------
+
+
+def xor(seed: int, n: int = 400, p: int = 10) -> tuple[np.ndarray, np.ndarray]:
+    """XOR of the signs of the first two columns, one class in ten wrong, the other columns noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    y = (X[:, 0] > 0) ^ (X[:, 1] > 0)
+    return X, np.where(rng.random(n) < 0.1, ~y, y).astype(int)
+
+
+def noise(seed: int, n: int = 400, p: int = 10) -> tuple[np.ndarray, np.ndarray]:
+    """Nothing but noise."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, p)), rng.integers(0, 2, n)
+
+
+def additive(seed: int, n: int = 400, p: int = 10) -> tuple[np.ndarray, np.ndarray]:
+    """Three columns that add up, the other columns noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, (X[:, :3].sum(axis=1) + rng.normal(size=n) > 0).astype(int)
+
+
+def pairs(seeds: int = 40) -> dict[str, Any]:
+    """How often pairs are found in forests of 100 and 500 trees, and the spread of the statistic."""
+    found: dict[str, Any] = {}
+    upper = np.triu_indices(10, 1)
+    for name, make in (("XOR", xor), ("noise", noise), ("additive", additive)):
+        for n_trees in (100, 500):
+            spreads, true, false = [], 0, 0
+            for seed in range(seeds):
+                X, y = make(seed)
+                got = co_occurrence(forest(seed).set_params(n_estimators=n_trees).fit(X, y))
+                mask = got.significant()
+                wanted = name == "XOR" and bool(mask[0, 1])
+                true += wanted
+                false += int(mask[upper].sum()) > wanted
+                spreads.append(np.nanstd(got.statistic[upper]))
+            found[f"{name}, {n_trees} trees"] = {
+                "tables": seeds,
+                "pair found": true,
+                "a false pair": false,
+                "spread of the statistic": round(float(np.mean(spreads)), 2),
+            }
+    return found
+
+
+def protection(seeds: int = 40) -> dict[str, int]:
+    """In how many tables of XOR and 30 columns of noise both halves are among the last two features."""
+    kept = {"plain": 0, "protect_pairs": 0}
+    for seed in range(seeds):
+        X, y = xor(seed, p=32)
+        for name in kept:
+            options: dict[str, Any] = {"estimator": forest(seed).set_params(n_estimators=300), "cv": None}
+            search = ContributionSelector(2, mode="batch", protect_pairs=name != "plain", **options).fit(X, y)
+            kept[name] += int(search.support_[:2].all())
+    return kept | {"tables": seeds}

@@ -1,0 +1,428 @@
+"""Dropping the features that contribute least to a forest, one after the other (Murata et al.)."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import time
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from foresift._sklearn import (
+    HasMethods,
+    Interval,
+    Progress,
+    RealNotInt,
+    StrOptions,
+    fit_context,
+    seed_of,
+    seeded,
+    track,
+)
+from foresift._slices import take_columns
+from foresift.forests import SiftForestClassifier
+from foresift.growing import fold_trees
+from foresift.importance import node_tables
+from foresift.node_table import NodeTable, contributions
+from foresift.pairs import CoOccurrence, count_pairs
+from foresift.ranking import RankingSelector, ranks_by_score
+from foresift.search_path import ROUNDING, SearchPath, Step, report
+from foresift.subset_scores import (
+    SubsetScorer,
+    fit_plain,
+    grows_on_store,
+    make_folds,
+    make_store_grower,
+    make_subset_scorer,
+    n_tried,
+    read_for_search,
+    sliceable,
+)
+from foresift.table import Table
+
+__all__ = ["ContributionSelector"]
+
+# "Information gain becomes 0" ends a branch in Algorithm 1; below this a gain is nothing but rounding.
+_NO_GAIN = 1e-12
+
+
+class ContributionSelector(RankingSelector):
+    """Drop the features that contribute least to a forest, as long as the error allows (Murata IV).
+
+    The contribution ratio of a feature is the share of a forest's split rows that are split on it (eq. 5). The
+    one with the lowest is dropped, the forest is judged by cross-validation, and so on until the error has risen
+    too far. A step takes one forest and its cross-validation, however many features there are; a backward search
+    takes one per feature.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Stop at so many features, or at such a share of all, whatever the error. None stops by the error.
+    mode : {"sequential", "batch"}, default="sequential"
+        Grow a new forest after every deletion to see what contributes least now (Algorithm 2), or read the order
+        from the forest of all features (Algorithm 3).
+    max_error_increase : float or None, default=0.1
+        How far the error may rise above that with all features: 0.1 lets it go from 3 % to 13 %. The last set
+        before it is passed is kept. None goes down to one feature and keeps the best set.
+    relative : bool, default=False
+        Read `max_error_increase` as a share of the error with all features.
+    step : int or float, default=1
+        Features dropped at a time, or a share of those that are left.
+    patience : int, default=0
+        So many sets in a row may pass the limit before the search ends; if a smaller one is within it again, it
+        is kept.
+    protect_pairs : bool, default=False
+        Drop features that work together with another one last: those of a significant pair in
+        `foresift.importance.co_occurrence`. In XOR neither half contributes anything without the other.
+    pair_alpha : float, default=0.05
+        Chance of a false pair, over all pairs.
+    estimator : classifier or None, default=None
+        The forest: one of ours or any whose trees `foresift.importance.node_tables` reads. None is that of
+        Algorithm 1: sqrt(p) features per node, 10 random thresholds each, a leaf where nothing is gained.
+    n_estimators : int, default=100
+        Trees of that forest, where `estimator` is None.
+    scoring : str or callable, default="accuracy"
+        A scorer of scikit-learn; higher is better. The error is 1 less the score.
+    cv : int, splitter, iterable of (train, test) rows or None, default=3
+        The folds, the same for all sets; a number means stratified and shuffled ones. None estimates no errors,
+        which is three times as fast; then `n_features_to_select` must be given.
+    return_partial : bool, default=False
+        On Ctrl-C, return the best set so far; else KeyboardInterrupt goes on, after it has been stored.
+    verbose : int, default=0
+        1 prints a line per step to the standard error output: features, error, time left.
+    n_jobs : int, default=None
+        Threads; -1 uses all cores. The outcome is the same for any number.
+    random_state : int, RandomState or None, default=None
+        Deals out the folds and seeds the forest if it has no seed.
+
+    Attributes
+    ----------
+    contributions_ : ndarray of shape (n_features,)
+        Contribution ratios with all features, in percent.
+    path_ : SearchPath
+        Every set, from all features on, with score, error, reduction rate and seconds.
+    pairs_ : CoOccurrence
+        The pairs in the forest of all features, if `protect_pairs` is set.
+    full_error_ : float
+        Error with all features; NaN without `cv`.
+    interrupted_ : bool
+        Whether the search was cut short.
+    scores_ : ndarray of shape (n_features,)
+        "batch": the contribution ratio, and for the protected features 100 more. "sequential": how many features
+        were dropped before; for the kept ones all that were, and their share of the last forest's contributions.
+    ranking_ : ndarray of shape (n_features,)
+        1 is the best.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+    n_features_in_, feature_names_in_, schema_
+        What the columns were.
+
+    See Also
+    --------
+    foresift.importance.contribution_ratio : The ratios of any fitted forest.
+    foresift.SequentialSelector : Tries every deletion instead.
+    foresift.search_path.commonality : How far two paths agree (Figure 8).
+
+    Notes
+    -----
+    The ratios are of a forest on all rows; only the error is cross-validated. Features that are equal in
+    contribution are dropped from the last column on. docs/murata.md compares the method with backward search on
+    the four tables of the paper.
+
+    Examples
+    --------
+    >>> from foresift import ContributionSelector
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selector = ContributionSelector(max_error_increase=0.02, random_state=0).fit(X, y)
+    >>> selector.path_.n_features, selector.get_support(indices=True)
+    (array([4, 3, 2, 1]), array([2, 3]))
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **RankingSelector._parameter_constraints,
+        "mode": [StrOptions({"sequential", "batch"})],
+        "max_error_increase": [Interval(numbers.Real, 0, None, closed="left"), None],
+        "relative": ["boolean"],
+        "step": [
+            Interval(numbers.Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
+        ],
+        "patience": [Interval(numbers.Integral, 0, None, closed="left")],
+        "protect_pairs": ["boolean"],
+        "pair_alpha": [Interval(numbers.Real, 0, 1, closed="neither")],
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "n_estimators": [Interval(numbers.Integral, 1, None, closed="left")],
+        "scoring": [str, callable],
+        "cv": [
+            Interval(numbers.Integral, 2, None, closed="left"),
+            HasMethods(["split", "get_n_splits"]),
+            "array-like",
+            None,
+        ],
+        "return_partial": ["boolean"],
+        "verbose": ["verbose"],
+        "n_jobs": [numbers.Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select=None,
+        *,
+        mode="sequential",
+        max_error_increase=0.1,
+        relative=False,
+        step=1,
+        patience=0,
+        protect_pairs=False,
+        pair_alpha=0.05,
+        estimator=None,
+        n_estimators=100,
+        scoring="accuracy",
+        cv=3,
+        return_partial=False,
+        verbose=0,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.mode = mode
+        self.max_error_increase = max_error_increase
+        self.relative = relative
+        self.step = step
+        self.patience = patience
+        self.protect_pairs = protect_pairs
+        self.pair_alpha = pair_alpha
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.scoring = scoring
+        self.cv = cv
+        self.return_partial = return_partial
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    path_: SearchPath
+
+    @fit_context(prefer_skip_nested_validation=False)  # the forest checks its own parameters
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Drop features, and keep the last set whose error was acceptable.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
+            The columns; missing values are allowed, unless `estimator` does not take them.
+        y : array-like of shape (n,)
+            The class of every row.
+        sample_weight : array-like of shape (n,), default=None
+            How much each row counts; one of weight 0 is not there.
+
+        Returns
+        -------
+        ContributionSelector
+            Itself.
+        """
+        seed = seed_of(self.random_state)
+        estimator = seeded(clone(self._estimator()), seed)
+        table, weights = read_for_search(self, estimator, X, y, sample_weight)
+        n_wanted = self._n_wanted(table.n_columns)
+        if self.cv is None and n_wanted is None:
+            raise ValueError("Without cv there are no errors to stop by: set n_features_to_select, or cv=3.")
+        scorer = None
+        if self.cv is not None:
+            folds = make_folds(table, weights, self.cv, seed)
+            how: dict[str, Any] = {"scoring": self.scoring, "n_jobs": self.n_jobs}
+            scorer = make_subset_scorer(estimator, X, table, weights, folds, **how)
+        forests = _Forests(estimator, X, table, weights, self.n_jobs)
+        self.schema_ = table.schema
+        self.path_, self.interrupted_, self.full_error_ = SearchPath(table.n_columns), False, math.nan
+        for name in ("pairs_", "contributions_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        self._ratios: list[NDArray[np.float64]] = []
+        self._protected = np.zeros(table.n_columns, dtype=bool)
+        try:
+            with track(self, None, task="step", X=X, y=y) as progress:
+                self._descend(forests, scorer, n_wanted, progress)
+        except KeyboardInterrupt:
+            self.interrupted_ = True
+            if not self._ratios or not self.return_partial:
+                self._keep(n_wanted)
+                raise
+        self._keep(n_wanted)
+        return self
+
+    def _estimator(self) -> Any:
+        if self.estimator is not None:
+            return self.estimator
+        return SiftForestClassifier(
+            self.n_estimators, max_features="sqrt", n_thresholds=10, min_gain=_NO_GAIN
+        )
+
+    # --- the way down ---
+
+    def _descend(
+        self, forests: _Forests, scorer: SubsetScorer | None, n_wanted: int | None, progress: Progress
+    ) -> None:
+        features = np.arange(self.path_.n_features_in)
+        last, beyond = time.perf_counter(), 0
+        while True:
+            subset = tuple(features.tolist())
+            score = math.nan if scorer is None else scorer([subset])[0]
+            if not self.path_:
+                self.full_error_ = 1.0 - score
+            if self.mode == "sequential" or not self.path_:
+                ratios = self._contributions(forests, features)
+            self._ratios.append(ratios)
+            now = time.perf_counter()
+            self.path_.append(Step(subset, score, now - last))
+            last = now
+            beyond = 0 if self._within_limit(score) else beyond + 1
+            if self.verbose:
+                report(type(self).__name__, self.path_, self._seconds_left(n_wanted))
+            if progress.advance():
+                self.interrupted_ = True
+                return
+            enough = len(features) <= n_wanted if n_wanted is not None else beyond > self.patience
+            if enough or len(features) == 1:
+                return
+            features = self._drop(features, ratios, n_wanted)
+
+    def _contributions(self, forests: _Forests, features: NDArray[np.intp]) -> NDArray[np.float64]:
+        ratios, pairs = forests.read(features, self.protect_pairs)
+        if not self.path_:
+            self.contributions_ = ratios
+            if pairs is not None:
+                self.pairs_ = pairs
+        if pairs is not None:
+            self._protected = pairs.significant(self.pair_alpha).any(axis=1)
+        return ratios
+
+    def _drop(
+        self, features: NDArray[np.intp], ratios: NDArray[np.float64], n_wanted: int | None
+    ) -> NDArray[np.intp]:
+        n_left = len(features)
+        step = self.step if isinstance(self.step, numbers.Integral) else max(1, int(self.step * n_left))
+        least = 1 if n_wanted is None else n_wanted
+        order = self._order(features, ratios)
+        return np.sort(order[min(int(step), n_left - least) :])
+
+    def _order(self, features: NDArray[np.intp], ratios: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Features in the order in which they go: unprotected first, low ratios first, of equals the last."""
+        rounded = np.round(ratios[features], 9)
+        return features[np.lexsort((-features, rounded, self._protected[features]))]
+
+    def _within_limit(self, score: float) -> bool:
+        if self.max_error_increase is None or math.isnan(score):
+            return True
+        increase = self.max_error_increase
+        limit = self.full_error_ * (1 + increase) if self.relative else self.full_error_ + increase
+        return 1.0 - score <= limit + ROUNDING
+
+    def _seconds_left(self, n_wanted: int | None) -> float:
+        """Estimate from the steps so far; a step gets cheaper with fewer features, so it is on the safe side."""
+        left = len(self.path_[-1].features) - (n_wanted or 1)
+        steps = (
+            left / self.step if isinstance(self.step, numbers.Integral) else math.log(left + 1) / self.step
+        )
+        return float(np.mean(self.path_.seconds[-5:])) * max(0.0, math.ceil(steps))
+
+    # --- the outcome ---
+
+    def _keep(self, n_wanted: int | None) -> None:
+        if not self.path_ or not self._ratios:
+            return
+        chosen = self.path_[self._chosen(n_wanted)]
+        self.support_ = self.path_.mask(chosen)
+        self.scores_ = self._scores(chosen)
+        self.ranking_ = ranks_by_score(self.scores_)
+        del self._ratios, self._protected
+
+    def _chosen(self, n_wanted: int | None) -> int:
+        if n_wanted is not None:
+            return len(self.path_) - 1
+        if self.max_error_increase is None:
+            return self.path_.features.index(self.path_.best().features)
+        return max(i for i, step in enumerate(self.path_) if self._within_limit(step.score))
+
+    def _scores(self, chosen: Step) -> NDArray[np.float64]:
+        if self.mode == "batch":
+            return self.contributions_ + 100.0 * self._protected
+        # Counted back from the chosen set: what was dropped after it is kept.
+        at = self.path_.features.index(chosen.features)
+        scores = np.full(self.path_.n_features_in, np.nan)
+        n_dropped = 0
+        for k in range(at):
+            gone = np.array(
+                sorted(set(self.path_[k].features) - set(self.path_[k + 1].features)), dtype=np.intp
+            )
+            order = gone[np.lexsort((-gone, np.round(self._ratios[k][gone], 9)))]
+            scores[order] = n_dropped + np.arange(len(gone))
+            n_dropped += len(gone)
+        kept = list(chosen.features)
+        scores[kept] = n_dropped + self._ratios[at][kept] / 100.0
+        return scores
+
+    def _own_support(self) -> NDArray[np.bool_]:
+        return self.support_
+
+    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        return self.scores_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None and hasattr(self.estimator, "__sklearn_tags__"):
+            inputs = get_tags(self.estimator).input_tags
+            tags.input_tags.sparse, tags.input_tags.allow_nan = inputs.sparse, inputs.allow_nan
+        return tags
+
+
+class _Forests:
+    """Forests on all rows and some columns, and what their trees say of these columns."""
+
+    def __init__(
+        self, estimator: Any, X: Any, table: Table, weights: NDArray[np.float64] | None, n_jobs: int | None
+    ) -> None:
+        self._estimator, self._table, self._n_jobs, self._weights = estimator, table, n_jobs, weights
+        self._on_store = grows_on_store(estimator)
+        if self._on_store:
+            self._grower = make_store_grower(estimator, table, estimator.row_weights(table, weights))
+        else:
+            self._X, self._labels = sliceable(X), table.classes[table.target]
+
+    def read(
+        self, features: NDArray[np.intp], with_pairs: bool
+    ) -> tuple[NDArray[np.float64], CoOccurrence | None]:
+        """Contribution ratios of all columns, 0 for those left out, and on wish the pairs."""
+        tables = self._grow(features) if self._on_store else self._fit(features)
+        p = self._table.n_columns
+        return contributions(tables, p), count_pairs(tables, p) if with_pairs else None
+
+    def _grow(self, features: NDArray[np.intp]) -> list[NodeTable]:
+        trees = range(getattr(self._estimator, "n_estimators", 1))
+        parts = fold_trees(
+            self._grower,
+            trees,
+            Progress(self._estimator, None, "tree", {}),
+            list,
+            size=max(1, math.ceil(len(trees) / (4 * effective_n_jobs(self._n_jobs)))),
+            tried=False,
+            columns=features.astype(np.uint32),
+            max_features=n_tried(self._estimator, len(features)),
+            n_jobs=self._n_jobs,
+        )
+        return [table for part in parts for table in part]
+
+    def _fit(self, features: NDArray[np.intp]) -> list[NodeTable]:
+        X = take_columns(self._X, features)
+        model = fit_plain(clone(self._estimator), X, self._labels, self._weights)
+        tables = node_tables(model)
+        for table in tables:
+            inner = ~table.is_leaf
+            table.nodes["feature"][inner] = features[table.nodes["feature"][inner]]
+        return tables

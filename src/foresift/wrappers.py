@@ -1,0 +1,365 @@
+"""Searches for the set of features with which a classifier predicts best."""
+
+from __future__ import annotations
+
+import numbers
+import time
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from foresift._sklearn import (
+    HasMethods,
+    Interval,
+    Progress,
+    StrOptions,
+    fit_context,
+    seed_of,
+    seeded,
+    track,
+)
+from foresift.forests import SiftForestClassifier
+from foresift.ranking import RankingSelector, ranks_by_score
+from foresift.search_path import ROUNDING, SearchPath, Step, report
+from foresift.searches import Found, backward, exhaustive, forward, n_subsets, plus_minus
+from foresift.subset_scores import (
+    SubsetScorer,
+    make_folds,
+    make_subset_scorer,
+    read_for_search,
+)
+from foresift.table import Table
+
+__all__ = ["SequentialSelector"]
+
+
+class SequentialSelector(RankingSelector):
+    """Search for the features with which a classifier predicts best, set by set (Murata II).
+
+    Every set is judged by cross-validation of a classifier that sees only its columns, so the choice suits that
+    classifier, and takes as many fits. Forests and trees of this package are grown on one column store that is
+    made once; folds and sets of columns are masks of it.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        Whom the features are for; None is a `SiftForestClassifier` of 50 trees and sqrt(p) columns per node.
+    n_features_to_select : int, float or None, default=None
+        Stop at so many features, or at such a share of all, and keep the best set of that size. None stops by
+        `tol` or `max_error_increase` if one is given; else the whole way is searched and the best set kept, of
+        equals the smallest.
+    direction : {"forward", "backward", "plus-minus", "exhaustive"}, default="backward"
+        Add the feature that helps most (SFS); drop the one that is missed least (SBS); add `plus` and drop
+        `minus` in turn (Stearns); or try every set (round robin), the only one that is sure to find the best.
+    plus, minus : int, default=2, 1
+        Steps of "plus-minus"; more forth than back.
+    floating : bool, default=False
+        After every step of "forward" or "backward" go back as long as that makes the best set of its size.
+    tol : float or None, default=None
+        "forward" stops when a further feature does not raise the score by as much; "backward" when a deletion
+        would lower it by more.
+    max_error_increase : float or None, default=None
+        Keep the smallest set whose error is at most that much above the error with all features: 0.1 lets it
+        rise from 3 % to 13 %.
+    relative : bool, default=False
+        Read `max_error_increase` as a share of the error with all features: 0.1 lets it rise from 3 % to 3.3 %.
+    scoring : str or callable, default="accuracy"
+        A scorer of scikit-learn; higher is better. The error is 1 less the score.
+    cv : int, splitter or iterable of (train, test) rows, default=3
+        The folds, the same for all sets. A number means stratified and shuffled ones.
+    max_subsets : int, default=100000
+        An exhaustive search over more sets is refused.
+    return_partial : bool, default=False
+        On Ctrl-C, return the best set so far; else KeyboardInterrupt goes on, after it has been stored.
+    verbose : int, default=0
+        1 prints a line per step to the standard error output: features, error, time left.
+    n_jobs : int, default=None
+        Threads (of other classifiers: processes) that evaluate sets; -1 uses all cores. The outcome is the same
+        for any number.
+    random_state : int, RandomState or None, default=None
+        Deals out the folds and seeds the classifier if it has no seed. All sets meet the same folds and seeds.
+
+    Attributes
+    ----------
+    path_ : SearchPath
+        Every set the search moved to, with score, error, reduction rate and seconds.
+    full_error_ : float
+        Error with all features; NaN if the search did not need it.
+    n_evaluated_, n_cached_ : int
+        How many sets were evaluated, and how often one was known already.
+    interrupted_ : bool
+        Whether the search was cut short.
+    scores_ : ndarray of shape (n_features,)
+        Number of sizes at which the best set found has the feature, and for the kept ones the number of all
+        features more: what was dropped last, or added first, scores high.
+    ranking_ : ndarray of shape (n_features,)
+        1 is the best.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+    n_features_in_, feature_names_in_, schema_
+        What the columns were.
+
+    See Also
+    --------
+    foresift.ContributionSelector : Reads what to drop from one forest per step instead of trying all.
+
+    Notes
+    -----
+    `path_` errors are those the search itself minimised, so they flatter the set it chose: judge that on other
+    rows, for instance by cross-validating the selector and the classifier in one pipeline.
+
+    A class must be among the training rows of every fold. Sample weights count in fitting and in scoring.
+
+    Examples
+    --------
+    >>> from foresift import SequentialSelector
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selector = SequentialSelector(max_error_increase=0.02, random_state=0).fit(X, y)
+    >>> selector.path_.n_features, selector.get_support(indices=True)
+    (array([4, 3, 2, 1]), array([3]))
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        **RankingSelector._parameter_constraints,
+        "direction": [StrOptions({"forward", "backward", "plus-minus", "exhaustive"})],
+        "plus": [Interval(numbers.Integral, 1, None, closed="left")],
+        "minus": [Interval(numbers.Integral, 1, None, closed="left")],
+        "floating": ["boolean"],
+        "tol": [Interval(numbers.Real, None, None, closed="neither"), None],
+        "max_error_increase": [Interval(numbers.Real, 0, None, closed="left"), None],
+        "relative": ["boolean"],
+        "scoring": [str, callable],
+        "cv": [
+            Interval(numbers.Integral, 2, None, closed="left"),
+            HasMethods(["split", "get_n_splits"]),
+            "array-like",
+        ],
+        "max_subsets": [Interval(numbers.Integral, 1, None, closed="left")],
+        "return_partial": ["boolean"],
+        "verbose": ["verbose"],
+        "n_jobs": [numbers.Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        n_features_to_select=None,
+        *,
+        direction="backward",
+        plus=2,
+        minus=1,
+        floating=False,
+        tol=None,
+        max_error_increase=None,
+        relative=False,
+        scoring="accuracy",
+        cv=3,
+        max_subsets=100_000,
+        return_partial=False,
+        verbose=0,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.n_features_to_select = n_features_to_select
+        self.direction = direction
+        self.plus = plus
+        self.minus = minus
+        self.floating = floating
+        self.tol = tol
+        self.max_error_increase = max_error_increase
+        self.relative = relative
+        self.scoring = scoring
+        self.cv = cv
+        self.max_subsets = max_subsets
+        self.return_partial = return_partial
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    path_: SearchPath
+
+    @fit_context(prefer_skip_nested_validation=False)  # the classifier checks its own parameters
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Search, and keep the set that was found.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
+            The columns, of a kind that the classifier takes.
+        y : array-like of shape (n,)
+            The class of every row.
+        sample_weight : array-like of shape (n,), default=None
+            How much each row counts; one of weight 0 is not there.
+
+        Returns
+        -------
+        SequentialSelector
+            Itself.
+        """
+        seed = seed_of(self.random_state)
+        estimator = seeded(clone(self._estimator()), seed)
+        table, weights = read_for_search(self, estimator, X, y, sample_weight)
+        n_wanted = self._n_wanted(table.n_columns)
+        self._check_rules(table.n_columns, n_wanted)
+        folds = make_folds(table, weights, self.cv, seed)
+        scorer = make_subset_scorer(
+            estimator, X, table, weights, folds, scoring=self.scoring, n_jobs=self.n_jobs
+        )
+        self.schema_ = table.schema
+        self.path_, self.interrupted_, self.full_error_ = SearchPath(table.n_columns), False, float("nan")
+        try:
+            with track(self, None, task="step", X=X, y=y) as progress:
+                self._search(table, scorer, n_wanted, progress)
+        except KeyboardInterrupt:
+            self.interrupted_ = True
+            if not self.path_ or not self.return_partial:
+                self._keep(scorer, n_wanted)
+                raise
+        self._keep(scorer, n_wanted)
+        return self
+
+    def _estimator(self) -> Any:
+        return SiftForestClassifier(50, max_features="sqrt") if self.estimator is None else self.estimator
+
+    def _check_rules(self, n_columns: int, n_wanted: int | None) -> None:
+        """Refuse what does not go together, before anything takes long."""
+        if self.direction == "plus-minus" and self.plus <= self.minus:
+            raise ValueError(
+                f"plus={self.plus} must be more than minus={self.minus}, or the search never gets anywhere."
+            )
+        if self.floating and self.direction not in ("forward", "backward"):
+            raise ValueError(f'floating=True goes with "forward" or "backward", not with "{self.direction}".')
+        rules = {
+            "n_features_to_select": n_wanted,
+            "tol": self.tol,
+            "max_error_increase": self.max_error_increase,
+        }
+        given = [name for name, value in rules.items() if value is not None]
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)} are rules to stop by: set one of them.")
+        if self.tol is not None and self.direction not in ("forward", "backward"):
+            raise ValueError(f'tol goes with "forward" or "backward", not with "{self.direction}".')
+        if self.direction == "exhaustive" and n_subsets(n_columns, n_wanted) > self.max_subsets:
+            count = n_subsets(n_columns, n_wanted)
+            raise ValueError(
+                f"An exhaustive search would evaluate {count:,} sets, more than max_subsets={self.max_subsets:,}:"
+                ' raise that if you can wait, set n_features_to_select, or use direction="plus-minus".'
+            )
+
+    # --- the search ---
+
+    def _search(self, table: Table, scorer: SubsetScorer, n_wanted: int | None, progress: Progress) -> None:
+        everything = tuple(range(table.n_columns))
+        if self.max_error_increase is not None:
+            self.full_error_ = 1.0 - scorer([everything])[0]
+        steps = self._steps(table.n_columns, scorer, n_wanted)
+        last = time.perf_counter()
+        for features, score in steps:
+            now = time.perf_counter()
+            self.path_.append(Step(features, score, now - last))
+            if features == everything:
+                self.full_error_ = 1.0 - score
+            last = now
+            if self.verbose:
+                report(type(self).__name__, self.path_, self._seconds_left(scorer, n_wanted))
+            if progress.advance():
+                self.interrupted_ = True
+                return
+            if self._enough(n_wanted):
+                return
+
+    def _steps(self, p: int, scorer: SubsetScorer, n_wanted: int | None) -> Iterator[Found]:
+        if self.direction == "forward":
+            return forward(p, scorer, floating=self.floating)
+        if self.direction == "backward":
+            return backward(p, scorer, floating=self.floating)
+        if self.direction == "plus-minus":
+            return plus_minus(p, scorer, plus=self.plus, minus=self.minus)
+        return exhaustive(p, scorer, size=n_wanted)
+
+    @property
+    def _shrinks(self) -> bool:
+        return self.direction == "backward"
+
+    def _enough(self, n_wanted: int | None) -> bool:
+        """Whether the search has come to its end, by what its last step was."""
+        size = len(self.path_[-1].features)
+        if self.direction == "exhaustive":
+            return self.max_error_increase is not None and self._within_limit(self.path_[-1])
+        if n_wanted is not None:
+            # Sets of "plus-minus" count after the way back: it ends behind the size it looks for.
+            beyond = self.plus - self.minus if self.direction == "plus-minus" else 0
+            full = size == self.path_.n_features_in
+            return size <= n_wanted if self._shrinks else size >= n_wanted + beyond or full
+        sizes = self.path_.n_features
+        if np.count_nonzero(sizes == size) > 1:  # floating: the rules look at sizes that are new
+            return False
+        if self.max_error_increase is not None:
+            return self._within_limit(self.path_[-1]) != self._shrinks
+        return self.tol is not None and len(sizes) > 1 and not self._step_pays(size)
+
+    def _within_limit(self, step: Step) -> bool:
+        increase = self.max_error_increase
+        limit = self.full_error_ * (1 + increase) if self.relative else self.full_error_ + increase
+        return bool(1.0 - step.score <= limit + ROUNDING)
+
+    def _step_pays(self, size: int) -> bool:
+        now = self.path_.best(size).score
+        before = self.path_.best(size + 1 if self._shrinks else size - 1).score
+        # Forward a feature must bring tol; backward a deletion may cost it.
+        return now >= before - self.tol - ROUNDING if self._shrinks else now >= before + self.tol - ROUNDING
+
+    # --- the outcome ---
+
+    def _keep(self, scorer: SubsetScorer, n_wanted: int | None) -> None:
+        self.n_evaluated_, self.n_cached_ = scorer.n_evaluated, scorer.n_cached
+        if not self.path_:
+            return
+        self.support_ = self.path_.mask(self._chosen(n_wanted))
+        self.scores_ = self.path_.memberships() + self.path_.n_features_in * self.support_
+        self.ranking_ = ranks_by_score(self.scores_)
+
+    def _chosen(self, n_wanted: int | None) -> Step:
+        sizes = self.path_.n_features
+        if n_wanted is not None and n_wanted in sizes:
+            return self.path_.best(n_wanted)
+        if n_wanted is None and self.max_error_increase is not None:
+            good = [step for step in self.path_ if self._within_limit(step)]
+            return self.path_.best(min(len(step.features) for step in good)) if good else self.path_.best()
+        if n_wanted is None and self.tol is not None and len(sizes) > 1 and not self.interrupted_:
+            size = int(sizes[-1])
+            if not self._step_pays(size):  # the last step was one too many
+                return self.path_.best(size + 1 if self._shrinks else size - 1)
+            return self.path_.best(size)
+        return self.path_.best()
+
+    def _own_support(self) -> NDArray[np.bool_]:
+        return self.support_
+
+    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        return self.scores_
+
+    def _seconds_left(self, scorer: SubsetScorer, n_wanted: int | None) -> float:
+        """Estimate from the sets that a straight way to the end would evaluate."""
+        p, size = self.path_.n_features_in, len(self.path_[-1].features)
+        end = n_wanted if n_wanted is not None else 1 if self._shrinks else p
+        if self.direction == "exhaustive":
+            left = sum(n_subsets(p, k) for k in range(size + 1, p + 1)) if n_wanted is None else 0
+        else:
+            left = sum(range(end + 1, size + 1)) if self._shrinks else sum(p - k for k in range(size, end))
+        return left * float(self.path_.seconds.sum()) / max(1, scorer.n_evaluated)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None and hasattr(self.estimator, "__sklearn_tags__"):
+            inputs = get_tags(self.estimator).input_tags
+            tags.input_tags.sparse, tags.input_tags.allow_nan = inputs.sparse, inputs.allow_nan
+        return tags

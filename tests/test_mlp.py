@@ -15,10 +15,9 @@ def train(values, target, inputs=None, rows=None, *, weights=None, number=0, **o
     inputs = np.arange(values.shape[1]) if inputs is None else inputs
     rows = np.arange(len(values)) if rows is None else rows
     weights = None if weights is None else np.asarray(weights, np.float32)
-    return _core.train_network(
-        values, np.asarray(target, np.int32), weights, np.asarray(inputs, np.uint32), np.asarray(rows, np.uint32),
-        number, None, **options,
-    )  # fmt: skip
+    inputs, rows = np.asarray(inputs, np.uint32), np.asarray(rows, np.uint32)
+    target = np.asarray(target, np.int32)
+    return _core.train_network(values, target, weights, inputs, rows, number, None, **options)
 
 
 def outputs(layers, values, inputs=None):
@@ -53,7 +52,7 @@ def test_gradients_of_the_twin_equal_finite_differences(n_outputs):
 
 @pytest.mark.parametrize("n_outputs", [1, 4])
 def test_one_step_of_the_kernel_is_down_the_gradient(n_outputs):
-    """One row, one epoch, no momentum: the weights move by -rate times the finite differences of the error."""
+    """One row, one epoch, no momentum: weights move by -rate times the finite differences of the error."""
     _, values, target = random_problem(1, n_rows=1, n_outputs=n_outputs)
     rate, shape = 0.25, {"n_hidden": 6, "n_outputs": n_outputs, "seed": 3}
     before = train(values, target, epochs=0, **shape)
@@ -143,7 +142,7 @@ def test_sigmoid_is_exact_to_single_precision_and_saturates():
 
 def test_a_rate_that_is_too_large_leaves_numbers_that_are_not():
     _, values, target = random_problem(3)
-    layers = train(100 * values, target, n_hidden=5, epochs=50, learning_rate=1e38)
+    layers = train(100 * values, target, n_hidden=5, epochs=50, learning_rate=3e38)
     assert not all(np.isfinite(layer).all() for layer in layers)
 
 

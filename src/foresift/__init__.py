@@ -8,6 +8,9 @@ from foresift.cfs import CFSSelector
 from foresift.embedded import ForestGainSelector
 from foresift.filters import FScoreSelector, InfoGainSelector, PearsonSelector
 from foresift.forests import SiftForestClassifier
+from foresift.genetic import GEFSClassifier
+from foresift.genetic_selector import GEFSSelector
+from foresift.networks import NetworkClassifier
 from foresift.relief import ReliefFSelector, ReliefSelector
 from foresift.ssv import SSVSelector
 from foresift.ssv_tree import SSVTreeClassifier
@@ -19,7 +22,10 @@ __all__ = [
     "CartClassifier",
     "FScoreSelector",
     "ForestGainSelector",
+    "GEFSClassifier",
+    "GEFSSelector",
     "InfoGainSelector",
+    "NetworkClassifier",
     "PearsonSelector",
     "ReliefFSelector",
     "ReliefSelector",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -210,9 +210,13 @@ class Evolution:
         first = Record(0, n_trained, *self.judge.errors(members), weight)
         return Population(tuple(members), scores, weight, n_trained, n_trained - len(members), (first,))
 
-    def step(self, old: Population, n_children: int, done: Callable[[], Any]) -> Population:
-        """Breed and train children, and keep the fittest of old and new (Opitz, Table 1, 2a to 2f)."""
+    def step(self, old: Population, most: int, done: Callable[[], Any]) -> Population:
+        """Breed and train children, and keep the fittest of old and new (Opitz, Table 1, 2a to 2f).
+
+        There are fewer children than usual if more than `most` models would have been trained in all.
+        """
         settings, last = self.settings, old.history[-1]
+        n_children = min(settings.n_offspring, most - old.n_trained)
         rng = np.random.default_rng([settings.seed, last.generation + 1])
         children = breed(
             [member.genome for member in old.members],
@@ -243,13 +247,6 @@ class Evolution:
             old.n_diverged + n_children - len(new),
             (*old.history, record),
         )
-
-    def grow(self, population: Population, most: int, done: Callable[[], Any]) -> Iterator[Population]:
-        """Yield generations until `most` models have been trained; the last may be smaller."""
-        while population.n_trained < most:
-            n_children = min(self.settings.n_offspring, most - population.n_trained)
-            population = self.step(population, n_children, done)
-            yield population
 
     def recall(self, population: Population) -> Population:
         """Ask the members of a population that has been stored for their outputs again."""

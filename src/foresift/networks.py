@@ -347,7 +347,8 @@ class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n,)
             Class labels.
         """
-        return np.asarray(self.classes_.take(self.predict_proba(X).argmax(axis=1)))
+        shares = self.predict_proba(X)
+        return np.asarray(self.classes_.take(shares.argmax(axis=1)))
 
     def __sklearn_tags__(self) -> Any:
         return table_tags(super().__sklearn_tags__())

@@ -196,12 +196,10 @@ def run_search(
     try:
         if population is None:
             population = timed(evolution.begin(most, count))
-        generations = evolution.grow(population, most, count)
-        while not (progress.stop_requested or _enough(population, began, max_seconds, patience)):
-            following = next(generations, None)
-            if following is None:
+        while population.n_trained < most and not progress.stop_requested:
+            if _enough(population, began, max_seconds, patience):
                 break
-            population = timed(following)
+            population = timed(evolution.step(population, most, count))
     except KeyboardInterrupt:
         if population is not None:
             keep(population)

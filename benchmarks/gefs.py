@@ -1,7 +1,7 @@
 """Speed of the networks: one against scikit-learn's, as a ratio in one run, and GEFS whole.
 
 Both networks have 10 hidden sigmoid units and one output, see 1,000 rows of 20 columns one by one, 30 times,
-with the learning rate 0.15 and the momentum 0.9. scikit-learn's minimises the cross-entropy where ours has the
+with momentum 0.9. scikit-learn's minimises the cross-entropy where ours has the
 squared error of the paper; both must have learned.
 
     python benchmarks/gefs.py                       # a minute

@@ -311,7 +311,7 @@ def test_selector_finds_columns_that_matter():
 
 def test_selector_is_the_classifiers_search(cancer):
     X, y = cancer
-    same = {**SMALL, "initial_length": 1.0, "diversity_weight": 0.5}
+    same = {**SMALL, "initial_length": 1.0, "diversity_weight": 0.5, "evaluate": "training"}
     selector, model = GEFSSelector(**same).fit(X, y), GEFSClassifier(**same).fit(X, y)
     assert [genome.tolist() for genome in selector.genomes_] == genomes(model)
     assert np.array_equal(selector.fitness_, model.fitness_)

@@ -201,7 +201,7 @@ Network train_network(const Examples& examples, std::span<const std::uint32_t> i
         for (std::size_t k = 0; k < order.size(); ++k) {
             if (k % kOften == 0 && stop && stop()) throw Interrupted();
             const std::uint32_t row = order[k];
-            const float* values = &examples.values[row * examples.n_columns];
+            const float* values = examples.values.data() + row * examples.n_columns;
             const float weight = examples.weights.empty() ? 1.0F : examples.weights[row];
             layers.outputs(values);
             layers.learn(values, examples.target[row], options.learning_rate * weight, options.momentum);
@@ -217,7 +217,7 @@ void network_outputs(const Network& network, std::span<const std::uint32_t> inpu
     Layers layers(inputs, n_hidden, n_outputs);
     layers.write(network);
     for (std::size_t row = 0; row < n_rows; ++row) {
-        const auto outputs = layers.outputs(&values[row * n_columns]);
+        const auto outputs = layers.outputs(values.data() + row * n_columns);
         std::copy(outputs.begin(), outputs.end(), out.begin() + static_cast<std::ptrdiff_t>(row * n_outputs));
     }
 }

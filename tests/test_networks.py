@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from foresift import NetworkClassifier
+from foresift import CartClassifier, GEFSClassifier, NetworkClassifier
 from foresift.coding import InputCoding, encoded_rows
 from foresift.networks import Backprop, MLPEnsemble, probabilities, step_weights
 from foresift.table import make_table
@@ -91,6 +91,15 @@ def test_a_nominal_column_of_missing_values_has_no_inputs():
     assert coding.n_inputs == 1
     assert coding.inputs_of([1]).tolist() == []
     assert coding.inputs_of([1, 0, 0]).tolist() == [0, 0]
+
+
+def test_nothing_but_missing_values():
+    X, y = pd.DataFrame({"empty": pd.Categorical([None] * 10)}), np.arange(10) < 7
+    network = NetworkClassifier(random_state=0).fit(X, y)
+    assert network.predict(X).all()
+    model = GEFSClassifier(CartClassifier(), population=3, n_candidates=5, random_state=0).fit(X, y)
+    assert model.predict_proba(X).shape == (10, 2)
+    assert GEFSClassifier(population=3, n_candidates=5, random_state=0).fit(X, y).predict(X).all()
 
 
 def test_hidden_units_by_the_rule():

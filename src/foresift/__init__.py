@@ -14,6 +14,9 @@ from foresift.ensembles import SubsetBaggingClassifier
 from foresift.feature_boosting import FeatureBoostingSelector
 from foresift.filters import FScoreSelector, InfoGainSelector, PearsonSelector, RandomSelector
 from foresift.forests import SiftForestClassifier
+from foresift.genetic import GEFSClassifier
+from foresift.genetic_selector import GEFSSelector
+from foresift.networks import NetworkClassifier
 from foresift.relief import ReliefFSelector, ReliefSelector
 from foresift.search_path import commonality
 from foresift.ssv import SSVSelector
@@ -32,7 +35,10 @@ __all__ = [
     "FScoreSelector",
     "FeatureBoostingSelector",
     "ForestGainSelector",
+    "GEFSClassifier",
+    "GEFSSelector",
     "InfoGainSelector",
+    "NetworkClassifier",
     "PearsonSelector",
     "RandomSelector",
     "ReliefFSelector",

@@ -69,6 +69,12 @@ METHODS: dict[str, tuple[str, str, dict[str, object], str]] = {
         "differences to the nearest row of another class (Kira & Rendell)",
     ),
     "relieff": ("relief", "ReliefFSelector", {}, "differences to near rows of other classes (Kononenko)"),
+    "gefs": (
+        "genetic_selector",
+        "GEFSSelector",
+        {},
+        "share in the genes of an ensemble of networks bred for it (Opitz)",
+    ),
     "cfs": ("cfs", "CFSSelector", {}, "columns that tell of the class and not of each other (Hall)"),
     "cumulative-gain": (
         "cumulative",

@@ -146,12 +146,11 @@ def finished() -> list[dict[str, str]]:
 
 def run(names: list[str], jobs: int) -> None:
     """Run the folds that are not there yet."""
-    done = {(row["data"], int(row["fold"])) for row in finished()}
     for name in names:
         X, y = load(name)
         splits = StratifiedKFold(10, shuffle=True, random_state=0).split(X, y)
         for fold, (train, test) in enumerate(splits):
-            if (name, fold) in done:
+            if any((row["data"], row["fold"]) == (name, str(fold)) for row in finished()):
                 continue
             rows = list(run_fold(name, X, y, fold, train, test, jobs))
             new = not FOLDS.exists()

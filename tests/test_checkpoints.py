@@ -8,11 +8,13 @@ import time
 
 import numpy as np
 import pytest
+from callbacks import Listener
 from sklearn.datasets import load_breast_cancer
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from foresift import GEFSClassifier, GEFSSelector
+from foresift._sklearn import HAS_CALLBACKS
 
 SMALL = {"population": 6, "n_candidates": 26, "n_offspring": 4, "epochs": 3}
 
@@ -64,6 +66,14 @@ def test_selector_goes_on_too(data, tmp_path):
     GEFSSelector(**{**SMALL, "n_candidates": 14}, random_state=0, checkpoint=path).fit(*data)
     again = GEFSSelector(**SMALL, random_state=0, checkpoint=str(path)).fit(*data)
     assert again.scores_.tolist() == whole.scores_.tolist()
+
+
+@pytest.mark.skipif(not HAS_CALLBACKS, reason="needs scikit-learn 1.9")
+def test_progress_counts_what_the_file_has(data, tmp_path):
+    path, listener = tmp_path / "search.npz", Listener()
+    GEFSClassifier(**{**SMALL, "n_candidates": 10}, checkpoint=path, random_state=0).fit(*data)
+    GEFSClassifier(**SMALL, checkpoint=path, random_state=0).set_callbacks(listener).fit(*data)
+    assert listener.ended[:-1] == [("network", k) for k in range(26)]
 
 
 def test_seed_is_that_of_the_file_if_none_is_given(data, tmp_path):

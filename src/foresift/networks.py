@@ -97,7 +97,7 @@ class Backprop:
 
 
 class MLPEnsemble:
-    """A population of networks on the same rows, trained and asked in threads.
+    """A population of networks on the same rows, trained in threads.
 
     Parameters
     ----------
@@ -167,9 +167,8 @@ class MLPEnsemble:
 
     def outputs(self, networks: Sequence[Network]) -> list[NDArray[np.float32]]:
         """Outputs of every network for every training row."""
-        return in_threads(
-            lambda network: network.outputs(self.values), networks, self.n_jobs, _core.StopFlag()
-        )
+        # One after another: to begin and end threads would take longer.
+        return [network.outputs(self.values) for network in networks]
 
 
 def step_weights(weights: NDArray[np.float64] | None) -> NDArray[np.float32] | None:

@@ -184,6 +184,8 @@ def run_search(
     began, evolution, count = time.monotonic(), search.evolution, progress.advance
     if population is None and checkpoint is not None:
         population = load_population(checkpoint, evolution, search.about)
+        if population is not None:
+            count(min(population.n_trained, most))
     before = population.history[-1].seconds if population is not None else 0.0
 
     def timed(population: Population) -> Population:

@@ -168,6 +168,9 @@ GrowOptions options_of(const nb::kwargs& kwargs) {
         else if (name == "value_thresholds") o.finish.value_thresholds = nb::cast<bool>(value);
         else if (name == "n_permutations") o.n_permutations = nb::cast<std::uint32_t>(value);
         else if (name == "permute_column") o.permute_column = nb::cast<std::vector<std::uint8_t>>(value);
+        else if (name == "n_twins") o.n_twins = nb::cast<std::uint32_t>(value);
+        else if (name == "min_share") o.split.min_share = nb::cast<double>(value);
+        else if (name == "column_order") o.column_order = nb::cast<std::vector<std::uint32_t>>(value);
         else if (name == "n_draw") o.n_draw = nb::cast<std::uint32_t>(value);
         else if (name == "seed") o.seed = nb::cast<std::uint64_t>(value);
         else if (name == "draw")
@@ -194,7 +197,11 @@ struct PyGrower {
         for (const auto c : target)
             if (c < 0 || static_cast<std::uint32_t>(c) >= k) throw nb::value_error("class code out of range");
         if (weights && weights->size() != target.size()) throw nb::value_error("one weight per row is needed");
-        n_permutations = options_of(kwargs).n_permutations;
+        const auto options = options_of(kwargs);
+        n_permutations = options.n_twins + options.n_permutations;
+        if (options.n_twins && options.n_permutations) throw nb::value_error("either n_twins or n_permutations");
+        for (const auto j : options.column_order)
+            if (j >= store->columns.size()) throw nb::index_error("no such column");
     }
 
     nb::list grow(const std::vector<std::uint64_t>& trees, const std::optional<Vector<double>>& feature_weights,

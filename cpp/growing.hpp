@@ -26,9 +26,10 @@ public:
     using Weight = typename Case::Weight;
 
     TreeGrower(std::span<const Column> columns, std::uint32_t n_classes, const GrowOptions& options, Score score,
-               std::span<const double> feature_weights, const std::function<bool()>& stop)
-        : columns_(columns), n_classes_(n_classes), options_(options), splitter_(score, options.split),
-          feature_weights_(feature_weights), stop_(stop), totals_(n_classes) {}
+               std::span<const double> feature_weights, std::span<const std::vector<std::uint32_t>> twins,
+               const std::function<bool()>& stop)
+        : columns_(columns), n_classes_(n_classes), options_(options), order_(options.column_order),
+          splitter_(score, options.split), feature_weights_(feature_weights), twins_(twins), stop_(stop), totals_(n_classes) {}
 
     /// times[i] = how often row i was drawn.
     Tree grow(std::uint64_t tree, std::span<const std::uint32_t> times, std::span<const std::int32_t> target,
@@ -69,8 +70,9 @@ private:
 
     void start(std::uint64_t tree) {
         tree_number_ = tree;
-        sampler_.emplace(static_cast<std::uint32_t>(columns_.size()), feature_weights_,
-                         feature_weights_.empty() && options_.max_features >= columns_.size());
+        const std::size_t n_places = order_.empty() ? columns_.size() : order_.size();
+        sampler_.emplace(static_cast<std::uint32_t>(n_places), feature_weights_,
+                         feature_weights_.empty() && options_.max_features >= n_places);
         shuffled_node_ = -1;
         codes_.clear();
         for (const auto& column : columns_) codes_.push_back(Codes::of(column));
@@ -94,6 +96,7 @@ private:
     void visit(const Pending& at);
     bool choose(const Pending& at, const NodeRows<Case>& node, Split& chosen);
     void try_permuted(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature, bool constant);
+    void try_twins(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature);
     void pick_by_ratio(const NodeRows<Case>& node, Split& chosen);
     double split_information(const Split& split, const NodeRows<Case>& node);
     void branch_of_rows(const Split& split, std::span<const Member<Case>> members);
@@ -129,8 +132,10 @@ private:
     std::vector<Codes> codes_;  // of every column, at first those of the store
     std::size_t n_classes_;
     const GrowOptions& options_;
+    std::span<const std::uint32_t> order_;  // of each place of the sampler, its column; empty: the same number
     Splitter<Case, Score> splitter_;
     std::span<const double> feature_weights_;
+    std::span<const std::vector<std::uint32_t>> twins_;  // of each, the row whose values a row has
     std::optional<FeatureSampler> sampler_;  // anew for every tree: its state is the tree's
     std::uint64_t tree_number_ = 0;
     const std::function<bool()>& stop_;
@@ -172,6 +177,7 @@ inline constexpr std::uint16_t kEveryBranch = 0xffff;
 template <class Case, class Score>
 std::size_t TreeGrower<Case, Score>::rows_worth_moving(std::size_t n_rows) const {
     constexpr std::size_t kCache = 1 << 19, kLevels = 8;  // bytes that stay close; levels a subtree has at least
+    if (!twins_.empty()) return 0;  // twins look up rows by their number in the store
     std::size_t bytes_per_row = 0;
     for (const auto& codes : codes_) bytes_per_row += codes.narrow ? 1 : 2;
     const std::size_t limit = kCache / std::max<std::size_t>(bytes_per_row, 1);
@@ -243,23 +249,25 @@ bool TreeGrower<Case, Score>::choose(const Pending& at, const NodeRows<Case>& no
     candidates_.clear();
     bool tried_one = false;
     for (std::uint32_t drawn = 0; drawn < options_.max_features || !tried_one; ++drawn) {
-        const auto feature = sampler_->draw(bits);
-        if (!feature) break;
+        const auto place = sampler_->draw(bits);
+        if (!place) break;
+        const std::uint32_t feature = order_.empty() ? *place : order_[*place];
         using Outcome = typename Splitter<Case, Score>::Outcome;
         Outcome outcome = Outcome::constant;
-        if (!sampler_->is_constant(*feature)) {
+        if (!sampler_->is_constant(*place)) {
             poll(node.members.size() + 64);
             const double floor = exact ? 0.0 : chosen.gain;
-            outcome = splitter_.best(columns_[*feature], codes_[*feature], node, floor, bits, trial_);
-            if (outcome == Outcome::constant) sampler_->mark_constant(*feature);
-            last_tried_ = *feature;
+            outcome = splitter_.best(columns_[feature], codes_[feature], node, floor, bits, trial_);
+            if (outcome == Outcome::constant) sampler_->mark_constant(*place);
+            last_tried_ = feature;
         }
         tried_one |= outcome != Outcome::constant;
-        trial_.feature = *feature;
+        trial_.feature = feature;
         if (options_.record_tried)
-            out_.tried.push_back({at.node, static_cast<std::int32_t>(*feature),
+            out_.tried.push_back({at.node, static_cast<std::int32_t>(feature),
                                   outcome == Outcome::found ? trial_.gain : 0.0});
-        if (options_.n_permutations > 0) try_permuted(at, node, *feature, outcome == Outcome::constant);
+        if (!twins_.empty()) try_twins(at, node, feature);
+        if (options_.n_permutations > 0) try_permuted(at, node, feature, outcome == Outcome::constant);
         if (outcome != Outcome::found) continue;
         // Rounding must not let a later column win over an equal earlier one.
         if (by_ratio)
@@ -299,6 +307,27 @@ void TreeGrower<Case, Score>::try_permuted(const Pending& at, const NodeRows<Cas
         const auto outcome = splitter_.best(columns_[feature], codes_[feature], rows, 0.0, bits, permuted_trial_);
         out_.permuted.push_back(outcome == Outcome::found ? permuted_trial_.gain : 0.0);
     }
+}
+
+// What fixed permutations of the column would have gained: the same search over other rows' values.
+template <class Case, class Score>
+void TreeGrower<Case, Score>::try_twins(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature) {
+    const std::size_t n = node.members.size();
+    Bits bits(options_.seed, tree_number_, static_cast<std::uint64_t>(at.node) + kShuffleStream);
+    if (shuffled_node_ != at.node) {
+        shuffled_node_ = at.node;
+        shuffled_.clear();
+        for (const auto& rows : twins_)
+            for (const auto& member : node.members) shuffled_.push_back({rows[member.row], member.of});
+    }
+    for (std::size_t t = 0; t < twins_.size(); ++t) {
+        poll(n + 64);
+        const NodeRows<Case> rows{std::span(shuffled_).subspan(t * n, n), node.totals};
+        using Outcome = typename Splitter<Case, Score>::Outcome;
+        const auto outcome = splitter_.best(columns_[feature], codes_[feature], rows, 0.0, bits, permuted_trial_);
+        out_.permuted.push_back(outcome == Outcome::found ? permuted_trial_.gain : 0.0);
+    }
+    last_tried_ = static_cast<std::uint32_t>(columns_.size());  // the splitter holds other rows' codes now
 }
 
 // C4.5 leaves nominal columns with nearly as many values as rows out of the average gain, unless all are like that.

@@ -41,7 +41,7 @@ struct Tree {
     std::vector<std::int32_t> set_offsets{0};
     std::vector<std::uint16_t> set_codes, set_branches;
     std::vector<Tried> tried;
-    std::vector<double> permuted;  // per trial, n_permutations gains; NaN for a column that was not asked for
+    std::vector<double> permuted;  // per trial, n_permutations or n_twins gains; NaN for a column that was not asked for
 };
 
 /// What C4.5 does with a tree once it is grown. It must have been grown with multiway splits, missing values as
@@ -65,6 +65,9 @@ struct GrowOptions {
     bool record_tried = false;
     std::uint32_t n_permutations = 0;       // each trial again with the node's classes shuffled, so often (record_tried)
     std::vector<std::uint8_t> permute_column;  // per column: whether that is wanted; empty: for all
+    std::uint32_t n_twins = 0;  // each trial again with fixed permutations of all rows, so many (not n_permutations)
+    std::vector<std::uint32_t> column_order;  // the columns that may be drawn, in the order that draws count in;
+                                              // empty: all as they stand. feature_weights must then be empty
     Draw draw = Draw::all;
     std::uint32_t n_draw = 0;  // rows per bootstrap or subsample
     std::uint64_t seed = 0;
@@ -90,6 +93,9 @@ public:
     std::vector<Tree> grow(std::span<const std::uint64_t> trees, std::span<const double> feature_weights,
                            const std::function<bool()>& stop) const;
 
+    /// The row whose values row i has in twin `twin` of every column: a permutation of the rows of positive weight.
+    std::vector<std::uint32_t> twin_rows(std::uint64_t twin) const;
+
     /// How often each row is drawn for tree `tree`. Rows of weight 0 never are, as if they were not there.
     std::vector<std::uint32_t> drawn_rows(std::uint64_t tree) const;
 
@@ -104,6 +110,7 @@ private:
     std::vector<double> weights_;
     std::vector<std::uint32_t> heavy_;  // the rows of positive weight; empty: all of them
     GrowOptions options_;
+    std::vector<std::vector<std::uint32_t>> twins_;  // twin_rows of every twin
     std::vector<double> xlogx_;  // empty: weights are not whole numbers, or too large for a table
 };
 

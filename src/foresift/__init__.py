@@ -2,12 +2,13 @@
 
 from importlib.metadata import version
 
-from foresift import criteria, datasets, importance
+from foresift import criteria, datasets, importance, stats
 from foresift.aggregate import AggregateSelector
 from foresift.cfs import CFSSelector
 from foresift.embedded import ForestGainSelector
 from foresift.filters import FScoreSelector, InfoGainSelector, PearsonSelector
 from foresift.forests import SiftForestClassifier
+from foresift.relevance import RelevanceSelector
 from foresift.relief import ReliefFSelector, ReliefSelector
 from foresift.ssv import SSVSelector
 from foresift.ssv_tree import SSVTreeClassifier
@@ -21,6 +22,7 @@ __all__ = [
     "ForestGainSelector",
     "InfoGainSelector",
     "PearsonSelector",
+    "RelevanceSelector",
     "ReliefFSelector",
     "ReliefSelector",
     "SSVSelector",
@@ -30,6 +32,7 @@ __all__ = [
     "criteria",
     "datasets",
     "importance",
+    "stats",
 ]
 
 __version__ = version("foresift")

@@ -169,6 +169,7 @@ GrowOptions options_of(const nb::kwargs& kwargs) {
         else if (name == "n_permutations") o.n_permutations = nb::cast<std::uint32_t>(value);
         else if (name == "permute_column") o.permute_column = nb::cast<std::vector<std::uint8_t>>(value);
         else if (name == "n_twins") o.n_twins = nb::cast<std::uint32_t>(value);
+        else if (name == "twins_per_tree") o.twins_per_tree = nb::cast<std::uint32_t>(value);
         else if (name == "min_share") o.split.min_share = nb::cast<double>(value);
         else if (name == "column_order") o.column_order = nb::cast<std::vector<std::uint32_t>>(value);
         else if (name == "n_draw") o.n_draw = nb::cast<std::uint32_t>(value);
@@ -224,6 +225,7 @@ struct PyGrower {
         return tables;
     }
 
+    NewArray<std::uint32_t> twin(std::uint64_t number) const { return to_numpy(grower.twin_rows(number)); }
     NewArray<std::uint32_t> drawn(std::uint64_t tree) const {
         std::vector<std::uint32_t> times;
         {
@@ -465,6 +467,7 @@ NB_MODULE(_core, m) {
                      "weights: NDArray[numpy.float64] | None, **options: object) -> None"))
         .def("grow", &PyGrower::grow, "trees"_a, "feature_weights"_a.none() = nb::none(), "stop"_a.none() = nb::none())
         .def_prop_ro("n_rows", [](const PyGrower& g) { return g.target.size(); })
+        .def("twin_rows", &PyGrower::twin, "twin"_a, "The row whose values each row has in a twin.")
         .def("drawn_rows", &PyGrower::drawn, "tree"_a, "How often each row is drawn for a tree.");
 
     nb::class_<PyRelief>(m, "Relief", "Differences between rows and their nearest neighbours; safe to use from many threads.")

@@ -97,6 +97,11 @@ private:
     bool choose(const Pending& at, const NodeRows<Case>& node, Split& chosen);
     void try_permuted(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature, bool constant);
     void try_twins(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature);
+    // Twins take turns: tree k has the next `twins_per_tree` of them after tree k - 1.
+    bool has_turn(std::size_t twin) const noexcept {
+        const std::size_t n = twins_.size(), m = options_.twins_per_tree;
+        return m == 0 || (twin + n - tree_number_ % n * m % n) % n < m;
+    }
     void pick_by_ratio(const NodeRows<Case>& node, Split& chosen);
     double split_information(const Split& split, const NodeRows<Case>& node);
     void branch_of_rows(const Split& split, std::span<const Member<Case>> members);
@@ -317,12 +322,19 @@ void TreeGrower<Case, Score>::try_twins(const Pending& at, const NodeRows<Case>&
     if (shuffled_node_ != at.node) {
         shuffled_node_ = at.node;
         shuffled_.clear();
-        for (const auto& rows : twins_)
-            for (const auto& member : node.members) shuffled_.push_back({rows[member.row], member.of});
+        for (std::size_t t = 0; t < twins_.size(); ++t)
+            if (has_turn(t))
+                for (const auto& member : node.members) shuffled_.push_back({twins_[t][member.row], member.of});
     }
+    std::size_t begin = 0;
     for (std::size_t t = 0; t < twins_.size(); ++t) {
+        if (!has_turn(t)) {
+            out_.permuted.push_back(std::numeric_limits<double>::quiet_NaN());
+            continue;
+        }
         poll(n + 64);
-        const NodeRows<Case> rows{std::span(shuffled_).subspan(t * n, n), node.totals};
+        const NodeRows<Case> rows{std::span(shuffled_).subspan(begin, n), node.totals};
+        begin += n;
         using Outcome = typename Splitter<Case, Score>::Outcome;
         const auto outcome = splitter_.best(columns_[feature], codes_[feature], rows, 0.0, bits, permuted_trial_);
         out_.permuted.push_back(outcome == Outcome::found ? permuted_trial_.gain : 0.0);

@@ -41,7 +41,7 @@ struct Tree {
     std::vector<std::int32_t> set_offsets{0};
     std::vector<std::uint16_t> set_codes, set_branches;
     std::vector<Tried> tried;
-    std::vector<double> permuted;  // per trial, n_permutations or n_twins gains; NaN for a column that was not asked for
+    std::vector<double> permuted;  // per trial, n_permutations or n_twins gains; NaN for what was not asked for
 };
 
 /// What C4.5 does with a tree once it is grown. It must have been grown with multiway splits, missing values as
@@ -66,6 +66,7 @@ struct GrowOptions {
     std::uint32_t n_permutations = 0;       // each trial again with the node's classes shuffled, so often (record_tried)
     std::vector<std::uint8_t> permute_column;  // per column: whether that is wanted; empty: for all
     std::uint32_t n_twins = 0;  // each trial again with fixed permutations of all rows, so many (not n_permutations)
+    std::uint32_t twins_per_tree = 0;  // only so many of the twins, in turn; the others gain NaN. 0: all of them
     std::vector<std::uint32_t> column_order;  // the columns that may be drawn, in the order that draws count in;
                                               // empty: all as they stand. feature_weights must then be empty
     Draw draw = Draw::all;

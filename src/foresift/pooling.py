@@ -1,4 +1,4 @@
-"""Puts the scores of unlike columns and of their twins on one scale, and reads p-values from the pooled twins."""
+"""Puts scores of unlike columns and their twins on one scale; p-values are read from the pooled twins."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def standardized(scores: NDArray[np.float64], kinds: NDArray[np.float64]) -> NDA
     Parameters
     ----------
     scores : ndarray of shape (n_features, 1 + n_twins)
-        Mean gains, of the columns and of at least three twins of each.
+        Mean gains, of the columns and of at least four twins of each; NaN for other twins.
     kinds : ndarray of shape (n_features,)
         See `kinds_of`.
 
@@ -69,7 +69,7 @@ def pooled_pvalues(z: NDArray[np.float64]) -> NDArray[np.float64]:
     >>> pooled_pvalues(np.array([[2.5, 0.0, 1.0], [0.5, -1.0, 2.0]]))
     array([0.2, 0.6])
     """
-    null = np.sort(z[:, 1:].ravel())
+    null = np.sort(z[:, 1:][~np.isnan(z[:, 1:])])
     at_least = len(null) - np.searchsorted(null, z[:, 0] - _TIE)
     return np.asarray((1 + at_least) / (1 + len(null)))
 
@@ -96,7 +96,7 @@ def _moments(
     twins: NDArray[np.float64], window: _Window, of_mean: float, of_variance: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and variance of each column's twins, shrunk to those of the window by these shares."""
-    mean, variance = twins.mean(axis=1), _variance(twins)
+    mean, variance = np.nanmean(twins, axis=1), _variance(twins)
     near_mean, near_variance = window.mean(mean), window.mean(variance)
     mean = near_mean + of_mean * (mean - near_mean)
     variance = near_variance * (variance / near_variance) ** of_variance
@@ -109,7 +109,7 @@ def _shrinkage(twins: NDArray[np.float64], window: _Window) -> tuple[float, floa
     several = window.size > 1
     if not several.any():
         return 1.0, 1.0
-    mean, variance = twins.mean(axis=1), _variance(twins)
+    mean, variance = np.nanmean(twins, axis=1), _variance(twins)
     near_mean, near_variance = window.mean(mean), window.mean(variance)
     part = (1 - 1 / window.size)[several]  # a column has a part in its window's mean
 
@@ -125,5 +125,5 @@ def _shrinkage(twins: NDArray[np.float64], window: _Window) -> tuple[float, floa
 
 def _variance(twins: NDArray[np.float64]) -> NDArray[np.float64]:
     """Variance of each row; a column of few rows may have none, which must not divide by zero."""
-    floor = 1e-12 + 1e-6 * twins.mean(axis=1) ** 2
-    return np.asarray(np.maximum(twins.var(axis=1, ddof=1), floor))
+    floor = 1e-12 + 1e-6 * np.nanmean(twins, axis=1) ** 2
+    return np.asarray(np.maximum(np.nanvar(twins, axis=1, ddof=1), floor))

@@ -22,7 +22,7 @@ __all__ = ["RelevanceSelector"]
 
 
 class RelevanceSelector(RankingSelector):
-    """Keep the features that gain more in a forest than permuted twins of all features do, at a set error rate.
+    """Keep the features that gain more in a forest than permuted twins do, at an error rate that holds.
 
     Every column has twins: its values in rows that are permuted once and for all. Wherever a tree tries a
     column, its twins are tried on the same rows, and the score of each is its mean information gain, the
@@ -44,8 +44,8 @@ class RelevanceSelector(RankingSelector):
     n_estimators : int, default=50
         Number of trees.
     n_twins : int or None, default=None
-        Twins per column, at least 3. None takes 10, or 1 / alpha if that is more: with fewer, a single relevant
-        feature cannot pass.
+        Twins per column, at least 4. None takes 10, or 1 / alpha if that is more: with fewer, a single
+        relevant feature cannot pass.
     max_features : int, float, {"sqrt", "log2"} or None, default=1/3
         Columns tried per node, at least one; the best is split.
     max_depth : int or None, default=5
@@ -89,9 +89,9 @@ class RelevanceSelector(RankingSelector):
     redundant_with_ : ndarray of int of shape (n_features,)
         For every relevant feature that tells the same as a better one, the number of that feature; else -1.
     stability_ : Stability or None
-        Agreement of the selections of half of the rows: `value` (1: always the same, 0: as if drawn at random),
-        `lower` and `upper` end of a 95 % interval; see `foresift.stats.selection_stability`. None without
-        half-samples.
+        Agreement of the selections of half of the rows: `value` (1: always the same, 0: as if drawn at
+        random), `lower` and `upper` end of a 95 % interval; see `foresift.stats.selection_stability`. None
+        without half-samples.
     selection_frequencies_ : ndarray of shape (n_features,) or None
         Share of the half-samples in which each feature was relevant.
     ranking_ : ndarray of shape (n_features,)
@@ -116,11 +116,12 @@ class RelevanceSelector(RankingSelector):
     relevant.
 
     Columns with the same codes are tried as one and get the same score. The outcome depends neither on the
-    number of threads nor on the order of the columns: twins have their rows permuted alike in all columns, and
-    columns are drawn in an order that depends on their values. The order of the rows matters as the seed does.
+    number of threads nor on the order of the columns: twins have their rows permuted alike in all columns,
+    and columns are drawn in an order that depends on their values. The order of the rows matters as the
+    seed does.
 
-    Two columns that matter only together, such as those of an exclusive or, show if enough nodes have been cut
-    by the one near the right place before the other is tried. By default that is a matter of luck;
+    Two columns that matter only together, such as those of an exclusive or, show if enough nodes have been
+    cut by the one near the right place before the other is tried. By default that is a matter of luck;
     ``max_features="sqrt", min_share=0.4, n_estimators=100`` finds such pairs, and finds less of the rest
     (docs/relevance.md, where the error rates and the power were measured).
 
@@ -140,7 +141,7 @@ class RelevanceSelector(RankingSelector):
         "alpha": [Interval(numbers.Real, 0, 1, closed="neither")],
         "minimal": ["boolean"],
         "n_estimators": [Interval(numbers.Integral, 1, None, closed="left")],
-        "n_twins": [Interval(numbers.Integral, 3, None, closed="left"), None],
+        "n_twins": [Interval(numbers.Integral, 4, None, closed="left"), None],
         "max_features": [
             Interval(numbers.Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="right"),
@@ -201,7 +202,7 @@ class RelevanceSelector(RankingSelector):
         with track(self, self.n_estimators * (1 + 2 * self.n_half_samples), task="tree") as progress:
             z, means = self._pass(table, weights, order, first, seed, progress)
             halves = self._halves(table, weights, order, first, seed, progress)
-        self.gains_, self.expected_gains_ = means[:, 0], means[:, 1:].mean(axis=1)
+        self.gains_, self.expected_gains_ = means[:, 0], _mean(means[:, 1:])
         self.null_scores_ = z[:, 1:]
         self.pvalues_, self.adjusted_pvalues_ = self._tests(z)
         self.relevant_ = self.adjusted_pvalues_ <= self.alpha
@@ -253,7 +254,7 @@ class RelevanceSelector(RankingSelector):
             )
             means = sums.mean
             # In the order of the hashes, so that rounding does not depend on how the columns stand.
-            tried = order[sums.weight[order] > 0]
+            tried = order[(sums.weight[order, 1:] > 0).sum(axis=1) >= 4]
             z[tried] = standardized(means[tried], kinds_of(table, weights)[tried])
         return z[first], means[first]
 
@@ -298,3 +299,10 @@ class RelevanceSelector(RankingSelector):
         support = np.zeros(len(last), dtype=bool)
         support[np.lexsort((self.ranking_, last))[:n_wanted]] = True
         return support
+
+
+def _mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean of what is known in each row."""
+    known = ~np.isnan(values)
+    sums = np.where(known, values, 0.0).sum(axis=1)
+    return np.divide(sums, known.sum(axis=1), out=np.full(len(values), np.nan), where=known.any(axis=1))

@@ -32,15 +32,12 @@ class TwinSums:
 
     Attributes
     ----------
-    weight : ndarray of shape (n_features,)
-        Sum of the weights.
-    gain : ndarray of shape (n_features, 1 + n_twins)
-        Sum of weight times gain: of the column, then of its twins.
+    weight, gain : ndarray of shape (n_features, 1 + n_twins)
+        Sum of the weights, and of weight times gain: of the column, then of its twins.
     """
 
     def __init__(self, n_features: int, n_twins: int) -> None:
-        self.weight = np.zeros(n_features)
-        self.gain = np.zeros((n_features, 1 + n_twins))
+        self.weight, self.gain = np.zeros((2, n_features, 1 + n_twins))
 
     def add_tree(self, table: NodeTable) -> None:
         """Add a tree that recorded its trials and those of the twins."""
@@ -52,8 +49,9 @@ class TwinSums:
         gains = np.column_stack([tried.gain, table.permuted])[fresh]
         shape = len(self.weight), len(weight)
         of_column = sparse.csr_array((weight, (feature, np.arange(len(weight)))), shape=shape)
-        self.weight += of_column.sum(axis=1)
-        self.gain += of_column @ gains
+        had_turn = np.flatnonzero(~np.isnan(gains).any(axis=0))
+        self.weight[:, had_turn] += of_column.sum(axis=1)[:, np.newaxis]
+        self.gain[:, had_turn] += of_column @ gains[:, had_turn]
 
     def merge(self, other: TwinSums) -> None:
         """Add what was summed elsewhere."""
@@ -62,13 +60,13 @@ class TwinSums:
 
     @property
     def mean(self) -> NDArray[np.float64]:
-        """Mean gains, of the shape of `gain`; NaN for columns without a trial that counts."""
-        weight = self.weight[:, np.newaxis]
-        return np.divide(self.gain, weight, out=np.full(self.gain.shape, np.nan), where=weight > 0)
+        """Mean gains, of the shape of `gain`; NaN without a trial that counts."""
+        known = self.weight > 0
+        return np.divide(self.gain, self.weight, out=np.full(known.shape, np.nan), where=known)
 
 
 def alike(table: Table) -> tuple[NDArray[np.uint32], NDArray[np.intp]]:
-    """Find columns with the same codes in every row, and an order of columns that depends on their codes only.
+    """Find columns with the same codes in every row, and an order of columns by nothing but their codes.
 
     Parameters
     ----------
@@ -88,7 +86,9 @@ def alike(table: Table) -> tuple[NDArray[np.uint32], NDArray[np.intp]]:
     for column in range(table.n_columns):
         codes = np.asarray(store.codes(column))
         kind = f"{store.is_nominal(column)} {store.n_values(column)}".encode()
-        first[column] = digests.setdefault(blake2b(codes.tobytes(), digest_size=16, key=kind).digest(), column)
+        first[column] = digests.setdefault(
+            blake2b(codes.tobytes(), digest_size=16, key=kind).digest(), column
+        )
     varies = [j for j in digests.values() if store.n_values(j) + store.has_missing(j) > 1]
     keys = {j: key for key, j in digests.items()}
     return np.array(sorted(varies, key=keys.__getitem__), dtype=np.uint32), first
@@ -127,7 +127,8 @@ def gather_twins(
     order : ndarray of uint32
         The columns to draw from; see `alike`.
     n_twins : int
-        Twins of every column.
+        Twins of every column. Every tree scores half of them, in turn, which costs half as much and makes
+        their scores hardly less certain: chance that all trees share is most of what sets them apart.
     n_estimators, max_features, max_depth, min_samples_split, nominal_splits, n_jobs
         As in a forest.
     min_share : float
@@ -154,6 +155,7 @@ def gather_twins(
         min_share=min_share,
         record_tried=True,
         n_twins=n_twins,
+        twins_per_tree=-(-n_twins // 2),
         column_order=order.tolist(),
         draw="all",
         seed=seed,

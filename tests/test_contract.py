@@ -25,6 +25,7 @@ from foresift import (
     FScoreSelector,
     InfoGainSelector,
     PearsonSelector,
+    RelevanceSelector,
     ReliefFSelector,
     ReliefSelector,
     SiftForestClassifier,
@@ -41,6 +42,8 @@ ESTIMATORS = [
     SiftForestClassifier(n_estimators=5, feature_sampling="two-stage+confidence", update_every=2),
     ForestGainSelector(bound="exact", n_estimators=5),
     ForestGainSelector(bound="exact", n_estimators=5, redundancy=0.5, weighting="unit"),
+    RelevanceSelector(n_estimators=20),
+    RelevanceSelector(n_estimators=20, error="none", n_twins=6, minimal=True, n_half_samples=1),
     SSVTreeClassifier(cv=3),
     SSVTreeClassifier(pruning=None),
     SSVSelector(),
@@ -63,9 +66,9 @@ def expected_failures(estimator):
         # As in scikit-learn's forests: rows are drawn alike whatever their weight, which then multiplies how
         # often a row was drawn. Dropping or repeating rows changes what is drawn, so the trees are others.
         reason = "a bootstrap of weighted rows is not one of repeated rows"
-    elif isinstance(estimator, ForestGainSelector):
+    elif isinstance(estimator, ForestGainSelector | RelevanceSelector):
         # Of two equal rows either may be shuffled away, of one row of weight 2 only both.
-        reason = "chance is found by shuffling classes: a row of weight 2 moves as one, two rows move apart"
+        reason = "chance is found by shuffling rows: a row of weight 2 moves as one, two rows move apart"
     else:
         return {}
     return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}

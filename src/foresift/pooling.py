@@ -10,7 +10,7 @@ from foresift.table import Table
 
 __all__ = ["kinds_of", "pooled_pvalues", "standardized"]
 
-_NEAR = 0.1  # columns whose numbers of values differ by less, in logarithms, are of one kind
+_NEAR = 0.3  # columns whose numbers of values differ by less, in logarithms, are of one kind
 _TIE = 1e-9  # scores closer than this are equal but for rounding
 
 

@@ -18,6 +18,7 @@ from foresift.uncertainty import symmetrical_uncertainty
 __all__ = ["explained_shares", "redundant_with"]
 
 MOST_TREES, LEAST_TREES, ROWS_IN_ALL = 400, 50, 400_000  # small tables have few nodes, so more trees
+PAIR_TREES = 50  # for two columns, each of which is tried at every other node
 RELATED = 0.1  # symmetrical uncertainty of quantiles: two normal columns with a correlation of about 0.6
 QUANTILES = 8
 LOT = 4  # rows, at least, that are predicted about the same and exchange their values
@@ -109,7 +110,7 @@ def redundant_with(
                 shares = {column: 1.0}
                 break
             if _relation(table, candidate, column) >= RELATED:
-                shares[column] = _share(table, weights, [column], candidate, rng, options)
+                shares[column] = _share(table, weights, [column], candidate, rng, options, PAIR_TREES)
         if shares and max(shares.values()) >= redundant_from:
             leaders[candidate] = max(shares, key=shares.__getitem__)
         else:
@@ -143,11 +144,14 @@ def _share(
     candidate: int,
     rng: np.random.Generator,
     options: dict[str, Any],
+    most_trees: int = MOST_TREES,
 ) -> float:
     twin = _twin(table, kept, candidate, rng)
     codes = _codes(table, candidate)
     # The same draws of columns for both: a twin that differs little meets almost the same nodes.
     seed = int(rng.integers(2**63))
+    n_estimators = max(LEAST_TREES, min(most_trees, ROWS_IN_ALL // table.n_rows))
+    options = {**options, "n_estimators": n_estimators}
     own = _above_chance(table, weights, kept, candidate, codes, seed, options)
     # A candidate that is no better than chance beside the kept ones has nothing left to be explained.
     if not own > 0:
@@ -175,7 +179,6 @@ def _above_chance(
         weights,
         Progress(None, None, "", {}),
         bound="exact",
-        n_estimators=max(LEAST_TREES, min(MOST_TREES, ROWS_IN_ALL // table.n_rows)),
         max_features=1,
         seed=seed,
         **options,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +20,8 @@ from foresift.table import Table
 from foresift.twins import alike, gather_twins
 
 __all__ = ["RelevanceSelector"]
+
+_LEAST_TWINS = 3  # that must have been tried: each is measured by the spread of the others
 
 
 class RelevanceSelector(RankingSelector):
@@ -75,9 +78,9 @@ class RelevanceSelector(RankingSelector):
     ----------
     scores_ : ndarray of shape (n_features,)
         Standard deviations above what chance gives the column, on a scale where chance is about normal; 0 for
-        a constant column.
+        a constant column, NaN for one that was hardly ever tried, which too few trees may leave.
     pvalues_ : ndarray of shape (n_features,)
-        Probability that an irrelevant feature scores as high; 1 for a constant column.
+        Probability that an irrelevant feature scores as high; 1 for a column without a score.
     adjusted_pvalues_ : ndarray of shape (n_features,)
         Adjusted for the number of features, as `error` says; relevant is what has at most `alpha`.
     relevant_ : ndarray of bool of shape (n_features,)
@@ -198,7 +201,9 @@ class RelevanceSelector(RankingSelector):
 
     def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
         weights, seed = scale_up(weights), seed_of(self.random_state)
-        order, first = alike(table)
+        if weights is not None and np.allclose(weights, 1):  # rounding must not decide what may be split
+            weights = None
+        order, first = alike(table, weights)
         with track(self, self.n_estimators * (1 + 2 * self.n_half_samples), task="tree") as progress:
             z, means = self._pass(table, weights, order, first, seed, progress)
             halves = self._halves(table, weights, order, first, seed, progress)
@@ -211,7 +216,7 @@ class RelevanceSelector(RankingSelector):
         if len(halves):
             self.stability_ = selection_stability(halves)
             self.selection_frequencies_ = halves.mean(axis=0)
-        scores = np.where(np.isnan(z[:, 0]), 0.0, z[:, 0])
+        scores = self._scores(z[:, 0], np.isin(first, order))
         options = {
             "weighting": "complexity",
             "nominal_splits": self.nominal_splits,
@@ -222,6 +227,18 @@ class RelevanceSelector(RankingSelector):
         best_first = best_first[np.argsort(-scores[best_first], kind="stable")]
         self.redundant_with_ = redundant_with(table, weights, best_first, self.redundancy, seed, options)
         return scores
+
+    def _scores(self, z: NDArray[np.float64], varies: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Scores of the columns: 0 for constant ones, NaN for others that were not tried."""
+        n_untried = int(np.isnan(z[varies]).sum())
+        if n_untried:
+            warnings.warn(
+                f"{n_untried} of {len(z)} columns were hardly ever tried, so they have no score: raise "
+                "n_estimators or max_features.",
+                UserWarning,
+                stacklevel=6,  # the caller of fit, behind fit_context
+            )
+        return np.where(varies, z, 0.0)
 
     def _pass(
         self,
@@ -254,7 +271,7 @@ class RelevanceSelector(RankingSelector):
             )
             means = sums.mean
             # In the order of the hashes, so that rounding does not depend on how the columns stand.
-            tried = order[(sums.weight[order, 1:] > 0).sum(axis=1) >= 4]
+            tried = order[(sums.weight[order, 1:] > 0).sum(axis=1) >= _LEAST_TWINS]
             z[tried] = standardized(means[tried], kinds_of(table, weights)[tried])
         return z[first], means[first]
 

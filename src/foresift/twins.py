@@ -65,13 +65,15 @@ class TwinSums:
         return np.divide(self.gain, self.weight, out=np.full(known.shape, np.nan), where=known)
 
 
-def alike(table: Table) -> tuple[NDArray[np.uint32], NDArray[np.intp]]:
+def alike(table: Table, weights: NDArray[np.float64] | None) -> tuple[NDArray[np.uint32], NDArray[np.intp]]:
     """Find columns with the same codes in every row, and an order of columns by nothing but their codes.
 
     Parameters
     ----------
     table : Table
         The data.
+    weights : ndarray or None
+        Weights of the rows; those of weight 0 are not looked at.
 
     Returns
     -------
@@ -81,17 +83,23 @@ def alike(table: Table) -> tuple[NDArray[np.uint32], NDArray[np.intp]]:
         For every column the first one that has the same codes: itself, if there is no other.
     """
     store = table.store
+    counted = None if weights is None or weights.all() else weights > 0
     first = np.arange(table.n_columns)
+    varies = np.ones(table.n_columns, dtype=bool)
     digests: dict[bytes, int] = {}
     for column in range(table.n_columns):
         codes = np.asarray(store.codes(column))
-        kind = f"{store.is_nominal(column)} {store.n_values(column)}".encode()
-        first[column] = digests.setdefault(
-            blake2b(codes.tobytes(), digest_size=16, key=kind).digest(), column
-        )
-    varies = [j for j in digests.values() if store.n_values(j) + store.has_missing(j) > 1]
-    keys = {j: key for key, j in digests.items()}
-    return np.array(sorted(varies, key=keys.__getitem__), dtype=np.uint32), first
+        missing = store.n_values(column)
+        if counted is None:
+            varies[column] = missing + store.has_missing(column) > 1
+        else:  # ranks among the rows that count, as if there were no others
+            values, codes = np.unique(codes[counted], return_inverse=True)
+            varies[column], missing = len(values) > 1, len(values) - (values[-1] == missing)
+        kind = f"{store.is_nominal(column)} {missing}".encode()
+        digest = blake2b(codes.astype("<u2").tobytes(), digest_size=16, key=kind).digest()
+        first[column] = digests.setdefault(digest, column)
+    order = [column for _, column in sorted(digests.items()) if varies[column]]
+    return np.array(order, dtype=np.uint32), first
 
 
 def gather_twins(

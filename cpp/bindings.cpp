@@ -115,6 +115,10 @@ GrowOptions options_of(const nb::kwargs& kwargs) {
         else if (name == "n_permutations") o.n_permutations = nb::cast<std::uint32_t>(value);
         else if (name == "permute_column") o.permute_column = nb::cast<std::vector<std::uint8_t>>(value);
         else if (name == "level_columns") o.level_columns = nb::cast<std::vector<std::uint32_t>>(value);
+        else if (name == "n_twins") o.n_twins = nb::cast<std::uint32_t>(value);
+        else if (name == "twins_per_tree") o.twins_per_tree = nb::cast<std::uint32_t>(value);
+        else if (name == "min_share") o.split.min_share = nb::cast<double>(value);
+        else if (name == "column_order") o.column_order = nb::cast<std::vector<std::uint32_t>>(value);
         else if (name == "n_draw") o.n_draw = nb::cast<std::uint32_t>(value);
         else if (name == "seed") o.seed = nb::cast<std::uint64_t>(value);
         else if (name == "draw")
@@ -141,7 +145,11 @@ struct PyGrower {
         for (const auto c : target)
             if (c < 0 || static_cast<std::uint32_t>(c) >= k) throw nb::value_error("class code out of range");
         if (weights && weights->size() != target.size()) throw nb::value_error("one weight per row is needed");
-        n_permutations = options_of(kwargs).n_permutations;
+        const auto options = options_of(kwargs);
+        n_permutations = options.n_twins + options.n_permutations;
+        if (options.n_twins && options.n_permutations) throw nb::value_error("either n_twins or n_permutations");
+        for (const auto j : options.column_order)
+            if (j >= store->columns.size()) throw nb::index_error("no such column");
     }
 
     nb::list grow(const std::vector<std::uint64_t>& trees, const std::optional<Vector<double>>& feature_weights,
@@ -186,6 +194,7 @@ struct PyGrower {
             throw nb::value_error("columns must be numbers of columns, in rising order");
     }
 
+    NewArray<std::uint32_t> twin(std::uint64_t number) const { return to_numpy(grower.twin_rows(number)); }
     NewArray<std::uint32_t> drawn(std::uint64_t tree) const {
         std::vector<std::uint32_t> times;
         {
@@ -431,6 +440,7 @@ NB_MODULE(_core, m) {
         .def("vote", &PyGrower::vote, "trees"_a, "columns"_a, "max_features"_a, "rows"_a, "out"_a.noconvert(),
              "stop"_a.none() = nb::none(), "Add what trees of some columns say of some rows.")
         .def_prop_ro("n_rows", [](const PyGrower& g) { return g.target.size(); })
+        .def("twin_rows", &PyGrower::twin, "twin"_a, "The row whose values each row has in a twin.")
         .def("drawn_rows", &PyGrower::drawn, "tree"_a, "How often each row is drawn for a tree.");
 
     nb::class_<PyRelief>(m, "Relief", "Differences between rows and their nearest neighbours; safe to use from many threads.")

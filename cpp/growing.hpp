@@ -27,9 +27,11 @@ public:
     using Weight = typename Case::Weight;
 
     TreeGrower(std::span<const Column> columns, std::uint32_t n_classes, const GrowOptions& options, Score score,
-               const ColumnDraw& draw, const std::function<bool()>& stop)
-        : columns_(columns), n_classes_(n_classes), options_(options), splitter_(score, options.split),
-          draw_(draw), max_features_(draw.max_features ? draw.max_features : options.max_features), stop_(stop),
+               const ColumnDraw& draw, std::span<const std::vector<std::uint32_t>> twins,
+               const std::function<bool()>& stop)
+        : columns_(columns), n_classes_(n_classes), options_(options), order_(options.column_order),
+          splitter_(score, options.split), draw_(draw),
+          max_features_(draw.max_features ? draw.max_features : options.max_features), twins_(twins), stop_(stop),
           totals_(n_classes) {
         used_.assign(draw.allowed.begin(), draw.allowed.end());
         if (used_.empty()) {
@@ -81,8 +83,10 @@ private:
 
     void start(std::uint64_t tree) {
         tree_number_ = tree;
-        sampler_.emplace(static_cast<std::uint32_t>(columns_.size()), draw_.weights,
-                         draw_.weights.empty() && max_features_ >= used_.size(), draw_.allowed);
+        const std::size_t n_places = order_.empty() ? columns_.size() : order_.size();
+        const std::size_t n_drawable = order_.empty() ? used_.size() : order_.size();
+        sampler_.emplace(static_cast<std::uint32_t>(n_places), draw_.weights,
+                         draw_.weights.empty() && max_features_ >= n_drawable, draw_.allowed);
         shuffled_node_ = -1;
         codes_.clear();
         for (const auto& column : columns_) codes_.push_back(Codes::of(column));
@@ -106,6 +110,12 @@ private:
     void visit(Pending at);
     bool choose(Pending& at, const NodeRows<Case>& node, Split& chosen);
     void try_permuted(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature, bool constant);
+    void try_twins(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature);
+    // Twins take turns: tree k has the next `twins_per_tree` of them after tree k - 1.
+    bool has_turn(std::size_t twin) const noexcept {
+        const std::size_t n = twins_.size(), m = options_.twins_per_tree;
+        return m == 0 || (twin + n - tree_number_ % n * m % n) % n < m;
+    }
     void pick_by_ratio(const NodeRows<Case>& node, Split& chosen);
     double split_information(const Split& split, const NodeRows<Case>& node);
     void branch_of_rows(const Split& split, std::span<const Member<Case>> members);
@@ -141,10 +151,12 @@ private:
     std::vector<Codes> codes_;  // of every column, at first those of the store
     std::size_t n_classes_;
     const GrowOptions& options_;
+    std::span<const std::uint32_t> order_;  // of each place of the sampler, its column; empty: the same number
     Splitter<Case, Score> splitter_;
     ColumnDraw draw_;
     std::uint32_t max_features_;
     std::vector<std::uint32_t> used_;  // the columns that may be drawn
+    std::span<const std::vector<std::uint32_t>> twins_;  // of each, the row whose values a row has
     std::optional<FeatureSampler> sampler_;  // anew for every tree: its state is the tree's
     std::uint64_t tree_number_ = 0;
     const std::function<bool()>& stop_;
@@ -187,6 +199,7 @@ inline constexpr std::uint16_t kEveryBranch = 0xffff;
 template <class Case, class Score>
 std::size_t TreeGrower<Case, Score>::rows_worth_moving(std::size_t n_rows) const {
     constexpr std::size_t kCache = 1 << 19, kLevels = 8;  // bytes that stay close; levels a subtree has at least
+    if (!twins_.empty()) return 0;  // twins look up rows by their number in the store
     std::size_t bytes_per_row = 0;
     for (const auto j : used_) bytes_per_row += codes_[j].narrow ? 1 : 2;
     const std::size_t limit = kCache / std::max<std::size_t>(bytes_per_row, 1);
@@ -259,27 +272,29 @@ bool TreeGrower<Case, Score>::choose(Pending& at, const NodeRows<Case>& node, Sp
     candidates_.clear();
     bool tried_one = false;
     for (std::uint32_t drawn = 0; drawn < max_features_ || !tried_one; ++drawn) {
-        const auto feature = sampler_->draw(bits);
-        if (!feature) break;
+        const auto place = sampler_->draw(bits);
+        if (!place) break;
+        const std::uint32_t feature = order_.empty() ? *place : order_[*place];
         using Outcome = typename Splitter<Case, Score>::Outcome;
         Outcome outcome = Outcome::constant;
-        if (!sampler_->is_constant(*feature)) {
+        if (!sampler_->is_constant(*place)) {
             poll(node.members.size() + 64);
             const double floor = exact ? 0.0 : chosen.gain;
-            outcome = splitter_.best(columns_[*feature], codes_[*feature], node, floor, bits, trial_);
-            if (outcome == Outcome::constant) sampler_->mark_constant(*feature);
-            last_tried_ = *feature;
+            outcome = splitter_.best(columns_[feature], codes_[feature], node, floor, bits, trial_);
+            if (outcome == Outcome::constant) sampler_->mark_constant(*place);
+            last_tried_ = feature;
         }
         tried_one |= outcome != Outcome::constant;
-        trial_.feature = *feature;
+        trial_.feature = feature;
         if (options_.record_tried)
-            out_.tried.push_back({at.node, static_cast<std::int32_t>(*feature),
+            out_.tried.push_back({at.node, static_cast<std::int32_t>(feature),
                                   outcome == Outcome::found ? trial_.gain : 0.0});
-        if (options_.n_permutations > 0) try_permuted(at, node, *feature, outcome == Outcome::constant);
+        if (!twins_.empty()) try_twins(at, node, feature);
+        if (options_.n_permutations > 0) try_permuted(at, node, feature, outcome == Outcome::constant);
         if (outcome != Outcome::found) continue;
         if (!level_of_.empty()) {
-            if (level_of_[*feature] < at.depth || level_of_[*feature] >= level) continue;
-            level = level_of_[*feature];
+            if (level_of_[feature] < at.depth || level_of_[feature] >= level) continue;
+            level = level_of_[feature];
             std::swap(chosen, trial_);
             continue;
         }
@@ -322,6 +337,34 @@ void TreeGrower<Case, Score>::try_permuted(const Pending& at, const NodeRows<Cas
         const auto outcome = splitter_.best(columns_[feature], codes_[feature], rows, 0.0, bits, permuted_trial_);
         out_.permuted.push_back(outcome == Outcome::found ? permuted_trial_.gain : 0.0);
     }
+}
+
+// What fixed permutations of the column would have gained: the same search over other rows' values.
+template <class Case, class Score>
+void TreeGrower<Case, Score>::try_twins(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature) {
+    const std::size_t n = node.members.size();
+    Bits bits(options_.seed, tree_number_, static_cast<std::uint64_t>(at.node) + kShuffleStream);
+    if (shuffled_node_ != at.node) {
+        shuffled_node_ = at.node;
+        shuffled_.clear();
+        for (std::size_t t = 0; t < twins_.size(); ++t)
+            if (has_turn(t))
+                for (const auto& member : node.members) shuffled_.push_back({twins_[t][member.row], member.of});
+    }
+    std::size_t begin = 0;
+    for (std::size_t t = 0; t < twins_.size(); ++t) {
+        if (!has_turn(t)) {
+            out_.permuted.push_back(std::numeric_limits<double>::quiet_NaN());
+            continue;
+        }
+        poll(n + 64);
+        const NodeRows<Case> rows{std::span(shuffled_).subspan(begin, n), node.totals};
+        begin += n;
+        using Outcome = typename Splitter<Case, Score>::Outcome;
+        const auto outcome = splitter_.best(columns_[feature], codes_[feature], rows, 0.0, bits, permuted_trial_);
+        out_.permuted.push_back(outcome == Outcome::found ? permuted_trial_.gain : 0.0);
+    }
+    last_tried_ = static_cast<std::uint32_t>(columns_.size());  // the splitter holds other rows' codes now
 }
 
 // C4.5 leaves nominal columns with nearly as many values as rows out of the average gain, unless all are like that.

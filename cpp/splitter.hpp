@@ -26,6 +26,7 @@ struct SplitOptions {
     std::uint32_t n_thresholds = 0;  // 0: every cut; else so many random ones per column
     bool multiway = false;           // nominal: one branch per category instead of two sets
     double min_leaf = 1;             // least weight of a branch
+    double min_share = 0;            // least share of the node's weight on either side of a numeric cut, if one has it
     bool c45 = false;                // C4.5's rules for what may be split and what is a gain; missing must be fractional
     bool cut_penalty = false;        // a numeric gain is less log2(number of cuts) / n (C4.5 release 8)
 };
@@ -110,7 +111,7 @@ private:
     }
     // C4.5: a numeric cut leaves on either side a tenth of the known rows per class, though no more than 25.
     double least_side(double known) const noexcept {
-        if (!options_.c45) return min_leaf_;
+        if (!options_.c45) return std::max(min_leaf_, options_.min_share * known);
         return std::max(options_.min_leaf, std::min(25.0, 0.1 * known / n_classes_)) - kNear;
     }
     double unsplit(const Tally<Weight>& totals) {
@@ -186,7 +187,7 @@ auto Splitter<Case, Score>::numeric(const Column& column, Codes codes, const Nod
     const auto& score = cuts_.score();
     const double floor_score =
         some_missing || !(floor > 0) ? -std::numeric_limits<double>::infinity() : score.score_at(floor, base, n);
-    const double least = least_side(n);
+    double least = least_side(n);
     Frame<Case> frame{totals, none_left_, least, floor_score, tie(n), false, options_.cut_penalty};
 
     Cut best;
@@ -199,6 +200,10 @@ auto Splitter<Case, Score>::numeric(const Column& column, Codes codes, const Nod
             cuts_.random_cuts(known, f, column, draws_, best);
     };
     search(frame);
+    if (!best.found() && options_.min_share > 0) {  // the values lie so that no cut leaves as much on either side
+        frame.min_leaf = least = min_leaf_;
+        search(frame);
+    }
     if (some_missing && !only_known) {
         search({totals, missing_, least, floor_score, frame.tie, true});
         // Known against missing: with the missing rows as the left side the score is the same.

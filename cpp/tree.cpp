@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "c45_prune.hpp"
 #include "growing.hpp"
@@ -37,6 +38,20 @@ std::vector<std::uint32_t> Grower::drawn_rows(std::uint64_t tree) const {
     return times;
 }
 
+std::vector<std::uint32_t> Grower::twin_rows(std::uint64_t twin) const {
+    std::vector<std::uint32_t> rows(target_.size());
+    std::iota(rows.begin(), rows.end(), 0U);
+    Bits bits(options_.seed, twin, kTwinStream);
+    if (heavy_.empty()) {
+        shuffle(rows, bits);
+        return rows;
+    }
+    auto moved = heavy_;
+    shuffle(moved, bits);
+    for (std::size_t i = 0; i < heavy_.size(); ++i) rows[heavy_[i]] = moved[i];
+    return rows;
+}
+
 Grower::Grower(std::span<const Column> columns, std::span<const std::int32_t> target, std::uint32_t n_classes,
                std::span<const double> weights, const GrowOptions& options)
     : columns_(columns), target_(target), n_classes_(n_classes), weights_(weights.begin(), weights.end()),
@@ -44,6 +59,7 @@ Grower::Grower(std::span<const Column> columns, std::span<const std::int32_t> ta
     if (std::find(weights.begin(), weights.end(), 0.0) != weights.end())
         for (std::uint32_t row = 0; row < weights.size(); ++row)
             if (weights[row] > 0) heavy_.push_back(row);
+    for (std::uint32_t t = 0; t < options.n_twins; ++t) twins_.push_back(twin_rows(t));
     double largest = 1;
     bool whole = true;
     for (const double w : weights) {
@@ -64,7 +80,7 @@ Grower::Grower(std::span<const Column> columns, std::span<const std::int32_t> ta
 template <class Case, class Score>
 void Grower::grow_with(Score score, std::span<const std::uint64_t> trees, const ColumnDraw& draw,
                        const std::function<bool()>& stop, const Take& take) const {
-    TreeGrower<Case, Score> grower(columns_, n_classes_, options_, score, draw, stop);
+    TreeGrower<Case, Score> grower(columns_, n_classes_, options_, score, draw, twins_, stop);
     for (const auto tree : trees) {
         const auto times = drawn_rows(tree);
         Tree grown = grower.grow(tree, times, target_, weights_);

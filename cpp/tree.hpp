@@ -41,7 +41,7 @@ struct Tree {
     std::vector<std::int32_t> set_offsets{0};
     std::vector<std::uint16_t> set_codes, set_branches;
     std::vector<Tried> tried;
-    std::vector<double> permuted;  // per trial, n_permutations gains; NaN for a column that was not asked for
+    std::vector<double> permuted;  // per trial, n_permutations or n_twins gains; NaN for what was not asked for
 };
 
 /// What C4.5 does with a tree once it is grown. It must have been grown with multiway splits, missing values as
@@ -68,6 +68,10 @@ struct GrowOptions {
     // Oblivious tree: one column per level. A node takes the first of these, from its own level on, that splits it;
     // its children are one level below that column's. Empty: the best column splits.
     std::vector<std::uint32_t> level_columns;
+    std::uint32_t n_twins = 0;  // each trial again with fixed permutations of all rows, so many (not n_permutations)
+    std::uint32_t twins_per_tree = 0;  // only so many of the twins, in turn; the others gain NaN. 0: all of them
+    std::vector<std::uint32_t> column_order;  // the columns that may be drawn, in the order that draws count in;
+                                              // empty: all as they stand. feature_weights must then be empty
     Draw draw = Draw::all;
     std::uint32_t n_draw = 0;  // rows per bootstrap or subsample
     std::uint64_t seed = 0;
@@ -108,6 +112,9 @@ public:
     void vote(std::span<const std::uint64_t> trees, const ColumnDraw& draw, std::span<const std::uint32_t> rows,
               std::span<double> shares, const std::function<bool()>& stop) const;
 
+    /// The row whose values row i has in twin `twin` of every column: a permutation of the rows of positive weight.
+    std::vector<std::uint32_t> twin_rows(std::uint64_t twin) const;
+
     /// How often each row is drawn for tree `tree`. Rows of weight 0 never are, as if they were not there.
     std::vector<std::uint32_t> drawn_rows(std::uint64_t tree) const;
 
@@ -125,6 +132,7 @@ private:
     std::vector<double> weights_;
     std::vector<std::uint32_t> heavy_;  // the rows of positive weight; empty: all of them
     GrowOptions options_;
+    std::vector<std::vector<std::uint32_t>> twins_;  // twin_rows of every twin
     std::vector<double> xlogx_;  // empty: weights are not whole numbers, or too large for a table
 };
 

@@ -282,10 +282,52 @@ void nothing_to_learn_from() {
     }
 }
 
+// At the root a twin gains what a column with its values moved would gain; trees are the same without twins.
+void twins() {
+    const auto data = make_data(120, 4, 11);
+    GrowOptions options;
+    options.record_tried = true;
+    options.max_features = 5;
+    options.seed = 3;
+    const Tree plain = grow(Grower(data.columns, data.target, 3, {}, options));
+    options.n_twins = 3;
+    const Grower grower(data.columns, data.target, 3, {}, options);
+    const Tree tree = grow(grower);
+    assert(equal(plain, tree) && tree.permuted.size() == 3 * tree.tried.size());
+    const auto rows = grower.twin_rows(2);
+    auto moved = data.columns;
+    for (auto& column : moved)
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const auto& from = data.columns[static_cast<std::size_t>(&column - moved.data())];
+            if (!from.narrow.empty()) column.narrow[i] = from.narrow[rows[i]];
+            if (!from.wide.empty()) column.wide[i] = from.wide[rows[i]];
+        }
+    options.n_twins = 0;
+    const Tree other = grow(Grower(moved, data.target, 3, {}, options));
+    for (std::size_t k = 0; k < 5; ++k)
+        assert(tree.tried[k].node == 0 && tree.permuted[3 * k + 2] == other.tried[k].gain);
+}
+
+void draws_by_order() {
+    const auto data = make_data(120, 4, 12);
+    GrowOptions options;
+    options.record_tried = true;
+    options.max_features = 2;
+    const Tree plain = grow(Grower(data.columns, data.target, 3, {}, options));
+    options.column_order = {4, 3, 2, 1, 0};
+    std::vector<Column> reversed(data.columns.rbegin(), data.columns.rend());
+    const Tree tree = grow(Grower(reversed, data.target, 3, {}, options));
+    assert(plain.tried.size() == tree.tried.size());
+    for (std::size_t k = 0; k < plain.tried.size(); ++k)
+        assert(plain.tried[k].feature == 4 - tree.tried[k].feature && plain.tried[k].gain == tree.tried[k].gain);
+}
+
 }  // namespace
 
 int main() {
     by_hand();
+    twins();
+    draws_by_order();
     sizes_add_up();
     draws();
     rows_without_weight_are_not_there();

@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from foresift import criteria, datasets, importance
+from foresift import criteria, datasets, importance, stats
 from foresift.aggregate import AggregateSelector
 from foresift.boosting import ResampleBoostClassifier
 from foresift.c45 import C45Classifier
@@ -17,6 +17,7 @@ from foresift.forests import SiftForestClassifier
 from foresift.genetic import GEFSClassifier
 from foresift.genetic_selector import GEFSSelector
 from foresift.networks import NetworkClassifier
+from foresift.relevance import RelevanceSelector
 from foresift.relief import ReliefFSelector, ReliefSelector
 from foresift.search_path import commonality
 from foresift.ssv import SSVSelector
@@ -41,6 +42,7 @@ __all__ = [
     "NetworkClassifier",
     "PearsonSelector",
     "RandomSelector",
+    "RelevanceSelector",
     "ReliefFSelector",
     "ReliefSelector",
     "ResampleBoostClassifier",
@@ -55,6 +57,7 @@ __all__ = [
     "criteria",
     "datasets",
     "importance",
+    "stats",
 ]
 
 __version__ = version("foresift")

@@ -42,6 +42,12 @@ METHODS: dict[str, tuple[str, str, dict[str, object], str]] = {
         {"bound": "exact", "max_features": "sqrt"},
         "average information gain in a forest, and what chance would give (Rogers & Gunn)",
     ),
+    "relevance": (
+        "relevance",
+        "RelevanceSelector",
+        {},
+        "gain in a forest beside that of permuted twins, at a false discovery rate of 0.1",
+    ),
     "ssv1": (
         "ssv",
         "SSVSelector",
@@ -327,7 +333,10 @@ def rank(
         warnings.filterwarnings("ignore", "No feature passed")  # the marks in the table say so
         selector.fit(columns, labels)
     if method != "forest-gain":
-        ranked = map(Ranked, columns, selector.scores_.tolist(), selector.support_.tolist())
+        kept = getattr(selector, "relevant_", selector.support_)  # of which there may be none
+        pvalues = getattr(selector, "pvalues_", np.full(len(columns), math.nan))
+        chance = [math.nan] * len(columns)
+        ranked = map(Ranked, columns, selector.scores_.tolist(), kept.tolist(), chance, pvalues.tolist())
         return [column for _, column in sorted(zip(selector.ranking_.tolist(), ranked, strict=True))]
     order = np.argsort(selector.expected_scores_ - selector.scores_, kind="stable")  # NaN comes last
     results = (selector.scores_, selector.support_, selector.expected_scores_, selector.pvalues_)
@@ -353,7 +362,9 @@ def _print_ranking(ranking: list[Ranked], columns: dict[str, "np.ndarray"], titl
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("rank", justify="right")
     table.add_column("column", overflow="fold")
-    for heading in ("gain, bits", "by chance", "p") if against_chance else ("score", "kept"):
+    tested = any(not math.isnan(column.pvalue) for column in ranking)
+    plain = ("score", "p", "kept") if tested else ("score", "kept")
+    for heading in ("gain, bits", "by chance", "p") if against_chance else plain:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("above it" if against_chance else "", min_width=BAR_WIDTH, no_wrap=True)
     table.add_column("kind", min_width=len("numeric"), no_wrap=True)
@@ -362,11 +373,12 @@ def _print_ranking(ranking: list[Ranked], columns: dict[str, "np.ndarray"], titl
     for place, (column, height) in enumerate(zip(ranking, heights, strict=True), start=1):
         kind = "nominal" if columns[column.name].dtype == object else "numeric"
         if math.isnan(column.score):
-            cells = ["never tried", *[""] * (2 if against_chance else 1)]
+            cells = ["never tried", *[""] * (1 + tested)]
         elif against_chance:
             cells = [f"{column.score:.4f}", f"{column.by_chance:.4f}", _p(column.pvalue)]
         else:
-            cells = [f"{column.score:.4g}", "yes" if column.kept else ""]
+            p = [_p(column.pvalue)] if tested else []
+            cells = [f"{column.score:.4g}", *p, "yes" if column.kept else ""]
         share = 0.0 if math.isnan(height) or best <= 0 else min(max(height / best, 0.0), 1.0)
         table.add_row(str(place), Text(column.name), *cells, block * round(BAR_WIDTH * share), kind)
     console.print(Text(title), soft_wrap=True)  # Text: a name such as [bold] is a name, not markup

@@ -13,10 +13,14 @@ from foresift import _core
 from foresift._sklearn import Progress
 from foresift.evidence import gather_evidence
 from foresift.table import Schema, Table
+from foresift.uncertainty import symmetrical_uncertainty
 
-__all__ = ["explained_shares"]
+__all__ = ["explained_shares", "redundant_with"]
 
 MOST_TREES, LEAST_TREES, ROWS_IN_ALL = 400, 50, 400_000  # small tables have few nodes, so more trees
+PAIR_TREES = 50  # for two columns, each of which is tried at every other node
+RELATED = 0.1  # symmetrical uncertainty of quantiles: two normal columns with a correlation of about 0.6
+QUANTILES = 8
 LOT = 4  # rows, at least, that are predicted about the same and exchange their values
 
 
@@ -74,6 +78,65 @@ def explained_shares(
     return shares
 
 
+def redundant_with(
+    table: Table,
+    weights: NDArray[np.float64] | None,
+    candidates: NDArray[np.intp],
+    redundant_from: float,
+    seed: int,
+    options: dict[str, Any],
+) -> NDArray[np.intp]:
+    """For each feature the better one, not redundant itself, that tells the same about the classes.
+
+    As `explained_shares`, but with every better feature alone, and only with those it is related to at all.
+
+    Parameters
+    ----------
+    table, weights, candidates, redundant_from, seed, options
+        As in `explained_shares`.
+
+    Returns
+    -------
+    ndarray of int of shape (n_features,)
+        The feature that accounts for the largest share, if it is at least `redundant_from`; else -1.
+    """
+    leaders = np.full(table.n_columns, -1)
+    kept: list[int] = []
+    for candidate in candidates.tolist():
+        rng = np.random.default_rng([seed, len(kept)])
+        shares = {}
+        for column in kept:
+            if _same(table, candidate, column):
+                shares = {column: 1.0}
+                break
+            if _relation(table, candidate, column) >= RELATED:
+                shares[column] = _share(table, weights, [column], candidate, rng, options, PAIR_TREES)
+        if shares and max(shares.values()) >= redundant_from:
+            leaders[candidate] = max(shares, key=shares.__getitem__)
+        else:
+            kept.append(candidate)
+    return leaders
+
+
+def _relation(table: Table, a: int, b: int) -> float:
+    """Symmetrical uncertainty of two columns, numeric ones by quantiles."""
+    parts = [_parts(table, column) for column in (a, b)]
+    size = int(parts[1].max()) + 1
+    counts = np.bincount(parts[0] * size + parts[1], minlength=(int(parts[0].max()) + 1) * size)
+    return float(symmetrical_uncertainty(counts.reshape(-1, size)))
+
+
+def _parts(table: Table, column: int) -> NDArray[np.int64]:
+    """Categories, or quantiles; missing is one more."""
+    codes = _codes(table, column)
+    n_values = table.store.n_values(column)
+    if table.store.is_nominal(column) or n_values <= QUANTILES:
+        return codes
+    ranks = np.cumsum(np.bincount(codes, minlength=n_values + 1)[:n_values])
+    of_code = np.append((QUANTILES * (ranks - 1)) // max(1, int(ranks[-1])), QUANTILES)
+    return np.asarray(of_code[codes])
+
+
 def _share(
     table: Table,
     weights: NDArray[np.float64] | None,
@@ -81,11 +144,14 @@ def _share(
     candidate: int,
     rng: np.random.Generator,
     options: dict[str, Any],
+    most_trees: int = MOST_TREES,
 ) -> float:
     twin = _twin(table, kept, candidate, rng)
     codes = _codes(table, candidate)
     # The same draws of columns for both: a twin that differs little meets almost the same nodes.
     seed = int(rng.integers(2**63))
+    n_estimators = max(LEAST_TREES, min(most_trees, ROWS_IN_ALL // table.n_rows))
+    options = {**options, "n_estimators": n_estimators}
     own = _above_chance(table, weights, kept, candidate, codes, seed, options)
     # A candidate that is no better than chance beside the kept ones has nothing left to be explained.
     if not own > 0:
@@ -113,7 +179,6 @@ def _above_chance(
         weights,
         Progress(None, None, "", {}),
         bound="exact",
-        n_estimators=max(LEAST_TREES, min(MOST_TREES, ROWS_IN_ALL // table.n_rows)),
         max_features=1,
         seed=seed,
         **options,

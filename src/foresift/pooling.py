@@ -1,0 +1,129 @@
+"""Puts scores of unlike columns and their twins on one scale; p-values are read from the pooled twins."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import polygamma
+
+from foresift.table import Table
+
+__all__ = ["kinds_of", "pooled_pvalues", "standardized"]
+
+_NEAR = 0.3  # columns whose numbers of values differ by less, in logarithms, are of one kind
+_TIE = 1e-9  # scores closer than this are equal but for rounding
+
+
+def kinds_of(table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """How much room each column leaves to chance: log of its effective number of values.
+
+    Columns of like kind gain alike by chance. Nominal columns, which have no order to keep to, are kept
+    apart from numeric ones by a large constant. Missing counts as a value.
+    """
+    counted = slice(None) if weights is None else weights > 0
+    kinds = np.empty(table.n_columns)
+    for j in range(table.n_columns):
+        counts = np.bincount(np.asarray(table.store.codes(j))[counted])
+        shares = counts[counts > 0] / counts.sum()
+        kinds[j] = -(shares * np.log(shares)).sum() + (1000.0 if table.store.is_nominal(j) else 0.0)
+    return kinds
+
+
+def standardized(scores: NDArray[np.float64], kinds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return scores in standard deviations from what chance gives a column of that kind.
+
+    Mean gains by chance are about gamma distributed, their cube roots normal (Wilson & Hilferty 1931). The
+    mean and the variance of a column are those of its twins, shrunk to those of all columns of like kind as
+    far as these do not differ by more than chance (empirical Bayes). A twin is compared with the other twins
+    of its column, so that it has no part in its own yardstick.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_features, 1 + n_twins)
+        Mean gains, of the columns and of at least four twins of each; NaN for other twins.
+    kinds : ndarray of shape (n_features,)
+        See `kinds_of`.
+
+    Returns
+    -------
+    ndarray of shape (n_features, 1 + n_twins)
+        Standardized scores.
+    """
+    roots = np.cbrt(scores)
+    window = _Window(kinds)
+    n_twins = scores.shape[1] - 1
+    shrink = _shrinkage(roots[:, 1:], window)
+    z = np.empty_like(roots)
+    for t in range(n_twins + 1):
+        others = np.delete(roots[:, 1:], t - 1, axis=1) if t else roots[:, 1:]
+        mean, variance = _moments(others, window, *shrink)
+        z[:, t] = (roots[:, t] - mean) / np.sqrt(variance)
+    return z
+
+
+def pooled_pvalues(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share of all twins, the column itself counted among them, that score at least as high as the column.
+
+    Examples
+    --------
+    >>> pooled_pvalues(np.array([[2.5, 0.0, 1.0], [0.5, -1.0, 2.0]]))
+    array([0.2, 0.6])
+    """
+    null = np.sort(z[:, 1:][~np.isnan(z[:, 1:])])
+    at_least = len(null) - np.searchsorted(null, z[:, 0] - _TIE)
+    return np.asarray((1 + at_least) / (1 + len(null)))
+
+
+class _Window:
+    """Means over the columns of like kind."""
+
+    def __init__(self, kinds: NDArray[np.float64]) -> None:
+        self.order = np.argsort(kinds, kind="stable")
+        ordered = kinds[self.order]
+        self.begin = np.searchsorted(ordered, ordered - _NEAR, side="left")
+        self.end = np.searchsorted(ordered, ordered + _NEAR, side="right")
+        self.size = np.empty(len(kinds))
+        self.size[self.order] = self.end - self.begin
+
+    def mean(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        sums = np.concatenate([[0.0], np.cumsum(values[self.order])])
+        means = np.empty(len(values))
+        means[self.order] = (sums[self.end] - sums[self.begin]) / (self.end - self.begin)
+        return means
+
+
+def _moments(
+    twins: NDArray[np.float64], window: _Window, of_mean: float, of_variance: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and variance of each column's twins, shrunk to those of the window by these shares."""
+    mean, variance = np.nanmean(twins, axis=1), _variance(twins)
+    near_mean, near_variance = window.mean(mean), window.mean(variance)
+    mean = near_mean + of_mean * (mean - near_mean)
+    variance = near_variance * (variance / near_variance) ** of_variance
+    return mean, variance
+
+
+def _shrinkage(twins: NDArray[np.float64], window: _Window) -> tuple[float, float]:
+    """How much of a column's difference from its kind is its own and not chance, for means and variances."""
+    n_twins = twins.shape[1]
+    several = window.size > 1
+    if not several.any():
+        return 1.0, 1.0
+    mean, variance = np.nanmean(twins, axis=1), _variance(twins)
+    near_mean, near_variance = window.mean(mean), window.mean(variance)
+    part = (1 - 1 / window.size)[several]  # a column has a part in its window's mean
+
+    def share(differences: NDArray[np.float64], by_chance: NDArray[np.float64]) -> float:
+        observed, expected = float(np.mean(differences[several] ** 2)), float(np.mean(by_chance * part))
+        return max(0.0, 1 - expected / observed) if observed > 0 else 0.0
+
+    of_mean = share(mean - near_mean, near_variance[several] / n_twins)
+    logs = np.log(variance)
+    of_logs = np.full(int(several.sum()), float(polygamma(1, (n_twins - 1) / 2)))
+    return of_mean, share(logs - window.mean(logs), of_logs)
+
+
+def _variance(twins: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Variance of each row; a column of few rows may have none, which must not divide by zero."""
+    floor = 1e-12 + 1e-6 * np.nanmean(twins, axis=1) ** 2
+    return np.asarray(np.maximum(np.nanvar(twins, axis=1, ddof=1), floor))

@@ -1,0 +1,77 @@
+"""Scores of unlike columns on one scale: against a literal twin, and whether p-values are those of chance."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from foresift.pooling import kinds_of, pooled_pvalues, standardized
+from foresift.table import make_table
+
+
+def literal(scores, kinds, of_mean, of_variance):
+    """Every column and twin against the other twins, with windows by direct comparison."""
+    roots = np.cbrt(scores)
+    n, width = roots.shape
+    z = np.empty((n, width))
+    for t in range(width):
+        others = [k for k in range(1, width) if k != t]
+        mean, variance = roots[:, others].mean(axis=1), roots[:, others].var(axis=1, ddof=1)
+        for j in range(n):
+            near = np.abs(kinds - kinds[j]) <= 0.3
+            m = mean[near].mean() + of_mean * (mean[j] - mean[near].mean())
+            v = variance[near].mean() * (variance[j] / variance[near].mean()) ** of_variance
+            z[j, t] = (roots[j, t] - m) / np.sqrt(v)
+    return z
+
+
+def gammas(rng, shapes, scales, n_twins=10):
+    return rng.gamma(shapes[:, np.newaxis], scales[:, np.newaxis], (len(shapes), 1 + n_twins))
+
+
+def test_columns_each_of_their_own_kind_have_their_own_yardstick():
+    scores = gammas(np.random.default_rng(0), np.linspace(1, 9, 12), np.linspace(1, 2, 12))
+    kinds = np.arange(12.0)
+    assert standardized(scores, kinds) == pytest.approx(literal(scores, kinds, 1, 1))
+
+
+def test_columns_of_one_kind_share_one_yardstick():
+    # The columns differ by less than chance would have it, so nothing is theirs.
+    rng = np.random.default_rng(0)
+    scores = np.array([rng.permutation(np.linspace(1, 2, 11)) for _ in range(30)])
+    z = standardized(scores, np.zeros(30))
+    assert z == pytest.approx(literal(scores, np.zeros(30), 0, 0))
+    assert stats.spearmanr(z[:, 0], scores[:, 0]).statistic == pytest.approx(1)
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["kinds told apart", "kinds not told"])
+def test_pvalues_of_unlike_columns_are_those_of_chance(told):
+    # Two sorts of columns whose chance gains differ in mean and spread, by kind or only by their twins.
+    rng = np.random.default_rng(1)
+    shapes, scales = np.repeat([0.7, 8.0], 60), np.repeat([0.2, 1.0], 60)
+    kinds = shapes * 1.0 if told else np.zeros(120)
+    pvalues = np.array([pooled_pvalues(standardized(gammas(rng, shapes, scales), kinds)) for _ in range(60)])
+    for sort in (pvalues[:, :60], pvalues[:, 60:]):
+        for alpha in (0.01, 0.05, 0.2):
+            share, error = (sort <= alpha).mean(), np.sqrt(alpha * (1 - alpha) / sort.size)
+            assert share < 1.5 * alpha + 3 * error
+            assert share > alpha / 2.5 - 3 * error
+
+
+def test_unknown_twins_are_left_out():
+    rng = np.random.default_rng(2)
+    scores = gammas(rng, np.full(20, 4.0), np.ones(20))
+    scores[3, 5] = np.nan
+    z = standardized(scores, np.zeros(20))
+    assert np.isnan(z[3, 5])
+    assert np.isnan(z).sum() == 1
+    assert pooled_pvalues(z).min() >= 1 / 200
+
+
+def test_kinds():
+    x = np.arange(32.0)
+    X = np.column_stack([x, x // 16, x // 8, np.where(x < 16, np.nan, 1.0)])
+    kinds = kinds_of(make_table(X, x % 2, categorical_features=[2]), None)
+    assert np.exp(kinds[[0, 1, 3]]) == pytest.approx([32, 2, 2])
+    assert np.exp(kinds[2] - 1000) == pytest.approx(4)
+    half = kinds_of(make_table(X, x % 2, categorical_features=[2]), (x < 16).astype(float))
+    assert np.exp(half[[0, 1]]) == pytest.approx([16, 1])

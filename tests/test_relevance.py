@@ -1,0 +1,204 @@
+"""RelevanceSelector: what it finds, at which error rate, and what must not change it."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from foresift import RelevanceSelector
+from foresift.stats import selection_stability
+
+QUICK = {"n_estimators": 20, "random_state": 0}
+
+
+def signal(n=300, p=12, seed=0):
+    """The first three columns matter."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, (X[:, :3].sum(axis=1) + 0.5 * rng.normal(size=n) > 0).astype(int)
+
+
+def noise(n, p, seed, minority=0.5):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, p)), (rng.permutation(n) < minority * n).astype(int)
+
+
+def quiet_fit(X, y, **options):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "No feature passed")
+        return RelevanceSelector(**{**QUICK, **options}).fit(X, y)
+
+
+@pytest.mark.parametrize("error", ["fdr", "fwer", "none"])
+def test_finds_what_matters(error):
+    X, y = signal()
+    selector = RelevanceSelector(error=error, alpha=0.05, **QUICK).fit(X, y)
+    assert selector.relevant_[:3].all()
+    assert selector.relevant_[3:].sum() <= 2
+    assert np.array_equal(selector.support_, selector.relevant_)
+    assert np.array_equal(selector.relevant_, selector.adjusted_pvalues_ <= 0.05)
+    assert selector.null_scores_.shape == (12, 20)  # 1 / alpha twins
+    assert (selector.gains_[:3] > selector.expected_gains_[:3]).all()
+
+
+def test_pvalues_of_noise_are_uniform_or_larger():
+    pvalues = np.concatenate(
+        [quiet_fit(*noise(100, 20, seed), random_state=seed).pvalues_ for seed in range(30)]
+    )
+    for alpha in (0.02, 0.1, 0.3):
+        assert (pvalues <= alpha).mean() < alpha + 3 * np.sqrt(alpha * (1 - alpha) / len(pvalues))
+    assert pvalues.min() > 0
+
+
+def test_noise_is_rarely_taken_for_relevant():
+    any_found = [quiet_fit(*noise(100, 20, seed), random_state=seed).relevant_.any() for seed in range(40)]
+    assert np.mean(any_found) <= 0.1 + 3 * np.sqrt(0.09 / 40)
+
+
+def test_if_nothing_is_relevant_the_best_is_kept_with_a_warning():
+    X, y = noise(100, 10, 3)
+    with pytest.warns(UserWarning, match="No feature passed the rule of RelevanceSelector"):
+        selector = RelevanceSelector(alpha=1e-3, n_twins=10, **QUICK).fit(X, y)
+    assert not selector.relevant_.any()
+    assert selector.support_.sum() == 1
+    assert selector.support_[np.argmax(selector.scores_)]
+
+
+def test_neither_threads_nor_the_order_of_columns_matter():
+    X, y = signal()
+    X[:, 5] = np.round(X[:, 5])
+    X[::9, 6] = np.nan
+    moved = np.random.default_rng(1).permutation(12)
+    one = RelevanceSelector(n_half_samples=1, **QUICK).fit(X, y)
+    two = RelevanceSelector(n_half_samples=1, n_jobs=2, **QUICK).fit(X[:, moved], y)
+    for name in ("scores_", "pvalues_", "null_scores_", "gains_", "support_", "selection_frequencies_"):
+        assert np.array_equal(getattr(two, name), getattr(one, name)[moved]), name
+    assert two.stability_ == one.stability_
+
+
+def test_copies_and_constants():
+    X, y = signal()
+    X = np.column_stack([X, X[:, 0], np.exp(X[:, 1]), np.ones(len(X))])
+    selector = RelevanceSelector(**QUICK).fit(X, y)
+    assert selector.scores_[12] == selector.scores_[0]
+    assert selector.scores_[13] == selector.scores_[1]
+    assert selector.relevant_[12:].tolist() == [True, True, False]
+    assert selector.redundant_with_[12:].tolist() == [0, 1, -1]
+    assert (selector.redundant_with_[:12] == -1).all()
+    assert (selector.scores_[14], selector.pvalues_[14]) == (0, 1)
+    plain = RelevanceSelector(**QUICK).fit(X[:, :12], y)
+    assert np.array_equal(plain.scores_, selector.scores_[:12])  # copies and constants change nothing
+    minimal = RelevanceSelector(minimal=True, **QUICK).fit(X, y)
+    assert np.array_equal(minimal.relevant_, selector.relevant_)
+    assert not minimal.support_[12:].any()
+    assert minimal.support_[:3].all()
+    assert not RelevanceSelector(5, minimal=True, **QUICK).fit(X, y).support_[12:].any()
+
+
+def test_a_noisy_copy_is_redundant_and_a_partner_is_not():
+    rng = np.random.default_rng(0)
+    X, y = signal(n=500)
+    X[:, 3] = X[:, 0] + 0.05 * rng.normal(size=500)
+    selector = RelevanceSelector(**QUICK).fit(X, y)
+    assert selector.relevant_[:4].all()
+    assert (selector.redundant_with_[0] == 3) != (selector.redundant_with_[3] == 0)
+    assert selector.redundant_with_[[1, 2]].tolist() == [-1, -1]
+
+
+def test_nominal_columns_missing_values_and_several_classes():
+    rng = np.random.default_rng(0)
+    n = 300
+    frame = pd.DataFrame({f"noise {j}": rng.normal(size=n) for j in range(6)})
+    frame["few"] = rng.integers(0, 3, n)
+    frame["colour"] = rng.choice(["red", "green", "blue", "grey"], n)
+    frame["size"] = rng.normal(size=n)
+    y = np.where(frame["colour"] == "red", "a", np.where(frame["size"] > 0, "b", "c"))
+    frame.loc[rng.random(n) < 0.2, "size"] = np.nan
+    selector = RelevanceSelector(**QUICK).fit(frame, y)
+    assert {"colour", "size"} <= set(selector.get_feature_names_out()) <= {"colour", "size", "few", *frame}
+    assert selector.relevant_[:7].sum() <= 1
+
+
+def test_rows_of_weight_0_are_not_there_and_a_common_weight_does_nothing():
+    X, y = signal()
+    weights = (np.arange(len(y)) % 3 > 0).astype(float)
+    weighted = RelevanceSelector(**QUICK).fit(X, y, sample_weight=weights)
+    dropped = RelevanceSelector(**QUICK).fit(X[weights > 0], y[weights > 0])
+    assert np.array_equal(weighted.relevant_, dropped.relevant_)
+    assert weighted.gains_ == pytest.approx(dropped.gains_)
+    plain = RelevanceSelector(**QUICK).fit(X, y)
+    shares = RelevanceSelector(**QUICK).fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
+    assert shares.gains_ == pytest.approx(plain.gains_)
+
+
+def test_stability_over_half_samples():
+    X, y = signal(n=400)
+    selector = RelevanceSelector(n_half_samples=4, **QUICK).fit(X, y)
+    frequencies = selector.selection_frequencies_
+    assert (frequencies[:3] == 1).all()
+    assert (frequencies * 8 == np.round(frequencies * 8)).all()  # eight halves
+    assert frequencies[3:].mean() < 0.2
+    assert 0.4 < selector.stability_.lower <= selector.stability_.value <= selector.stability_.upper
+    assert clone(selector).set_params(n_half_samples=0).fit(X, y).stability_ is None
+
+
+def test_halves_are_complements_of_each_class(monkeypatch):
+    X, y = signal(n=101)
+    seen = []
+    original = RelevanceSelector._pass
+
+    def watch(self, table, weights, *rest):
+        seen.append(weights)
+        return original(self, table, weights, *rest)
+
+    monkeypatch.setattr(RelevanceSelector, "_pass", watch)
+    weights = np.where(np.arange(101) < 20, 0.0, 1.0)
+    quiet_fit(X, y, n_half_samples=2)
+    _, *halves = seen
+    assert len(halves) == 4
+    for one, other in (halves[:2], halves[2:]):
+        assert (one + other == 1).all()
+        for label in (0, 1):
+            assert abs(one[y == label].sum() - other[y == label].sum()) <= 1
+    assert not np.array_equal(halves[0], halves[2])
+    seen.clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        RelevanceSelector(n_half_samples=1, **QUICK).fit(X, y, sample_weight=weights)
+    assert ((seen[1] + seen[2]) == weights).all()
+    assert abs(seen[1].sum() - seen[2].sum()) <= 2
+
+
+def test_the_setting_for_pairs_finds_an_exclusive_or():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 30))
+    y = (X[:, 0] > 0) ^ (X[:, 1] > 0)
+    options = {"max_features": "sqrt", "min_share": 0.4, "n_estimators": 60}
+    selector = RelevanceSelector(**options, random_state=0).fit(X, y)
+    assert selector.relevant_[:2].all()
+    assert selector.ranking_[:2].max() == 2
+
+
+def test_bad_parameters():
+    X, y = signal(n=60)
+    for options in ({"error": "bonferroni"}, {"alpha": 0}, {"n_twins": 2}, {"min_share": 0.5}):
+        with pytest.raises(ValueError, match=f"The {next(iter(options))!r} parameter"):
+            RelevanceSelector(**options).fit(X, y)
+
+
+def test_columns_that_were_not_tried_have_no_score():
+    X, y = signal()
+    with pytest.warns(UserWarning, match=r"of 12 columns were hardly ever tried.*raise n_estimators"):
+        selector = RelevanceSelector(n_estimators=1, max_features=1, max_depth=1, random_state=0).fit(X, y)
+    assert np.isnan(selector.scores_).sum() == 11
+    assert (selector.pvalues_[np.isnan(selector.scores_)] == 1).all()
+
+
+def test_all_constant_columns():
+    with pytest.warns(UserWarning, match="No feature passed"):
+        selector = RelevanceSelector(**QUICK).fit(np.ones((20, 3)), np.arange(20) % 2)
+    assert selector.pvalues_.tolist() == [1, 1, 1]
+    assert selector.support_.tolist() == [True, False, False]
+    assert np.isnan(selection_stability(np.zeros((2, 3))).value)

@@ -94,7 +94,7 @@ class TrainingRows:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Members of other libraries may be fitted in other processes. They read no codes, which stay here.
-        return TrainingRows, (replace(self.table, store=None), self.rows)
+        return TrainingRows, (replace(self.table, store=None), self.rows)  # type: ignore[arg-type]
 
     @property
     def n_rows(self) -> int:

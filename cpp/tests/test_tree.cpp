@@ -1,8 +1,10 @@
 // Growing trees: by hand, to any depth, in any thread, until told to stop.
 #include "tree.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <stdexcept>
 #include <thread>
 
 #include "tools.hpp"
@@ -161,6 +163,77 @@ void rows_without_weight_are_not_there() {
                 assert(tree.nodes[0].size > 0);
                 assert(near(tree.nodes[0].size, 2.0 * (times[17] + times[60])));
             }
+        }
+}
+
+// One column per level; a node takes the first that splits it, and no column that is not named.
+void oblivious_tree() {
+    const std::vector<double> a{0, 0, 0, 0, 1, 1, 1, 1}, b{5, 5, 5, 5, 1, 1, 2, 2}, c{1, 2, 1, 2, 3, 3, 3, 3};
+    const std::vector<std::int32_t> target{0, 1, 0, 1, 0, 1, 1, 0};
+    std::vector<Column> columns;
+    for (const auto& values : {a, b, c, std::vector<double>(target.begin(), target.end())})
+        columns.push_back(code_numeric<double>(values, kMaxCodes));
+    GrowOptions options;
+    options.max_features = 4;
+    options.record_tried = true;
+    assert(grow(Grower(columns, target, 2, {}, options)).nodes[0].feature == 3);
+    options.level_columns = {0, 1, 2};
+    for (const std::vector<double>& weights : {std::vector<double>{}, std::vector<double>(8, 1.0)}) {
+        const Tree tree = grow(Grower(columns, target, 2, weights, options));
+        assert(tree.nodes.size() == 7);
+        const Node& root = tree.nodes[0];
+        assert(root.feature == 0 && root.threshold == 0.5 && near(root.gain, 0.0));  // though the last gains 1 bit
+        const auto first = std::size_t(root.first_child);
+        const Node &left = tree.nodes[first], &right = tree.nodes[first + 1];
+        assert(left.feature == 2 && left.threshold == 1.5 && near(left.gain, 1.0));  // the second is constant there
+        assert(right.feature == 1 && right.threshold == 1.5 && near(right.gain, 0.0));
+        for (std::size_t k = 0; k < 2; ++k) {
+            const auto node = std::size_t(right.first_child) + k;
+            assert(tree.nodes[node].first_child == -1 && tree.counts[2 * node] == 1 && tree.counts[2 * node + 1] == 1);
+            double last = -1;  // what the leaf would gain by the column that is not named
+            for (const auto& tried : tree.tried)
+                if (tried.node == std::int32_t(node) && tried.feature == 3) last = tried.gain;
+            assert(near(last, 1.0));
+        }
+    }
+    options.level_columns = {2, 0};
+    const Tree tree = grow(Grower(columns, target, 2, {}, options));
+    assert(tree.nodes[0].feature == 2);
+    for (const Node& node : tree.nodes) assert(node.first_child < 0 || (node.feature == 2) == (node.parent < 0));
+    options.level_columns = {9};
+    bool refused = false;
+    try {
+        grow(Grower(columns, target, 2, {}, options));
+    } catch (const std::out_of_range&) {
+        refused = true;
+    }
+    assert(refused);
+}
+
+// On every way down the levels rise, in nodes that were put aside as in others.
+void levels_rise() {
+    const Data data = make_data(700, 6, 3), wide = make_data(1500, 500, 7, 0.002);
+    for (const Data& some : {data, wide})
+        for (const Missing missing : {Missing::learn, Missing::fractional}) {
+            GrowOptions options;
+            options.split.missing = missing;
+            options.max_features = std::uint32_t(some.columns.size());
+            options.level_columns = {4, 1, 5, 0};
+            const Tree tree = grow(Grower(some.columns, some.target, 3, {}, options));
+            check_sizes(tree, double(some.target.size()));
+            const auto level = [&](const Node& node) {
+                const auto at = std::find(options.level_columns.begin(), options.level_columns.end(),
+                                          std::uint32_t(node.feature));
+                return at - options.level_columns.begin();
+            };
+            std::size_t inner = 0;
+            for (const Node& node : tree.nodes) {
+                if (node.first_child < 0) continue;
+                ++inner;
+                assert(level(node) < 4);
+                assert(node.parent < 0 ? level(node) == 0 : level(node) > level(tree.nodes[std::size_t(node.parent)]));
+            }
+            assert(inner > 4);
         }
 }
 
@@ -331,6 +404,8 @@ int main() {
     sizes_add_up();
     draws();
     rows_without_weight_are_not_there();
+    oblivious_tree();
+    levels_rise();
     very_deep();
     any_thread_grows_the_same_trees();
     stops_when_told();

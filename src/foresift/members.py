@@ -96,7 +96,7 @@ class TrainingRows:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Members of other libraries may be fitted in other processes. They read no codes, which stay here.
-        return TrainingRows, (replace(self.table, store=None), self.rows, self.estimator)
+        return TrainingRows, (replace(self.table, store=None), self.rows, self.estimator)  # type: ignore[arg-type]
 
     @property
     def n_rows(self) -> int:

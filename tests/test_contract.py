@@ -146,7 +146,9 @@ def test_parameters_round_trip(estimator):
     parameters = estimator.get_params(deep=False)
     again = type(estimator)(**parameters)
     assert again.get_params(deep=False) == parameters
-    assert repr(clone(estimator).get_params(deep=False)) == repr(parameters)  # estimators in it are cloned too
+    assert repr(clone(estimator).get_params(deep=False)) == repr(
+        parameters
+    )  # estimators in it are cloned too
     assert repr(vars(clone(estimator))) == repr(vars(estimator))  # __init__ only assigns
     if not isinstance(estimator, AggregateSelector):  # which needs selectors
         assert type(estimator)().set_params(**parameters).get_params(deep=False) == parameters

@@ -25,6 +25,20 @@ void in_order() {
     }
 }
 
+// Some columns are drawn as all columns of a smaller table would be.
+void only_the_allowed() {
+    const std::vector<std::uint32_t> allowed{1, 4, 5};
+    FeatureSampler some(7, {}, false, allowed), all(3, {}, false), ordered(7, {}, true, allowed);
+    for (std::uint64_t node = 0; node < 50; ++node) {
+        Bits one(3, 0, node), two(3, 0, node);
+        some.start(0), all.start(0), ordered.start(0);
+        auto expected = draw_all(all, two);
+        for (auto& feature : expected) feature = allowed[feature];
+        assert(draw_all(some, one) == expected);
+        assert(draw_all(ordered, one) == allowed);
+    }
+}
+
 void every_feature_once() {
     const std::vector<double> weights{5, 0, 1, 1e-9, 0, 2}, even(6, 1.0);
     for (const auto& w : {std::vector<double>{}, weights, even}) {
@@ -108,6 +122,7 @@ void constants_hold_below_the_node_that_found_them() {
 
 int main() {
     in_order();
+    only_the_allowed();
     every_feature_once();
     follows_the_weights();
     what_little_weight_is_left_is_drawn_too();

@@ -8,7 +8,6 @@ import time
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
@@ -24,24 +23,15 @@ from foresift._sklearn import (
     seeded,
     track,
 )
-from foresift._slices import take_columns
 from foresift.forests import SiftForestClassifier
-from foresift.growing import fold_trees
-from foresift.importance import node_tables
-from foresift.node_table import NodeTable, contributions
-from foresift.pairs import CoOccurrence, count_pairs
 from foresift.ranking import RankingSelector, ranks_by_score
 from foresift.search_path import ROUNDING, SearchPath, Step, report
+from foresift.subset_forests import SubsetForests
 from foresift.subset_scores import (
     SubsetScorer,
-    fit_plain,
-    grows_on_store,
     make_folds,
-    make_store_grower,
     make_subset_scorer,
-    n_tried,
     read_for_search,
-    sliceable,
 )
 from foresift.table import Table
 
@@ -54,18 +44,18 @@ _NO_GAIN = 1e-12
 class ContributionSelector(RankingSelector):
     """Drop the features that contribute least to a forest, as long as the error allows (Murata IV).
 
-    The contribution ratio of a feature is the share of a forest's split rows that are split on it (eq. 5). The
-    one with the lowest is dropped, the forest is judged by cross-validation, and so on until the error has risen
-    too far. A step takes one forest and its cross-validation, however many features there are; a backward search
-    takes one per feature.
+    The contribution ratio of a feature is the share of a forest's split rows that are split on it (eq. 5).
+    The one with the lowest is dropped, the forest is judged by cross-validation, and so on until the error
+    has risen too far. A step takes one forest and its cross-validation, however many features there are; a
+    backward search takes one per feature.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Stop at so many features, or at such a share of all, whatever the error. None stops by the error.
     mode : {"sequential", "batch"}, default="sequential"
-        Grow a new forest after every deletion to see what contributes least now (Algorithm 2), or read the order
-        from the forest of all features (Algorithm 3).
+        Grow a new forest after every deletion to see what contributes least now (Algorithm 2), or read the
+        order from the forest of all features (Algorithm 3).
     max_error_increase : float or None, default=0.1
         How far the error may rise above that with all features: 0.1 lets it go from 3 % to 13 %. The last set
         before it is passed is kept. None goes down to one feature and keeps the best set.
@@ -74,8 +64,8 @@ class ContributionSelector(RankingSelector):
     step : int or float, default=1
         Features dropped at a time, or a share of those that are left.
     patience : int, default=0
-        So many sets in a row may pass the limit before the search ends; if a smaller one is within it again, it
-        is kept.
+        So many sets in a row may pass the limit before the search ends; if a smaller one is within it again,
+        it is kept.
     protect_pairs : bool, default=False
         Drop features that work together with another one last: those of a significant pair in
         `foresift.importance.co_occurrence`. In XOR neither half contributes anything without the other.
@@ -89,8 +79,8 @@ class ContributionSelector(RankingSelector):
     scoring : str or callable, default="accuracy"
         A scorer of scikit-learn; higher is better. The error is 1 less the score.
     cv : int, splitter, iterable of (train, test) rows or None, default=3
-        The folds, the same for all sets; a number means stratified and shuffled ones. None estimates no errors,
-        which is three times as fast; then `n_features_to_select` must be given.
+        The folds, the same for all sets; a number means stratified and shuffled ones. None estimates no
+        errors, which is three times as fast; then `n_features_to_select` must be given.
     return_partial : bool, default=False
         On Ctrl-C, return the best set so far; else KeyboardInterrupt goes on, after it has been stored.
     verbose : int, default=0
@@ -113,8 +103,9 @@ class ContributionSelector(RankingSelector):
     interrupted_ : bool
         Whether the search was cut short.
     scores_ : ndarray of shape (n_features,)
-        "batch": the contribution ratio, and for the protected features 100 more. "sequential": how many features
-        were dropped before; for the kept ones all that were, and their share of the last forest's contributions.
+        "batch": the contribution ratio, and for the protected features 100 more. "sequential": how many
+        features were dropped before; for the kept ones all that were, and their share of the last forest's
+        contributions.
     ranking_ : ndarray of shape (n_features,)
         1 is the best.
     support_ : ndarray of shape (n_features,)
@@ -128,11 +119,9 @@ class ContributionSelector(RankingSelector):
     foresift.SequentialSelector : Tries every deletion instead.
     foresift.search_path.commonality : How far two paths agree (Figure 8).
 
-    Notes
-    -----
-    The ratios are of a forest on all rows; only the error is cross-validated. Features that are equal in
-    contribution are dropped from the last column on. docs/murata.md compares the method with backward search on
-    the four tables of the paper.
+    Notes ----- The ratios are of a forest on all rows; only the error is cross-validated. Features that are
+    equal in contribution are dropped from the last column on. docs/murata.md compares the method with
+    backward search on the four tables of the paper.
 
     Examples
     --------
@@ -209,6 +198,8 @@ class ContributionSelector(RankingSelector):
         self.random_state = random_state
 
     path_: SearchPath
+    _ratios: list[NDArray[np.float64]]
+    _protected: NDArray[np.bool_]
 
     @fit_context(prefer_skip_nested_validation=False)  # the forest checks its own parameters
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -239,12 +230,12 @@ class ContributionSelector(RankingSelector):
             folds = make_folds(table, weights, self.cv, seed)
             how: dict[str, Any] = {"scoring": self.scoring, "n_jobs": self.n_jobs}
             scorer = make_subset_scorer(estimator, X, table, weights, folds, **how)
-        forests = _Forests(estimator, X, table, weights, self.n_jobs)
+        forests = SubsetForests(estimator, X, table, weights, self.n_jobs)
         self.schema_ = table.schema
         self.path_, self.interrupted_, self.full_error_ = SearchPath(table.n_columns), False, math.nan
         for name in ("pairs_", "contributions_"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        self._ratios: list[NDArray[np.float64]] = []
+        self._ratios = []
         self._protected = np.zeros(table.n_columns, dtype=bool)
         try:
             with track(self, None, task="step", X=X, y=y) as progress:
@@ -267,7 +258,7 @@ class ContributionSelector(RankingSelector):
     # --- the way down ---
 
     def _descend(
-        self, forests: _Forests, scorer: SubsetScorer | None, n_wanted: int | None, progress: Progress
+        self, forests: SubsetForests, scorer: SubsetScorer | None, n_wanted: int | None, progress: Progress
     ) -> None:
         features = np.arange(self.path_.n_features_in)
         last, beyond = time.perf_counter(), 0
@@ -293,14 +284,14 @@ class ContributionSelector(RankingSelector):
                 return
             features = self._drop(features, ratios, n_wanted)
 
-    def _contributions(self, forests: _Forests, features: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _contributions(self, forests: SubsetForests, features: NDArray[np.intp]) -> NDArray[np.float64]:
         ratios, pairs = forests.read(features, self.protect_pairs)
         if not self.path_:
             self.contributions_ = ratios
             if pairs is not None:
                 self.pairs_ = pairs
         if pairs is not None:
-            self._protected = pairs.significant(self.pair_alpha).any(axis=1)
+            self._protected = np.any(pairs.significant(self.pair_alpha), axis=1)
         return ratios
 
     def _drop(
@@ -325,12 +316,10 @@ class ContributionSelector(RankingSelector):
         return 1.0 - score <= limit + ROUNDING
 
     def _seconds_left(self, n_wanted: int | None) -> float:
-        """Estimate from the steps so far; a step gets cheaper with fewer features, so it is on the safe side."""
-        left = len(self.path_[-1].features) - (n_wanted or 1)
-        steps = (
-            left / self.step if isinstance(self.step, numbers.Integral) else math.log(left + 1) / self.step
-        )
-        return float(np.mean(self.path_.seconds[-5:])) * max(0.0, math.ceil(steps))
+        """Estimate from the steps so far, on the safe side: a step gets cheaper with fewer features."""
+        left, step = len(self.path_[-1].features) - (n_wanted or 1), float(self.step)
+        n_steps = left / step if step >= 1 else math.log(left + 1) / step
+        return float(np.mean(self.path_.seconds[-5:])) * math.ceil(n_steps)
 
     # --- the outcome ---
 
@@ -380,49 +369,3 @@ class ContributionSelector(RankingSelector):
             inputs = get_tags(self.estimator).input_tags
             tags.input_tags.sparse, tags.input_tags.allow_nan = inputs.sparse, inputs.allow_nan
         return tags
-
-
-class _Forests:
-    """Forests on all rows and some columns, and what their trees say of these columns."""
-
-    def __init__(
-        self, estimator: Any, X: Any, table: Table, weights: NDArray[np.float64] | None, n_jobs: int | None
-    ) -> None:
-        self._estimator, self._table, self._n_jobs, self._weights = estimator, table, n_jobs, weights
-        self._on_store = grows_on_store(estimator)
-        if self._on_store:
-            self._grower = make_store_grower(estimator, table, estimator.row_weights(table, weights))
-        else:
-            self._X, self._labels = sliceable(X), table.classes[table.target]
-
-    def read(
-        self, features: NDArray[np.intp], with_pairs: bool
-    ) -> tuple[NDArray[np.float64], CoOccurrence | None]:
-        """Contribution ratios of all columns, 0 for those left out, and on wish the pairs."""
-        tables = self._grow(features) if self._on_store else self._fit(features)
-        p = self._table.n_columns
-        return contributions(tables, p), count_pairs(tables, p) if with_pairs else None
-
-    def _grow(self, features: NDArray[np.intp]) -> list[NodeTable]:
-        trees = range(getattr(self._estimator, "n_estimators", 1))
-        parts = fold_trees(
-            self._grower,
-            trees,
-            Progress(self._estimator, None, "tree", {}),
-            list,
-            size=max(1, math.ceil(len(trees) / (4 * effective_n_jobs(self._n_jobs)))),
-            tried=False,
-            columns=features.astype(np.uint32),
-            max_features=n_tried(self._estimator, len(features)),
-            n_jobs=self._n_jobs,
-        )
-        return [table for part in parts for table in part]
-
-    def _fit(self, features: NDArray[np.intp]) -> list[NodeTable]:
-        X = take_columns(self._X, features)
-        model = fit_plain(clone(self._estimator), X, self._labels, self._weights)
-        tables = node_tables(model)
-        for table in tables:
-            inner = ~table.is_leaf
-            table.nodes["feature"][inner] = features[table.nodes["feature"][inner]]
-        return tables

@@ -96,8 +96,8 @@ def fold_trees(
 ) -> list[T]:
     """Grow trees in threads, `size` of them at a time, and return what `fold` makes of each lot, in order.
 
-    `columns` leaves out all others; `max_features` then says how many of them are tried per node. If a callback
-    asks to stop, what is left out are lots at the end.
+    `columns` leaves out all others; `max_features` then says how many of them are tried per node. If a
+    callback asks to stop, what is left out are lots at the end.
     """
     stop = _core.StopFlag()
 

@@ -125,13 +125,12 @@ def contribution_ratio(model: Any) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (n_features,)
-        In every tree, the rows at the splits on a feature over the rows at all splits; the mean over the trees,
-        times 100. They sum to 100. All 0 if no tree has a split.
+        In every tree, the rows at the splits on a feature over the rows at all splits; the mean over the
+        trees, times 100. They sum to 100. All 0 if no tree has a split.
 
-    Notes
-    -----
-    Rows count as often as they were drawn for a tree, and by their sample weight. A tree without a split has no
-    shares and is left out. How good a split is does not enter: a feature counts for being chosen early.
+    Notes ----- Rows count as often as they were drawn for a tree, and by their sample weight. A tree without
+    a split has no shares and is left out. How good a split is does not enter: a feature counts for being
+    chosen early.
 
     Examples
     --------
@@ -159,14 +158,12 @@ def co_occurrence(model: Any) -> CoOccurrence:
         Matrices over all pairs of features: `observed`, `expected`, `lift`, `statistic`, `pvalues`; and
         `significant(alpha)`.
 
-    Notes
-    -----
-    By chance the feature of a split would not depend on that of the split above it, but for not being the same.
-    What is expected then is fitted to the features of every depth, so that features that are popular near the
-    root do not look like pairs. The trees are the independent observations: a pair is significant if it comes in
-    more trees than chance and the trees' own scatter explain. That is a statement about the forest that was
-    grown; on data of noise the statistic has a standard deviation of 1 (docs/murata.md), and more trees find
-    weaker pairs.
+    Notes ----- By chance the feature of a split would not depend on that of the split above it, but for not
+    being the same. What is expected then is fitted to the features of every depth, so that features that are
+    popular near the root do not look like pairs. The trees are the independent observations: a pair is
+    significant if it comes in more trees than chance and the trees' own scatter explain. That is a statement
+    about the forest that was grown; on data of noise the statistic has a standard deviation of 1
+    (docs/murata.md), and more trees find weaker pairs.
 
     Examples
     --------

@@ -30,7 +30,8 @@ class CoOccurrence:
         The same if the feature of a split did not depend on that of the split above it, but for not being the
         same: every depth of the trees has the features it has, on both sides.
     statistic : ndarray of shape (n_features, n_features)
-        Mean over the trees of observed less expected, in units of its standard error; NaN where all trees agree.
+        Mean over the trees of observed less expected, in units of its standard error; NaN where all trees
+        agree.
     pvalues : ndarray of shape (n_features, n_features)
         Probability of so large a statistic by chance (Student's t, one-sided); 1 where there is none.
     """
@@ -62,7 +63,7 @@ class CoOccurrence:
 
 @dataclass(frozen=True)
 class _Edges:
-    """Splits right below another one on a different feature: both features, and the depth of the lower one."""
+    """Splits right below one on a different feature: both features, and the depth of the lower one."""
 
     above: NDArray[np.intp]
     below: NDArray[np.intp]
@@ -100,7 +101,7 @@ def count_pairs(tables: Sequence[NodeTable], n_features: int) -> CoOccurrence:
     """
     if n_features > _MOST_FEATURES:
         raise ValueError(
-            f"{n_features:,} features make too many pairs; at most {_MOST_FEATURES:,} are possible: select first."
+            f"{n_features:,} features make too many pairs; at most {_MOST_FEATURES:,} are: select first."
         )
     if len(tables) < 2:
         raise ValueError("Trees are compared with each other, so at least two are needed: grow more.")
@@ -115,9 +116,10 @@ def count_pairs(tables: Sequence[NodeTable], n_features: int) -> CoOccurrence:
         seen = seen.reshape(n_features, n_features).astype(float)
         by_chance = (row * heads).T @ tails
         np.fill_diagonal(by_chance, 0.0)
+        seen, by_chance = seen + seen.T, by_chance + by_chance.T  # which of the two was above does not matter
         observed += seen
         expected += by_chance
-        excess = seen + seen.T - by_chance - by_chance.T
+        excess = seen - by_chance
         mean += excess
         squares += excess**2
     n = len(trees)
@@ -126,7 +128,7 @@ def count_pairs(tables: Sequence[NodeTable], n_features: int) -> CoOccurrence:
     error = np.sqrt(variance / n)
     statistic = np.divide(mean, error, out=np.full_like(mean, np.nan), where=error > 1e-9)
     pvalues = np.where(np.isnan(statistic), 1.0, stats.t.sf(statistic, n - 1))
-    return CoOccurrence(observed + observed.T, expected + expected.T, statistic, pvalues)
+    return CoOccurrence(observed, expected, statistic, pvalues)
 
 
 def _without_diagonal(
@@ -134,9 +136,9 @@ def _without_diagonal(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Fit expected counts a_i b_j, i != j, to the sums of rows and columns of every depth.
 
-    Returns 1 / sum of b_j over j != i, and b: an upper feature i meets b_j / that sum of every lower j. This is
-    iterative proportional fitting of a table whose diagonal is empty (quasi-independence), the diagonal kept out
-    of the sums instead of the table being stored.
+    Returns 1 / sum of b_j over j != i, and b: an upper feature i meets b_j / that sum of every lower j. This
+    is iterative proportional fitting of a table whose diagonal is empty (quasi-independence), the diagonal
+    kept out of the sums instead of the table being stored.
     """
     b = columns.copy()
     for _ in range(_ROUNDS):

@@ -123,7 +123,7 @@ class SearchPath(Sequence[Step]):
         return np.array([step.seconds for step in self._steps])
 
     def best(self, size: int | None = None) -> Step:
-        """Return the step of the best score, of equals that of the fewest features, among sets of one size."""
+        """Return the step of the best score, of equals the one of fewest features, among sets of one size."""
         steps = [step for step in self._steps if size is None or len(step.features) == size]
         if not steps:
             raise ValueError(f"The search came by no set of {size} features.")
@@ -186,8 +186,8 @@ def report(name: str, path: SearchPath, seconds_left: float) -> None:
     features, score = path[-1].features, path[-1].score
     error = "" if np.isnan(score) else f"error {1 - score:.4f}, "
     print(
-        f"[{name}] {len(features)} of {path.n_features_in} features, {error}{_clock(path.seconds.sum())} gone,"
-        f" about {_clock(seconds_left)} left",
+        f"[{name}] {len(features)} of {path.n_features_in} features, {error}"
+        f"{_clock(path.seconds.sum())} gone, about {_clock(seconds_left)} left",
         file=sys.stderr,
         flush=True,
     )

@@ -1,7 +1,8 @@
 """Searches through sets of features: which set comes next, given what each one is worth.
 
-A search is a generator. It asks `evaluate` for the scores of candidate sets and yields every set it moves to, with
-its score; whoever runs it decides when enough is enough. A set is a tuple of column numbers in rising order.
+A search is a generator. It asks `evaluate` for the scores of candidate sets and yields every set it moves to,
+with its score; whoever runs it decides when enough is enough. A set is a tuple of column numbers in rising
+order.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """What a set of columns is worth: cross-validated scores of a classifier that sees only them.
 
-Trees and forests of this package are judged on one column store: the rows of a fold are left out by their weight,
-other columns by a list, and the rows left out are sent down the trees by their codes. Nothing is copied, and the
-scores are those of the ordinary way, which is taken for every other classifier: clone, slice, fit, score.
+Trees and forests of this package are judged on one column store: the rows of a fold are left out by their
+weight, other columns by a list, and the rows left out are sent down the trees by their codes. Nothing is
+copied, and the scores are those of the ordinary way, which is taken for every other classifier: clone, slice,
+fit, score.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import ClassifierMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.validation import has_fit_parameter
@@ -90,12 +91,12 @@ def make_folds(table: Table, weights: NDArray[np.float64] | None, cv: Any, seed:
     there = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights > 0)
     counts = np.bincount(table.target[there], minlength=table.n_classes)
     if isinstance(cv, numbers.Integral):
-        rare = np.flatnonzero((counts > 0) & (counts < cv))
+        rare = np.flatnonzero((counts > 0) & (counts < int(cv)))
         if len(rare):
             label = table.classes.tolist()[rare[0]]
             raise ValueError(
-                f"Class {label!r} has {counts[rare[0]]} rows, fewer than the {cv} folds, so it would be missing"
-                " in some: lower cv, or drop or merge such classes."
+                f"Class {label!r} has {counts[rare[0]]} rows, fewer than the {cv} folds, so it would"
+                " be missing in some: lower cv, or drop or merge such classes."
             )
         splitter: Any = StratifiedKFold(int(cv), shuffle=True, random_state=seed % 2**32)
     else:
@@ -109,10 +110,12 @@ def make_folds(table: Table, weights: NDArray[np.float64] | None, cv: Any, seed:
         seen = np.bincount(table.target[fold.train], minlength=table.n_classes)
         lacking = np.flatnonzero((counts > 0) & (seen == 0))
         if len(lacking) or not len(fold.test):
-            what = f"class {table.classes.tolist()[lacking[0]]!r}" if len(lacking) else "rows to judge by"
+            what = "rows to judge by"
+            if len(lacking):
+                what = f"training rows of class {table.classes.tolist()[lacking[0]]!r}"
             raise ValueError(
-                f"Fold {number} has no {what if not len(lacking) else 'training rows of ' + what}: use stratified"
-                " folds (cv as a number), fewer of them, or drop or merge rare classes."
+                f"Fold {number} has no {what}: use stratified folds (cv as a number), fewer of them, or"
+                " drop or merge rare classes."
             )
         folds.append(fold)
     if not folds:
@@ -161,8 +164,8 @@ class SubsetScorer(ABC):
             if not math.isfinite(score):
                 raise ValueError(
                     f"The scorer returned {score} in fold {number + 1} of {len(self.folds)} for the"
-                    f" {len(subset)} columns {_shown(subset)}: a search needs numbers. A class that is missing"
-                    " among the rows of a fold is a common reason: use fewer folds, or another scorer."
+                    f" {len(subset)} columns {_shown(subset)}: a search needs numbers. A class that"
+                    " is missing among the rows of a fold is a common reason: use fewer folds, or another scorer."
                 )
         per_subset = np.reshape(scores, (len(new), len(self.folds)))
         self._known.update(zip(new, (float(np.mean(row)) for row in per_subset), strict=True))
@@ -202,7 +205,7 @@ class StoreScorer(SubsetScorer):
 
     def _score_all(self, tasks: Sequence[tuple[Subset, int]]) -> list[float]:
         stop = _core.StopFlag()
-        return in_threads(lambda task: self._score(*task, stop), tasks, self.n_jobs, stop)
+        return in_threads(lambda task: self._score(task[0], task[1], stop), tasks, self.n_jobs, stop)
 
     def _score(self, subset: Subset, number: int, stop: _core.StopFlag) -> float:
         test = self._tests[number]
@@ -220,7 +223,7 @@ class StoreScorer(SubsetScorer):
         return float(self._scorer(judged, rows, self._labels[test], **extra))
 
 
-class _Judged(ClassifierMixin):
+class _Judged(ClassifierMixin, BaseEstimator):
     """A classifier that has already answered: what scorers of scikit-learn take."""
 
     def __init__(self, classes: NDArray[Any], shares: NDArray[np.float64] | None) -> None:
@@ -286,7 +289,7 @@ def make_subset_scorer(
     scoring: Any = "accuracy",
     n_jobs: int | None = None,
 ) -> SubsetScorer:
-    """Make the scorer that suits a classifier: on the store if it is ours and the scorer a metric, else plain.
+    """Make the scorer that suits: on the store if the classifier is ours and the scorer a metric, else plain.
 
     Examples
     --------
@@ -302,7 +305,7 @@ def make_subset_scorer(
     """
     if not is_classifier(estimator):
         raise ValueError(
-            f"estimator must be a classifier, but {type(estimator).__name__} is none: scores are those of classes."
+            f"estimator must be a classifier, but {type(estimator).__name__} is none: classes are predicted."
         )
     metric = isinstance(scoring, str) or is_metric_scorer(scoring)
     if grows_on_store(estimator) and metric:

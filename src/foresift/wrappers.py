@@ -40,9 +40,9 @@ __all__ = ["SequentialSelector"]
 class SequentialSelector(RankingSelector):
     """Search for the features with which a classifier predicts best, set by set (Murata II).
 
-    Every set is judged by cross-validation of a classifier that sees only its columns, so the choice suits that
-    classifier, and takes as many fits. Forests and trees of this package are grown on one column store that is
-    made once; folds and sets of columns are masks of it.
+    Every set is judged by cross-validation of a classifier that sees only its columns, so the choice suits
+    that classifier, and takes as many fits. Forests and trees of this package are grown on one column store
+    that is made once; folds and sets of columns are masks of it.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ class SequentialSelector(RankingSelector):
         Whom the features are for; None is a `SiftForestClassifier` of 50 trees and sqrt(p) columns per node.
     n_features_to_select : int, float or None, default=None
         Stop at so many features, or at such a share of all, and keep the best set of that size. None stops by
-        `tol` or `max_error_increase` if one is given; else the whole way is searched and the best set kept, of
-        equals the smallest.
+        `tol` or `max_error_increase` if one is given; else the whole way is searched and the best set kept,
+        of equals the smallest.
     direction : {"forward", "backward", "plus-minus", "exhaustive"}, default="backward"
         Add the feature that helps most (SFS); drop the one that is missed least (SBS); add `plus` and drop
         `minus` in turn (Stearns); or try every set (round robin), the only one that is sure to find the best.
@@ -66,7 +66,8 @@ class SequentialSelector(RankingSelector):
         Keep the smallest set whose error is at most that much above the error with all features: 0.1 lets it
         rise from 3 % to 13 %.
     relative : bool, default=False
-        Read `max_error_increase` as a share of the error with all features: 0.1 lets it rise from 3 % to 3.3 %.
+        Read `max_error_increase` as a share of the error with all features: 0.1 lets it rise from 3 % to 3.3
+        %.
     scoring : str or callable, default="accuracy"
         A scorer of scikit-learn; higher is better. The error is 1 less the score.
     cv : int, splitter or iterable of (train, test) rows, default=3
@@ -78,10 +79,11 @@ class SequentialSelector(RankingSelector):
     verbose : int, default=0
         1 prints a line per step to the standard error output: features, error, time left.
     n_jobs : int, default=None
-        Threads (of other classifiers: processes) that evaluate sets; -1 uses all cores. The outcome is the same
-        for any number.
+        Threads (of other classifiers: processes) that evaluate sets; -1 uses all cores. The outcome is the
+        same for any number.
     random_state : int, RandomState or None, default=None
-        Deals out the folds and seeds the classifier if it has no seed. All sets meet the same folds and seeds.
+        Deals out the folds and seeds the classifier if it has no seed. All sets meet the same folds and
+        seeds.
 
     Attributes
     ----------
@@ -107,10 +109,8 @@ class SequentialSelector(RankingSelector):
     --------
     foresift.ContributionSelector : Reads what to drop from one forest per step instead of trying all.
 
-    Notes
-    -----
-    `path_` errors are those the search itself minimised, so they flatter the set it chose: judge that on other
-    rows, for instance by cross-validating the selector and the classifier in one pipeline.
+    Notes ----- `path_` errors are those the search itself minimised, so they flatter the set it chose: judge
+    that on other rows, for instance by cross-validating the selector and the classifier in one pipeline.
 
     A class must be among the training rows of every fold. Sample weights count in fitting and in scoring.
 
@@ -250,7 +250,8 @@ class SequentialSelector(RankingSelector):
         if self.direction == "exhaustive" and n_subsets(n_columns, n_wanted) > self.max_subsets:
             count = n_subsets(n_columns, n_wanted)
             raise ValueError(
-                f"An exhaustive search would evaluate {count:,} sets, more than max_subsets={self.max_subsets:,}:"
+                f"An exhaustive search would evaluate {count:,} sets, more than"
+                f" max_subsets={self.max_subsets:,}:"
                 ' raise that if you can wait, set n_features_to_select, or use direction="plus-minus".'
             )
 

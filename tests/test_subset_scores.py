@@ -1,0 +1,199 @@
+"""Scores of sets of columns: on the store they are those of the ordinary way, and X is never looked at."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import parallel_config
+from sklearn.datasets import load_iris, make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from foresift import CartClassifier, SiftForestClassifier
+from foresift.subset_scores import (
+    PlainScorer,
+    StoreScorer,
+    make_folds,
+    make_subset_scorer,
+    n_tried,
+    with_seed,
+)
+from foresift.table import make_table
+
+SUBSETS = [(0, 1, 2, 3, 4, 5), (1, 4), (0, 2, 5), (3, 5)]
+MODELS = [
+    SiftForestClassifier(7, max_features="sqrt", random_state=3),
+    SiftForestClassifier(7, max_features=2, n_thresholds=4, criterion="gini", random_state=3),
+    SiftForestClassifier(5, max_features=0.7, bootstrap=False, max_samples=0.6, random_state=3),
+    SiftForestClassifier(5, missing="fractional", class_weight="balanced", random_state=3),
+    CartClassifier(max_depth=3),
+    CartClassifier(max_features=2, criterion="ssv", random_state=1),
+]
+
+
+def problem(seed=0, n=240, *, missing=0.0, nominal=False):
+    rng = np.random.default_rng(seed)
+    X, y = make_classification(n, 6, n_informative=4, n_redundant=0, n_classes=3, random_state=seed)
+    X[:, 3] = rng.integers(0, 4, n)
+    X[rng.random(X.shape) < missing] = np.nan
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    if nominal:
+        words = np.array(["red", "green", "blue", "grey", "black"])
+        frame["b"] = words[(rng.random(n) * 4 + y % 2).astype(int)]
+    return frame, np.array(["x", "y", "z"])[y]
+
+
+def both(model, X, y, weights=None, scoring="accuracy", cv=3):
+    table = make_table(X, y)
+    folds = make_folds(table, weights, cv, seed=0)
+    store = make_subset_scorer(model, None, table, weights, folds, scoring=scoring)  # without X
+    assert isinstance(store, StoreScorer)
+    plain = PlainScorer(model, X, table.classes[table.target], weights, folds, scoring, None)
+    return store(SUBSETS), plain(SUBSETS)
+
+
+@pytest.mark.parametrize("nominal", [False, True])
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: repr(model)[:40])
+def test_scores_on_the_store_are_those_of_the_ordinary_way(model, missing, nominal):
+    X, y = problem(missing=missing, nominal=nominal)
+    ours, ordinary = both(model, X, y)
+    assert ours == pytest.approx(ordinary, abs=1e-12)
+    assert len(set(ours)) > 1
+
+
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "balanced_accuracy", "f1_macro", "roc_auc_ovr"])
+def test_other_metrics(scoring):
+    X, y = problem()
+    for metric in (scoring, get_scorer(scoring)):
+        ours, ordinary = both(MODELS[0], X, y, scoring=metric)
+        assert ours == pytest.approx(ordinary, abs=1e-12)
+
+
+def test_weights_count_in_fitting_and_scoring():
+    X, y = problem()
+    weights = np.random.default_rng(0).integers(0, 4, len(y)).astype(float)
+    for scoring in ("accuracy", "neg_log_loss"):
+        ours, ordinary = both(MODELS[0], X, y, weights, scoring)
+        assert ours == pytest.approx(ordinary, abs=1e-12)
+        assert ours != pytest.approx(both(MODELS[0], X, y, None, scoring)[0], abs=1e-6)
+    # A row of weight 0 is not there.
+    there = weights > 0
+    splitter = StratifiedKFold(3)
+    ones = np.where(there, 1.0, 0.0)
+    assert both(MODELS[0], X, y, ones, cv=splitter)[0] == both(MODELS[0], X[there], y[there], cv=splitter)[0]
+
+
+def test_scores_are_those_of_cross_val_score():
+    X, y = problem()
+    cv = KFold(4, shuffle=True, random_state=5)
+    ours, _ = both(MODELS[0], X, y, cv=cv)
+    codes = np.unique(y, return_inverse=True)[1]
+    means = [cross_val_score(MODELS[0], X.iloc[:, list(s)], codes, cv=cv).mean() for s in SUBSETS]
+    assert ours == pytest.approx(means, abs=1e-12)
+
+
+def test_any_classifier_takes_the_ordinary_way():
+    X, y = problem()
+    table = make_table(X, y)
+    folds = make_folds(table, None, 3, seed=0)
+    given = [(fold.train, fold.test) for fold in folds]
+    for container in (X, X.to_numpy(), dict(X), X.to_numpy().tolist()):
+        score = make_subset_scorer(GaussianNB(), container, table, None, folds, n_jobs=1)
+        expected = [
+            cross_val_score(GaussianNB(), X.to_numpy()[:, list(s)], y, cv=given).mean() for s in SUBSETS
+        ]
+        assert score(SUBSETS) == pytest.approx(expected)
+    learns = SiftForestClassifier(3, feature_sampling="confidence", random_state=0)
+    assert isinstance(make_subset_scorer(learns, X, table, None, folds), PlainScorer)
+    looks_at_x = make_subset_scorer(
+        MODELS[0], X, table, None, folds, scoring=lambda model, X, y: float(X.shape[1])
+    )
+    assert looks_at_x(SUBSETS) == [6, 2, 3, 2]
+
+
+def test_every_set_is_evaluated_once():
+    X, y = problem()
+    table = make_table(X, y)
+    score = make_subset_scorer(MODELS[0], None, table, None, make_folds(table, None, 3, seed=0))
+    first = score([(0, 1), (2,), (0, 1)])
+    assert first[0] == first[2]
+    assert (score.n_evaluated, score.n_cached) == (2, 1)
+    assert score([(2,), (0, 1), (5,)])[:2] == [first[1], first[0]]
+    assert (score.n_evaluated, score.n_cached) == (3, 3)
+
+
+@pytest.mark.parametrize("model", [MODELS[0], GaussianNB()], ids=["store", "plain"])
+def test_threads_do_not_matter(model):
+    X, y = problem()
+    table = make_table(X, y)
+    folds = make_folds(table, None, 3, seed=0)
+    with parallel_config("threading"):  # processes take seconds to start
+        one, two = (make_subset_scorer(model, X, table, None, folds, n_jobs=n)(SUBSETS) for n in (1, 2))
+    assert one == two
+
+
+def test_folds_are_stratified_shuffled_and_seeded():
+    X, y = load_iris(return_X_y=True)
+    table = make_table(X, y)
+    folds = make_folds(table, None, 3, seed=1)
+    assert sorted(np.concatenate([fold.test for fold in folds])) == list(range(150))
+    for fold in folds:
+        assert set(fold.train) | set(fold.test) == set(range(150))
+        assert np.ptp(np.bincount(y[fold.test])) <= 1
+    assert any((np.diff(fold.test) > 1).any() for fold in folds)
+    again = make_folds(table, None, 3, seed=1)
+    assert all(np.array_equal(a.test, b.test) for a, b in zip(folds, again, strict=True))
+    assert not np.array_equal(folds[0].test, make_folds(table, None, 3, seed=2)[0].test)
+    given = [(np.arange(0, 150, 2), np.arange(1, 150, 2))]
+    assert make_folds(table, None, given, seed=0)[0].test.tolist() == list(range(1, 150, 2))
+
+
+def test_folds_without_a_class_are_refused():
+    X, y = np.arange(30.0)[:, np.newaxis], np.repeat(["a", "b", "c"], [14, 14, 2])
+    table = make_table(X, y)
+    with pytest.raises(ValueError, match=r"Class 'c' has 2 rows, fewer than the 3 folds.*lower cv"):
+        make_folds(table, None, 3, seed=0)
+    with pytest.raises(ValueError, match=r"Fold 3 has no training rows of class 'c'.*stratified"):
+        make_folds(table, None, KFold(3), seed=0)
+    with pytest.raises(ValueError, match="Fold 1 has no rows to judge by"):
+        make_folds(table, None, [(np.arange(30), np.array([], dtype=int))], seed=0)
+    assert len(make_folds(table, None, 2, seed=0)) == 2
+
+
+def test_scores_that_are_no_numbers_are_refused():
+    X, y = problem()
+    table = make_table(X, y)
+    folds = make_folds(table, None, 3, seed=0)
+    score = make_subset_scorer(GaussianNB(), X, table, None, folds, scoring=lambda model, X, y: float("nan"))
+    with pytest.raises(ValueError, match=r"scorer returned nan in fold 1 of 3 for the 2 columns \[0, 1\]"):
+        score([(0, 1)])
+
+
+def test_what_does_not_fit_is_refused():
+    X, y = problem()
+    table = make_table(X, y)
+    folds = make_folds(table, None, 3, seed=0)
+    from sklearn.linear_model import LinearRegression
+
+    with pytest.raises(ValueError, match="LinearRegression is none"):
+        make_subset_scorer(LinearRegression(), X, table, None, folds)
+    unweighted = make_subset_scorer(KNeighborsClassifier(), X, table, np.ones(len(y)), folds)
+    with pytest.raises(ValueError, match="KNeighborsClassifier takes no sample_weight"):
+        unweighted([(0, 1)])
+
+
+def test_seeds_and_numbers_of_columns():
+    assert (
+        with_seed(RandomForestClassifier(), 1).random_state
+        == with_seed(RandomForestClassifier(), 1).random_state
+    )
+    assert with_seed(RandomForestClassifier(random_state=5), 1).random_state == 5
+    assert isinstance(
+        with_seed(RandomForestClassifier(random_state=np.random.RandomState(0)), 1).random_state, int
+    )
+    assert n_tried(CartClassifier(max_features=4), 3) == 3
+    assert n_tried(CartClassifier(max_features="sqrt"), 17) == 4
+    assert n_tried(CartClassifier(), 17) == 17

@@ -157,7 +157,7 @@ def knockoff_plus(differences: np.ndarray) -> np.ndarray:
 
 
 def pairs(X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int) -> dict[str, np.ndarray]:
-    options = {"max_features": "sqrt", "min_share": 0.4, "n_estimators": 100}
+    options = {"max_features": 1, "min_share": 0.4, "max_depth": 6, "n_estimators": 10 * X.shape[1]}
     selector = RelevanceSelector(alpha=ALPHA, categorical_features=nominal, random_state=seed, **options)
     return {"pairs": selector.fit(X, y).relevant_}
 

@@ -175,7 +175,7 @@ def test_the_setting_for_pairs_finds_an_exclusive_or():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 30))
     y = (X[:, 0] > 0) ^ (X[:, 1] > 0)
-    options = {"max_features": "sqrt", "min_share": 0.4, "n_estimators": 60}
+    options = {"max_features": 1, "min_share": 0.4, "max_depth": 6, "n_estimators": 300}
     selector = RelevanceSelector(**options, random_state=0).fit(X, y)
     assert selector.relevant_[:2].all()
     assert selector.ranking_[:2].max() == 2
@@ -190,8 +190,12 @@ def test_bad_parameters():
 
 def test_columns_that_were_not_tried_have_no_score():
     X, y = signal()
-    with pytest.warns(UserWarning, match=r"of 12 columns were hardly ever tried.*raise n_estimators"):
-        selector = RelevanceSelector(n_estimators=1, max_features=1, max_depth=1, random_state=0).fit(X, y)
+    options = {"n_estimators": 1, "max_features": 1, "max_depth": 1, "random_state": 0}
+    with (
+        pytest.warns(UserWarning, match="No feature passed"),
+        pytest.warns(UserWarning, match=r"of 12 columns were hardly ever tried.*raise n_estimators"),
+    ):
+        selector = RelevanceSelector(**options).fit(X, y)
     assert np.isnan(selector.scores_).sum() == 11
     assert (selector.pvalues_[np.isnan(selector.scores_)] == 1).all()
 

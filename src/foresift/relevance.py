@@ -124,9 +124,9 @@ class RelevanceSelector(RankingSelector):
     seed does.
 
     Two columns that matter only together, such as those of an exclusive or, show if enough nodes have been
-    cut by the one near the right place before the other is tried. By default that is a matter of luck;
-    ``max_features="sqrt", min_share=0.4, n_estimators=100`` finds such pairs, and finds less of the rest
-    (docs/relevance.md, where the error rates and the power were measured).
+    cut by the one near the right place before the other is tried. By default that is a matter of luck.
+    ``max_features=1, min_share=0.4, max_depth=6, n_estimators=10 * n_features`` finds such pairs, and finds
+    less of the rest (docs/relevance.md, where the error rates and the power were measured).
 
     Examples
     --------

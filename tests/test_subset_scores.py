@@ -12,13 +12,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from foresift import CartClassifier, SiftForestClassifier
+from foresift._sklearn import seeded
 from foresift.subset_scores import (
     PlainScorer,
     StoreScorer,
     make_folds,
     make_subset_scorer,
     n_tried,
-    with_seed,
 )
 from foresift.table import make_table
 
@@ -187,12 +187,11 @@ def test_what_does_not_fit_is_refused():
 
 def test_seeds_and_numbers_of_columns():
     assert (
-        with_seed(RandomForestClassifier(), 1).random_state
-        == with_seed(RandomForestClassifier(), 1).random_state
+        seeded(RandomForestClassifier(), 1).random_state == seeded(RandomForestClassifier(), 1).random_state
     )
-    assert with_seed(RandomForestClassifier(random_state=5), 1).random_state == 5
+    assert seeded(RandomForestClassifier(random_state=5), 1).random_state == 5
     assert isinstance(
-        with_seed(RandomForestClassifier(random_state=np.random.RandomState(0)), 1).random_state, int
+        seeded(RandomForestClassifier(random_state=np.random.RandomState(0)), 1).random_state, int
     )
     assert n_tried(CartClassifier(max_features=4), 3) == 3
     assert n_tried(CartClassifier(max_features="sqrt"), 17) == 4

@@ -1,4 +1,4 @@
-"""Bagging over feature subsets: draws, members, votes, the out-of-bag estimate, distributions, importances."""
+"""Bagging over feature subsets: draws, members, votes, out-of-bag estimate, distributions, importances."""
 
 import pickle
 from collections import Counter

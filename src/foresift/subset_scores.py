@@ -184,7 +184,8 @@ class SubsetScorer(ABC):
                 raise ValueError(
                     f"The scorer returned {score} in fold {number + 1} of {len(self.folds)} for the"
                     f" {len(subset)} columns {_shown(subset)}: a search needs numbers. A class that"
-                    " is missing among the rows of a fold is a common reason: use fewer folds, or another scorer."
+                    " is missing among the rows of a fold is a common reason: use fewer folds, or another"
+                    " scorer."
                 )
         per_subset = np.reshape(scores, (len(new), len(self.folds)))
         self._known.update(zip(new, (float(np.mean(row)) for row in per_subset), strict=True))

@@ -18,6 +18,7 @@ from sklearn.datasets import make_classification
 from foresift import ContributionSelector, SequentialSelector, SiftForestClassifier
 from foresift.importance import co_occurrence
 from foresift.search_path import SearchPath, Step
+from foresift.subset_forests import SubsetForests
 from foresift.subset_scores import make_folds, make_subset_scorer
 from foresift.table import make_table
 
@@ -121,6 +122,29 @@ def path_of(found: dict[str, Any]) -> SearchPath:
 
 
 # --- times of a step ----------------------------------------------------------------------------------------
+
+
+def first_steps() -> dict[str, dict[str, float]]:
+    """Processor seconds of the first deletion on each table: SBS evaluates p sets, the others one.
+
+    `path_.seconds` are those of the clock on the wall; here a busy machine does not count.
+    """
+    costs: dict[str, dict[str, float]] = {}
+    for name in TABLES:
+        X, y = load(name)
+        table, p = make_table(X, y), X.shape[1]
+        score = make_subset_scorer(forest(0), X, table, None, make_folds(table, None, 3, seed=0))
+        forests = SubsetForests(forest(0), X, table, None, 1)
+        subsets = [tuple(j for j in range(p) if j != k) for k in range(3)]
+        begin = time.process_time()
+        score(subsets)
+        evaluation = (time.process_time() - begin) / len(subsets)
+        begin = time.process_time()
+        for subset in subsets:
+            forests.read(np.array(subset), False)
+        growth = (time.process_time() - begin) / len(subsets)
+        costs[name] = {"SBS": p * evaluation, "sequential": growth + evaluation, "batch": evaluation}
+    return costs
 
 
 def step_times() -> dict[str, list[float]]:

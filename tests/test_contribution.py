@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from foresift import CartClassifier, ContributionSelector, SiftForestClassifier, commonality
 from foresift.importance import co_occurrence, contribution_ratio, node_tables
+from foresift.pairs import count_pairs
 from foresift.subset_forests import SubsetForests
 
 CV = StratifiedKFold(3, shuffle=True, random_state=0)
@@ -259,7 +260,7 @@ def test_pairs_are_those_of_the_literal_twin(seed):
         RandomForestClassifier(12, max_depth=4, random_state=seed),
     ):
         fitted = forest.fit(X, y)
-        got = co_occurrence(fitted)
+        got = count_pairs(node_tables(fitted), 5, most_free=0)
         observed, expected, statistic = twin.pairs(node_tables(fitted), 5)
         assert got.observed == pytest.approx(observed)
         # Where a depth leaves a pair no room, the fit comes near only slowly.
@@ -293,6 +294,17 @@ def test_statistic_of_noise_has_a_spread_of_one():
         got = co_occurrence(forest.fit(rng.normal(size=(200, 10)), rng.integers(0, 2, 200)))
         spread.append(got.statistic[np.triu_indices(10, 1)])
     assert 0.85 < np.std(spread) < 1.2  # 270 pairs
+
+
+def test_a_pair_does_not_make_pairs_of_the_others():
+    # Sums of rows and columns are fixed: where the two follow each other, noise must follow noise.
+    X, y = xor(0, p=5)
+    tables = SiftForestClassifier(400, max_features=2, random_state=0).fit(X, y).node_tables_
+    naive, freed = (count_pairs(tables, 5, most_free=n) for n in (0, 20))
+    assert naive.significant().sum() > 2
+    assert np.argwhere(np.triu(freed.significant())).tolist() == [[0, 1]]
+    others = np.ix_([2, 3, 4], [2, 3, 4])
+    assert np.nanmax(freed.statistic[others]) < np.nanmax(naive.statistic[others])
 
 
 def test_pairs_have_no_diagonal_and_few_trees_are_refused():

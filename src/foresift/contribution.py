@@ -119,7 +119,9 @@ class ContributionSelector(RankingSelector):
     foresift.SequentialSelector : Tries every deletion instead.
     foresift.search_path.commonality : How far two paths agree (Figure 8).
 
-    Notes ----- The ratios are of a forest on all rows; only the error is cross-validated. Features that are
+    Notes
+    -----
+    The ratios are of a forest on all rows; only the error is cross-validated. Features that are
     equal in contribution are dropped from the last column on. docs/murata.md compares the method with
     backward search on the four tables of the paper.
 
@@ -130,7 +132,7 @@ class ContributionSelector(RankingSelector):
     >>> X, y = load_iris(return_X_y=True)
     >>> selector = ContributionSelector(max_error_increase=0.02, random_state=0).fit(X, y)
     >>> selector.path_.n_features, selector.get_support(indices=True)
-    (array([4, 3, 2, 1]), array([2, 3]))
+    (array([4, 3, 2, 1]), array([3]))
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

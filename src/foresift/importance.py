@@ -128,7 +128,9 @@ def contribution_ratio(model: Any) -> NDArray[np.float64]:
         In every tree, the rows at the splits on a feature over the rows at all splits; the mean over the
         trees, times 100. They sum to 100. All 0 if no tree has a split.
 
-    Notes ----- Rows count as often as they were drawn for a tree, and by their sample weight. A tree without
+    Notes
+    -----
+    Rows count as often as they were drawn for a tree, and by their sample weight. A tree without
     a split has no shares and is left out. How good a split is does not enter: a feature counts for being
     chosen early.
 
@@ -138,7 +140,7 @@ def contribution_ratio(model: Any) -> NDArray[np.float64]:
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> ratios = contribution_ratio(RandomForestClassifier(random_state=0).fit(X, y))
-    >>> round(ratios.sum(), 6), ratios.argmin()
+    >>> float(ratios.sum().round(6)), int(ratios.argmin())
     (100.0, 1)
     """
     return contributions(node_tables(model), model.n_features_in_)
@@ -158,12 +160,15 @@ def co_occurrence(model: Any) -> CoOccurrence:
         Matrices over all pairs of features: `observed`, `expected`, `lift`, `statistic`, `pvalues`; and
         `significant(alpha)`.
 
-    Notes ----- By chance the feature of a split would not depend on that of the split above it, but for not
-    being the same. What is expected then is fitted to the features of every depth, so that features that are
-    popular near the root do not look like pairs. The trees are the independent observations: a pair is
-    significant if it comes in more trees than chance and the trees' own scatter explain. That is a statement
-    about the forest that was grown; on data of noise the statistic has a standard deviation of 1
-    (docs/murata.md), and more trees find weaker pairs.
+    Notes
+    -----
+    By chance the feature of a split would not depend on that of the split above it, but for not being the
+    same. What is expected then is fitted to the features of every depth, so that features that are popular
+    near the root do not look like pairs; pairs that are significant are left out of that fit, one after the
+    other. The trees are the independent observations: a pair is significant if it comes more often than
+    chance and the scatter between the trees explain. That is a statement about the forest that was grown; on
+    data of noise the statistic has a standard deviation of 1 (docs/murata.md), and more trees find weaker
+    pairs.
 
     Examples
     --------
@@ -172,7 +177,7 @@ def co_occurrence(model: Any) -> CoOccurrence:
     >>> X = rng.normal(size=(400, 6))
     >>> y = (X[:, 0] > 0) ^ (X[:, 1] > 0)
     >>> pairs = co_occurrence(SiftForestClassifier(200, max_features="sqrt", random_state=0).fit(X, y))
-    >>> np.argwhere(np.triu(pairs.significant())), round(pairs.lift[0, 1], 1) > 1
+    >>> np.argwhere(np.triu(pairs.significant())), bool(pairs.lift[0, 1] > 1)
     (array([[0, 1]]), True)
     """
     return count_pairs(node_tables(model), model.n_features_in_)

@@ -15,6 +15,7 @@ __all__ = ["CoOccurrence", "count_pairs"]
 
 _MOST_FEATURES = 10_000  # matrices of all pairs
 _ROUNDS = 200
+_FREE = 0.05  # chance of setting even one pair free by mistake
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +81,22 @@ class _Edges:
         lower = lower[feature[lower] != feature[parent[lower]]]
         return cls(feature[parent[lower]], feature[lower], depth[lower])
 
+    def where(self, bound: NDArray[np.bool_]) -> _Edges:
+        kept = bound[self.above, self.below]
+        return _Edges(self.above[kept], self.below[kept], self.depth[kept])
+
     def counts(self, features: NDArray[np.intp], n_depths: int, p: int) -> NDArray[np.float64]:
         return (
             np.bincount(self.depth * p + features, minlength=n_depths * p).reshape(n_depths, p).astype(float)
         )
 
 
-def count_pairs(tables: Sequence[NodeTable], n_features: int) -> CoOccurrence:
+def count_pairs(tables: Sequence[NodeTable], n_features: int, *, most_free: int = 20) -> CoOccurrence:
     """Count the pairs in some trees and set them beside chance; at least two trees are needed.
+
+    Sums of rows and columns are kept, so a pair that is far above chance lifts pairs of all other features
+    too: where the halves of XOR follow each other, noise must follow noise. So the most significant pair is
+    set free, that is, left out when chance is fitted, and again, up to `most_free` of them.
 
     Examples
     --------
@@ -106,15 +115,34 @@ def count_pairs(tables: Sequence[NodeTable], n_features: int) -> CoOccurrence:
     if len(tables) < 2:
         raise ValueError("Trees are compared with each other, so at least two are needed: grow more.")
     trees = [_Edges.of(table) for table in tables]
-    n_depths = 1 + max((int(tree.depth.max(initial=0)) for tree in trees), default=0)
-    rows = [tree.counts(tree.above, n_depths, n_features) for tree in trees]
-    columns = np.sum([tree.counts(tree.below, n_depths, n_features) for tree in trees], axis=0)
-    heads, tails = _without_diagonal(np.sum(rows, axis=0), columns)
-    observed, expected, mean, squares = np.zeros((4, n_features, n_features))
+    bound = ~np.eye(n_features, dtype=bool)  # the pairs that chance is fitted to
+    found = _against_chance(trees, bound)
+    for _ in range(most_free):
+        pvalues = np.where(np.triu(bound), found.pvalues, 1.0)
+        i, j = np.unravel_index(pvalues.argmin(), pvalues.shape)
+        if pvalues[i, j] > _FREE / max(1, np.triu(bound).sum()):
+            break
+        bound[i, j] = bound[j, i] = False
+        found = _against_chance(trees, bound)
+    return found
+
+
+def _against_chance(trees: Sequence[_Edges], bound: NDArray[np.bool_]) -> CoOccurrence:
+    p, n = len(bound), len(trees)
+    n_depths = 1 + max(int(tree.depth.max(initial=0)) for tree in trees)
+    kept = [tree.where(bound) for tree in trees]
+    rows = [tree.counts(tree.above, n_depths, p) for tree in kept]
+    columns = np.sum([tree.counts(tree.below, n_depths, p) for tree in kept], axis=0)
+    tails = _fit_without(np.sum(rows, axis=0), columns, bound)
+    heads = _inverse(tails @ bound.T)
+    all_heads = _inverse(tails.sum(axis=1, keepdims=True) - tails)
+    observed, expected, mean, squares = np.zeros((4, p, p))
     for tree, row in zip(trees, rows, strict=True):
-        seen = np.bincount(tree.above * n_features + tree.below, minlength=n_features**2)
-        seen = seen.reshape(n_features, n_features).astype(float)
+        seen = np.bincount(tree.above * p + tree.below, minlength=p**2).reshape(p, p).astype(float)
         by_chance = (row * heads).T @ tails
+        if not bound[~np.eye(p, dtype=bool)].all():
+            whole = tree.counts(tree.above, n_depths, p)
+            by_chance = np.where(bound, by_chance, (whole * all_heads).T @ tails)
         np.fill_diagonal(by_chance, 0.0)
         seen, by_chance = seen + seen.T, by_chance + by_chance.T  # which of the two was above does not matter
         observed += seen
@@ -122,7 +150,6 @@ def count_pairs(tables: Sequence[NodeTable], n_features: int) -> CoOccurrence:
         excess = seen - by_chance
         mean += excess
         squares += excess**2
-    n = len(trees)
     mean /= n
     variance = np.maximum(squares / n - mean**2, 0.0) * n / (n - 1)
     error = np.sqrt(variance / n)
@@ -131,28 +158,27 @@ def count_pairs(tables: Sequence[NodeTable], n_features: int) -> CoOccurrence:
     return CoOccurrence(observed, expected, statistic, pvalues)
 
 
-def _without_diagonal(
-    rows: NDArray[np.float64], columns: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Fit expected counts a_i b_j, i != j, to the sums of rows and columns of every depth.
+def _inverse(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 1e-9)
 
-    Returns 1 / sum of b_j over j != i, and b: an upper feature i meets b_j / that sum of every lower j. This
-    is iterative proportional fitting of a table whose diagonal is empty (quasi-independence), the diagonal
-    kept out of the sums instead of the table being stored.
+
+def _fit_without(
+    rows: NDArray[np.float64], columns: NDArray[np.float64], bound: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Fit expected counts a_i b_j of the bound pairs to the sums of every depth's rows and columns; return b.
+
+    This is iterative proportional fitting of a table with empty cells (quasi-independence): an upper feature
+    i meets every lower j with the share b_j of the sum of its bound b.
     """
     b = columns.copy()
+    totals = columns.sum(axis=1, keepdims=True)
     for _ in range(_ROUNDS):
-        others = b.sum(axis=1, keepdims=True) - b
-        a = np.divide(rows, others, out=np.zeros_like(rows), where=others > 0)
-        others = a.sum(axis=1, keepdims=True) - a
-        new = np.divide(columns, others, out=np.zeros_like(columns), where=others > 0)
+        a = rows * _inverse(b @ bound.T)
+        new = columns * _inverse(a @ bound)
         # Only products count, so the scale is free: keep it at that of the columns.
-        new *= columns.sum(axis=1, keepdims=True) / np.maximum(new.sum(axis=1, keepdims=True), 1e-300)
+        new *= totals * _inverse(new.sum(axis=1, keepdims=True))
         done = np.abs(new - b).max(initial=0.0) < 1e-10 * max(1.0, float(columns.max(initial=0.0)))
         b = new
         if done:
             break
-    others = b.sum(axis=1, keepdims=True) - b
-    return np.divide(
-        1.0, others, out=np.zeros_like(b), where=others > 1e-12 * b.sum(axis=1, keepdims=True)
-    ), b
+    return b

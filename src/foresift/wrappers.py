@@ -66,8 +66,7 @@ class SequentialSelector(RankingSelector):
         Keep the smallest set whose error is at most that much above the error with all features: 0.1 lets it
         rise from 3 % to 13 %.
     relative : bool, default=False
-        Read `max_error_increase` as a share of the error with all features: 0.1 lets it rise from 3 % to 3.3
-        %.
+        Read `max_error_increase` as a share of the error with all features: 0.1 lets 3 % rise to 3.3 %.
     scoring : str or callable, default="accuracy"
         A scorer of scikit-learn; higher is better. The error is 1 less the score.
     cv : int, splitter or iterable of (train, test) rows, default=3
@@ -109,7 +108,9 @@ class SequentialSelector(RankingSelector):
     --------
     foresift.ContributionSelector : Reads what to drop from one forest per step instead of trying all.
 
-    Notes ----- `path_` errors are those the search itself minimised, so they flatter the set it chose: judge
+    Notes
+    -----
+    `path_` errors are those the search itself minimised, so they flatter the set it chose: judge
     that on other rows, for instance by cross-validating the selector and the classifier in one pipeline.
 
     A class must be among the training rows of every fold. Sample weights count in fitting and in scoring.

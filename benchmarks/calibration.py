@@ -7,6 +7,7 @@ stopped. A table is drawn by the name of its cell and a seed. Every method gets 
     python benchmarks/calibration.py run results.jsonl --methods boruta --seeds 5
     python benchmarks/calibration.py table results.jsonl                       # Markdown
     python benchmarks/calibration.py picture results.jsonl calibration.png
+    python benchmarks/calibration.py speed times.jsonl --sizes 2000x100,5000x500 [--methods relevance]
 
 Methods: `relevance` (all defaults), `knockoff+` (its rule, on the differences of columns and first twins of
 the same fit), `pairs` (`RelevanceSelector` set to find columns that matter together), `boruta` (BorutaPy as
@@ -18,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import time
 import warnings
 from collections import defaultdict
@@ -307,16 +309,33 @@ def picture(path: Path, target: Path) -> None:
     figure.savefig(target, dpi=110)
 
 
+def speed(path: Path, sizes: str, methods: list[str]) -> None:
+    """Processor seconds of `fit`, one thread; the first method runs again at the end, the slower run counts."""
+    for n, p in (map(int, size.split("x")) for size in sizes.split(",")):
+        X, y = make_classification(n, p, n_informative=10, n_redundant=0, shuffle=False, random_state=0)
+        record: dict[str, Any] = {"size": f"{n}x{p}"}
+        for method in [*methods, *methods[:1]]:
+            began = time.process_time()
+            chosen = RUNS[method](X, y, [], 0)[method]
+            record[method] = max(record.get(method, 0.0), round(time.process_time() - began, 2))
+            record[f"{method} finds"] = [int(chosen[:10].sum()), int(chosen[10:].sum())]
+        record["peak MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        print(json.dumps(record), flush=True)
+        with path.open("a") as file:
+            file.write(json.dumps(record) + "\n")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("run", "table", "picture"))
+    parser.add_argument("what", choices=("run", "table", "picture", "speed"))
     parser.add_argument("results", type=Path, help="lines of JSON; added to by run")
     parser.add_argument("target", type=Path, nargs="?", help="of picture")
     parser.add_argument("--methods", default="relevance", help=f"of run, by commas: {', '.join(RUNS)}")
     parser.add_argument("--cells", default=None, help="of run: those whose names have this in them")
     parser.add_argument("--seeds", type=int, default=None, help="of run: no more than so many")
+    parser.add_argument("--sizes", default="2000x100", help="of speed: rows x columns, by commas")
     options = parser.parse_args()
     if options.what == "table":
         print(table(options.results))
@@ -324,6 +343,8 @@ def main() -> None:
         if options.target is None:
             parser.error("picture needs a file to write")
         picture(options.results, options.target)
+    elif options.what == "speed":
+        speed(options.results, options.sizes, options.methods.split(","))
     else:
         methods = options.methods.split(",")
         names = [name for name in CELLS if options.cells is None or options.cells in name]

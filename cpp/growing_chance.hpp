@@ -1,0 +1,66 @@
+// Part of growing.hpp: what a column would gain at a node by chance, with classes shuffled or as a permuted twin.
+#pragma once
+
+#include "growing.hpp"
+
+namespace foresift {
+
+// What the column gains by chance: the same search with the classes of the node's rows shuffled.
+template <class Case, class Score>
+void TreeGrower<Case, Score>::try_permuted(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature,
+                                           bool constant) {
+    const std::size_t n = node.members.size(), times = options_.n_permutations;
+    const bool wanted = options_.permute_column.empty() || options_.permute_column[feature];
+    if (!wanted || constant) {
+        out_.permuted.insert(out_.permuted.end(), times, wanted ? 0.0 : std::numeric_limits<double>::quiet_NaN());
+        return;
+    }
+    Bits bits(options_.seed, tree_number_, static_cast<std::uint64_t>(at.node) + kShuffleStream);
+    if (shuffled_node_ != at.node) {  // all columns of the node meet the same shuffles
+        shuffled_node_ = at.node;
+        shuffled_.clear();
+        shuffled_cases_.clear();
+        for (const auto& member : node.members) shuffled_cases_.push_back(member.of);
+        for (std::size_t t = 0; t < times; ++t) {
+            shuffle(shuffled_cases_, bits);
+            for (std::size_t i = 0; i < n; ++i) shuffled_.push_back({node.members[i].row, shuffled_cases_[i]});
+        }
+    }
+    for (std::size_t t = 0; t < times; ++t) {
+        poll(n + 64);
+        const NodeRows<Case> rows{std::span(shuffled_).subspan(t * n, n), node.totals};
+        using Outcome = typename Splitter<Case, Score>::Outcome;
+        const auto outcome = splitter_.best(columns_[feature], codes_[feature], rows, 0.0, bits, permuted_trial_);
+        out_.permuted.push_back(outcome == Outcome::found ? permuted_trial_.gain : 0.0);
+    }
+}
+
+// What fixed permutations of the column would have gained: the same search over other rows' values.
+template <class Case, class Score>
+void TreeGrower<Case, Score>::try_twins(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature) {
+    const std::size_t n = node.members.size();
+    Bits bits(options_.seed, tree_number_, static_cast<std::uint64_t>(at.node) + kShuffleStream);
+    if (shuffled_node_ != at.node) {
+        shuffled_node_ = at.node;
+        shuffled_.clear();
+        for (std::size_t t = 0; t < twins_.size(); ++t)
+            if (has_turn(t))
+                for (const auto& member : node.members) shuffled_.push_back({twins_[t][member.row], member.of});
+    }
+    std::size_t begin = 0;
+    for (std::size_t t = 0; t < twins_.size(); ++t) {
+        if (!has_turn(t)) {
+            out_.permuted.push_back(std::numeric_limits<double>::quiet_NaN());
+            continue;
+        }
+        poll(n + 64);
+        const NodeRows<Case> rows{std::span(shuffled_).subspan(begin, n), node.totals};
+        begin += n;
+        using Outcome = typename Splitter<Case, Score>::Outcome;
+        const auto outcome = splitter_.best(columns_[feature], codes_[feature], rows, 0.0, bits, permuted_trial_);
+        out_.permuted.push_back(outcome == Outcome::found ? permuted_trial_.gain : 0.0);
+    }
+    last_tried_ = static_cast<std::uint32_t>(columns_.size());  // the splitter holds other rows' codes now
+}
+
+}  // namespace foresift

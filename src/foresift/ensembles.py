@@ -65,8 +65,8 @@ class SubsetBaggingClassifier(VotingClassifier):
     ballot : {"class", "probability"}, default="class"
         What a member casts: its whole weight for one class (eq. 7), or in parts, by its probabilities.
     oob_score : bool or callable, default=False
-        Whether to judge every row by the members that did not draw it; a callable is the metric,
-        `score(y_true, y_predicted)`, instead of the accuracy.
+        Whether to judge every row of positive weight by the members that did not draw it; a callable is the
+        metric, `score(y_true, y_predicted)`, instead of the accuracy, which counts rows by their weight.
     n_jobs : int, default=None
         Members fitted at once, in threads if they are trees of this package; -1 for all cores. The outcome is
         the same for any number.
@@ -176,6 +176,8 @@ class SubsetBaggingClassifier(VotingClassifier):
         SubsetBaggingClassifier
             Itself.
         """
+        for name in ("oob_score_", "oob_decision_function_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
         data, shares, weights = self._open(X, y, sample_weight)
         size = self._size(data.table.n_columns)
         seed = seed_of(self.random_state)
@@ -198,7 +200,7 @@ class SubsetBaggingClassifier(VotingClassifier):
         votes = np.ones(len(members)) if alike else accuracy
         self.estimator_weights_ = votes / votes.sum()
         if self.oob_score:
-            self._judge_out_of_bag(members, data)
+            self._judge_out_of_bag(members, data, shares)
         return self
 
     def _size(self, n_columns: int) -> int:
@@ -246,22 +248,29 @@ class SubsetBaggingClassifier(VotingClassifier):
         learned = getattr(fitted, "feature_distribution_", None)
         return np.asarray(fitted.get_support() if learned is None else learned, dtype=np.float64)
 
-    def _judge_out_of_bag(self, members: list[_Member], data: TrainingRows) -> None:
+    def _judge_out_of_bag(
+        self, members: list[_Member], data: TrainingRows, shares: NDArray[np.float64]
+    ) -> None:
         votes = np.zeros((data.table.n_rows, data.table.n_classes))
         for member, weight in zip(members, self.estimator_weights_, strict=True):
             votes[member.unseen] += weight * self._cast(member.ballots)
-        judged = votes.any(axis=1)
-        if not judged.all():
+        there = shares > 0
+        judged = votes.any(axis=1) & there
+        if not judged[there].all():
             warn(
-                f"{(~judged).sum()} rows were drawn by every member and have no out-of-bag estimate: raise"
+                f"{(there & ~judged).sum()} rows were drawn by every member and have no out-of-bag estimate: raise"
                 " n_estimators.",
                 stacklevel=4,
             )
         self.oob_decision_function_ = shares_of(votes)
         truth = self.classes_.take(data.table.target[judged])
         predicted = self.classes_.take(self.oob_decision_function_[judged].argmax(axis=1))
-        score = self.oob_score if callable(self.oob_score) else accuracy_score
-        self.oob_score_ = float(score(truth, predicted)) if judged.any() else float("nan")
+        if not judged.any():
+            self.oob_score_ = float("nan")
+        elif callable(self.oob_score):
+            self.oob_score_ = float(self.oob_score(truth, predicted))
+        else:
+            self.oob_score_ = float(accuracy_score(truth, predicted, sample_weight=shares[judged]))
 
 
 def _fit_member(

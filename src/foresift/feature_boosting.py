@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from foresift import _core
 from foresift._sklearn import HasMethods, Interval, RealNotInt, StrOptions, seed_of, track
 from foresift.c45 import C45Classifier
 from foresift.members import TrainingRows, draw_rows, fit_member, open_training_rows
@@ -20,7 +21,7 @@ from foresift.trees import CartClassifier
 __all__ = ["FeatureBoostingSelector"]
 
 _LEAST = 1e-9  # no weight falls below this share of the uniform one, so that every feature can come back
-_MAX_PAIRED = 4_000  # columns; each pair of them has a weight
+_MAX_PAIRED = 1_000  # columns; each pair of them has a weight, and time grows with the third power
 _LOOKS = 10  # how often a pair is drawn on average, by default
 
 
@@ -182,7 +183,8 @@ class FeatureBoostingSelector(RankingSelector):
         Features in use in an iteration: a number or a share of all. None is half of them; with `order=2` the
         square root of their number, at least 2.
     order : {1, 2}, default=1
-        Whether single features or pairs have weights. Pairs allow 4,000 features at most.
+        Whether single features or pairs have weights. Pairs allow 1,000 features at most, and take time in
+        proportion to the third power of their number (two minutes for 1,000). Constant ones are left out.
     estimator : classifier, default=None
         What is fitted. None is `C45Classifier()`; with `order=2` it is `CartClassifier()`, which splits a
         node also where no feature helps by itself, as C4.5 does not.
@@ -228,6 +230,9 @@ class FeatureBoostingSelector(RankingSelector):
     included. The factor (F - k) / (F - 1) is 0 for subsets of all features: they teach nothing. No weight
     falls below 1e-9 of the one it began with.
 
+    Where one feature tells all by itself, any partner does as well: with `order=2` some feature shares its
+    weight then.
+
     By training accuracy a feature that lets a tree fit noise is as good as a relevant one: with few
     iterations and many features the distribution is close to the uniform one, and where trees are not
     pruned accuracy="oob" is the better choice.
@@ -252,7 +257,7 @@ class FeatureBoostingSelector(RankingSelector):
         **RankingSelector._parameter_constraints,
         "subset_size": [
             Interval(numbers.Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="neither"),
+            Interval(RealNotInt, 0, 1, closed="right"),
             None,
         ],
         "order": [Interval(numbers.Integral, 1, 2, closed="both")],
@@ -300,8 +305,12 @@ class FeatureBoostingSelector(RankingSelector):
     def _score(  # type: ignore[override]
         self, data: TrainingRows, weights: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
-        n_features = data.n_columns
-        size = self._size(n_features)
+        usable = np.arange(data.n_columns)
+        if self.order == 2:  # a feature that tells all by itself would carry a constant one along
+            usable = np.flatnonzero([_varies(data.table.store, j) for j in usable])
+            usable = np.arange(data.n_columns) if len(usable) < 2 else usable
+        n_features = len(usable)
+        size = min(self._size(data.n_columns), n_features)
         pairs = self.order == 2 and n_features > 1
         learned: Weights = PairWeights(n_features) if pairs else SingleWeights(n_features)
         n_iterations = self._n_iterations(n_features, size, pairs)
@@ -313,12 +322,13 @@ class FeatureBoostingSelector(RankingSelector):
         changes: list[float] = []
         with track(self, n_iterations, task="iteration") as progress:
             for number in range(n_iterations):
-                subsets.append(learned.draw(rng, size))
+                drawn = learned.draw(rng, size)
+                subsets.append(usable[drawn])
                 accuracy = judge.accuracy(subsets[-1], rng)
                 early = number < self.init
                 changed = 0.0 if early else rate * change(accuracy, accuracies, n_features, size)
                 if changed:
-                    learned.multiply(subsets[-1], 1 + changed)
+                    learned.multiply(drawn, 1 + changed)
                 accuracies.append(accuracy)
                 changes.append(changed)
                 if progress.advance():
@@ -330,8 +340,10 @@ class FeatureBoostingSelector(RankingSelector):
         }
         self.__dict__.pop("pair_distribution_", None)  # of an earlier fit
         if isinstance(learned, PairWeights):
-            self.pair_distribution_ = learned.of_pairs
-        self.feature_distribution_ = learned.of_features
+            self.pair_distribution_ = np.zeros((data.n_columns, data.n_columns))
+            self.pair_distribution_[np.ix_(usable, usable)] = learned.of_pairs
+        self.feature_distribution_ = np.zeros(data.n_columns)
+        self.feature_distribution_[usable] = learned.of_features
         return self.feature_distribution_
 
     def _own_support(self) -> NDArray[np.bool_]:
@@ -364,6 +376,10 @@ class FeatureBoostingSelector(RankingSelector):
         if not pairs:
             return 25
         return max(25, math.ceil(_LOOKS * n_features * (n_features - 1) / (size * (size - 1))))
+
+
+def _varies(store: _core.ColumnStore, column: int) -> bool:
+    return store.n_values(column) + store.has_missing(column) > 1
 
 
 class _Judge:

@@ -20,6 +20,7 @@ from foresift._sklearn import (
     Progress,
     RealNotInt,
     StrOptions,
+    check_sample_weight,
     fit_context,
     seed_of,
     track,
@@ -264,7 +265,7 @@ class SiftForestClassifier(TreeClassifier):
         self._learned(table)
         self._set_sampling(sampling, table.n_columns)
         if self.oob_score:
-            self._judge_out_of_bag(X, table, grower)
+            self._judge_out_of_bag(X, table, check_sample_weight(sample_weight, table.n_rows), grower)
         return self
 
     def _trees_to_keep(self) -> list[NodeTable]:
@@ -388,7 +389,9 @@ class SiftForestClassifier(TreeClassifier):
             raise ValueError(f"max_samples={n_draw} is more than the {n_rows} rows of X: use at most that.")
         return {"draw": "bootstrap" if self.bootstrap else "subsample", "n_draw": n_draw}
 
-    def _judge_out_of_bag(self, X: Any, table: Table, grower: _core.Grower) -> None:
+    def _judge_out_of_bag(
+        self, X: Any, table: Table, weights: NDArray[np.float64] | None, grower: _core.Grower
+    ) -> None:
         arrays = [tree.arrays for tree in self.node_tables_]
         sums, times = np.zeros((table.n_rows, table.n_classes)), np.zeros(table.n_rows)
         begin = 0
@@ -405,15 +408,20 @@ class SiftForestClassifier(TreeClassifier):
 
             in_row_spans(add, len(values), self.n_jobs)
             begin += len(values)
-        judged = times > 0
-        if not judged.all():
+        shares = np.ones(table.n_rows) if weights is None else weights
+        judged = (times > 0) & (shares > 0)
+        if not judged[shares > 0].all():
             warn(
-                f"{(~judged).sum()} rows were seen by every tree and have no out-of-bag estimate: grow more.",
+                f"{((shares > 0) & ~judged).sum()} rows were seen by every tree and have no out-of-bag estimate: grow more.",
                 stacklevel=4,
             )
         with np.errstate(invalid="ignore"):
             self.oob_decision_function_ = sums / times[:, np.newaxis]
         truth = self.classes_.take(table.target[judged])
         predicted = self.classes_.take(self.oob_decision_function_[judged].argmax(axis=1))
-        score = self.oob_score if callable(self.oob_score) else accuracy_score
-        self.oob_score_ = float(score(truth, predicted)) if judged.any() else float("nan")
+        if not judged.any():
+            self.oob_score_ = float("nan")
+        elif callable(self.oob_score):
+            self.oob_score_ = float(self.oob_score(truth, predicted))
+        else:
+            self.oob_score_ = float(accuracy_score(truth, predicted, sample_weight=shares[judged]))

@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.validation import has_fit_parameter
 
 from foresift._inputs import read
-from foresift._sklearn import require_classifier, seeded
+from foresift._sklearn import is_metric_scorer, require_classifier, seeded
 from foresift._slices import matrix_of, take_columns, take_rows
 from foresift.forests import SiftForestClassifier
 
@@ -84,7 +84,7 @@ class SubsetSizeCV:
         The sizes to try. None tries all up to 20 columns, and of more about 20, spaced evenly on a
         logarithmic scale.
     scoring : str, callable or None, default=None
-        A score of scikit-learn, higher is better; None is the accuracy.
+        A score of scikit-learn, higher is better; None is the estimator's own, the accuracy.
     rule : {"one-se", "best"}, default="one-se"
         The smallest size within one standard error of the best, or the best.
     n_jobs : int, default=None
@@ -177,6 +177,11 @@ class SubsetSizeCV:
                 )
             cv = StratifiedKFold(int(cv), shuffle=True, random_state=self.random_state)
         folds = list(check_cv(cv, labels, classifier=True).split(np.zeros((len(labels), 1)), labels))
+        n_classes = len(np.unique(labels))
+        if any(len(np.unique(labels[train])) < n_classes for train, _ in folds):
+            raise ValueError(
+                "A fold has no training rows of some class: use stratified folds (cv as a number), or fewer."
+            )
         if len(folds) < 2:
             raise ValueError("cv must make at least two folds, so that there is a standard error.")
         return folds
@@ -211,12 +216,20 @@ def _score_fold(
     for columns in best:
         model = clone(estimator)
         _fit(model, take_columns(here, columns), labels[train], weights, train)
-        scores.append(float(scorer(model, take_columns(there, columns), labels[test])))
+        extra = {} if weights is None or not is_metric_scorer(scorer) else {"sample_weight": weights[test]}
+        scores.append(float(scorer(model, take_columns(there, columns), labels[test], **extra)))
     return scores
 
 
 def _fit(
     model: Any, X: Any, labels: NDArray[Any], weights: NDArray[np.float64] | None, rows: NDArray[np.intp]
 ) -> None:
-    takes = weights is not None and has_fit_parameter(model, "sample_weight")
-    model.fit(X, labels, **({"sample_weight": weights[rows]} if takes and weights is not None else {}))
+    if weights is None:
+        model.fit(X, labels)
+        return
+    if not has_fit_parameter(model, "sample_weight"):
+        raise ValueError(
+            f"{type(model).__name__} takes no sample_weight: leave it out, or choose the size with another"
+            " estimator."
+        )
+    model.fit(X, labels, sample_weight=weights[rows])

@@ -101,6 +101,8 @@ class TreeText:
             n_names = "one text" if isinstance(names, str) else str(len(names))
             raise ValueError(f"feature_names must name {schema.n_columns} columns, but is {n_names}.")
         self._names = [str(name) for name in names]
+        if len(set(self._names)) < len(self._names):
+            raise ValueError("feature_names must all be different: a rule would mix up columns of one name.")
         self._schema = schema
         self._table = table
         self._nodes = {key: table.nodes[key].tolist() for key in table.nodes.dtype.names or ()}

@@ -304,13 +304,13 @@ def picture(path: Path, target: Path) -> None:
     left.axvline(ALPHA, color="black", linewidth=0.8)
     left.set(xlabel="false discovery rate (line: target)", yticks=list(rows.values()), yticklabels=list(rows))
     right.set(xlabel="share of the relevant columns found", xlim=(-0.02, 1.02))
-    right.legend(loc="lower left", fontsize=8)
+    right.legend(loc="upper left", fontsize=8)
     figure.tight_layout()
     figure.savefig(target, dpi=110)
 
 
 def speed(path: Path, sizes: str, methods: list[str]) -> None:
-    """Processor seconds of `fit`, one thread; the first method runs again at the end, the slower run counts."""
+    """Processor seconds of `fit` on one thread; the first method runs again last, its slower run counts."""
     for n, p in (map(int, size.split("x")) for size in sizes.split(",")):
         X, y = make_classification(n, p, n_informative=10, n_redundant=0, shuffle=False, random_state=0)
         record: dict[str, Any] = {"size": f"{n}x{p}"}

@@ -343,3 +343,9 @@ WORDS = {
 @pytest.mark.parametrize(("value", "text"), WORDS.items())
 def test_values_in_words(value, text):
     assert str(Condition("c", "=", value)) == f"c = {text}"
+
+
+def test_names_of_columns_must_differ():
+    tree = C45Classifier().fit(np.arange(20.0).reshape(10, 2), [0, 1] * 5)
+    with pytest.raises(ValueError, match="feature_names must all be different"):
+        tree.rules(["a", "a"])

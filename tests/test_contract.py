@@ -246,11 +246,13 @@ def test_after_transformers_of_any_output(estimator, output, iris):
 def test_in_a_grid_search(estimator, iris):
     X, y = iris
     criteria = ["gain_ratio", "gain"] if isinstance(estimator, C45Classifier) else ["entropy", "gini"]
-    grid = {"max_depth": [1, None], "criterion": criteria, "estimator": [DummyClassifier(), None]}
+    default = getattr(type(estimator)(), "estimator", None)
+    grid = {"max_depth": [1, None], "criterion": criteria, "estimator": [DummyClassifier(), default]}
     grid = {name: values for name, values in grid.items() if name in estimator.get_params()}
     before = vars(estimator).copy()
     search = GridSearchCV(estimator, grid, cv=3).fit(X, y)
-    assert search.best_params_.get("estimator" if "estimator" in grid else "max_depth") is None
+    assert search.best_params_.get("max_depth") is None
+    assert search.best_params_.get("estimator", default) == default
     assert search.best_score_ > 0.9
     assert vars(estimator) == before
 

@@ -141,7 +141,7 @@ def test_members_are_those_of_scikit_learn():
     for theirs, rows, columns in zip(
         peer.estimators_, peer.estimators_samples_, peer.estimators_features_, strict=True
     ):
-        ours = fit_member(GaussianNB(), data, columns, np.bincount(rows, minlength=len(y)), seed=0)
+        ours = fit_member(data, columns, np.bincount(rows, minlength=len(y)), seed=0)
         np.testing.assert_allclose(ours.theta_, theirs.theta_)
         np.testing.assert_allclose(ours.var_, theirs.var_)
     # And the other way round: the votes of our members are counted by scikit-learn.
@@ -196,7 +196,7 @@ def test_training_rows_travel_to_other_processes():
     data = open_training_rows(GaussianNB(), X, y, None)
     there = pickle.loads(pickle.dumps(data))
     columns, times = draws_of(0, X, size=3)
-    here, away = (fit_member(GaussianNB(), rows, columns, times, seed=0) for rows in (data, there))
+    here, away = (fit_member(rows, columns, times, seed=0) for rows in (data, there))
     assert np.array_equal(here.theta_, away.theta_)
 
 
@@ -368,3 +368,25 @@ def test_average_gain_of_ensembles():
         with np.errstate(invalid="ignore"):
             assert gains == pytest.approx(sums / counts, nan_ok=True)
         assert mean_decrease_impurity(model).sum() == pytest.approx(1)
+
+
+def test_out_of_bag_counts_rows_by_their_weight():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = (X[:, 0] > 0).astype(int)
+    y[200:] = rng.integers(0, 2, 100)  # nonsense, which does not count
+    weights = np.repeat([1.0, 0.0], [200, 100])
+    for model in (
+        SubsetBaggingClassifier(oob_score=True, random_state=0),
+        SiftForestClassifier(oob_score=True, random_state=0),
+    ):
+        assert model.fit(X, y, sample_weight=weights).oob_score_ > 0.95
+        assert model.fit(X, y, sample_weight=weights + 1e-6).oob_score_ > 0.95
+        assert model.fit(X, y).oob_score_ < 0.9
+    bagging = (
+        SubsetBaggingClassifier(oob_score=True, random_state=0)
+        .fit(X, y)
+        .set_params(oob_score=False)
+        .fit(X, y)
+    )
+    assert not hasattr(bagging, "oob_score_")

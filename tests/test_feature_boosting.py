@@ -346,3 +346,17 @@ def test_estimators_that_know_no_weights():
     assert FeatureBoostingSelector(estimator=Perceptron(), n_iterations=5).fit(
         X, y
     ).scores_.sum() == pytest.approx(1)
+
+
+def test_constant_columns_are_in_no_pair():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 6))
+    X[:, 3] = 1.0
+    X[:, 4] = np.nan
+    selector = FeatureBoostingSelector(order=2, n_iterations=60, random_state=0).fit(X, X[:, 0] > 0)
+    assert selector.feature_distribution_[[3, 4]].tolist() == [0, 0]
+    assert not np.isin(selector.history_["features"], [3, 4]).any()
+    assert selector.pair_distribution_.shape == (6, 6)
+    assert selector.feature_distribution_.sum() == pytest.approx(1)
+    nothing = FeatureBoostingSelector(order=2, n_iterations=30, random_state=0).fit(X[:, 3:5], X[:, 0] > 0)
+    assert nothing.scores_.tolist() == [0.5, 0.5]

@@ -186,10 +186,19 @@ def test_weights_reach_ranking_and_classifier():
     for train, test in folds:
         ranked = InfoGainSelector(2).fit(X[train], y[train], sample_weight=weights[train])
         bayes = GaussianNB().fit(ranked.transform(X[train]), y[train], sample_weight=weights[train])
-        expected.append(accuracy_score(y[test], bayes.predict(ranked.transform(X[test]))))
+        predicted = bayes.predict(ranked.transform(X[test]))
+        expected.append(accuracy_score(y[test], predicted, sample_weight=weights[test]))
     assert curve.scores[:, 0] == pytest.approx(expected)
     knn = SubsetSizeCV(KNeighborsClassifier(), sizes=[2])  # which knows no weights
-    assert InfoGainSelector(knn).fit(X, y, sample_weight=weights).size_curve_.scores.shape == (5, 1)
+    with pytest.raises(ValueError, match="KNeighborsClassifier takes no sample_weight"):
+        InfoGainSelector(knn).fit(X, y, sample_weight=weights)
+
+
+def test_a_fold_without_a_class_is_refused():
+    X, y = make_data()
+    order = np.argsort(y, kind="stable")
+    with pytest.raises(ValueError, match="no training rows of some class"):
+        InfoGainSelector(SubsetSizeCV(cv=KFold(len(np.unique(y))))).fit(X[order], y[order])
 
 
 # --- every selector ---

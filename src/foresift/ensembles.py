@@ -258,8 +258,8 @@ class SubsetBaggingClassifier(VotingClassifier):
         judged = votes.any(axis=1) & there
         if not judged[there].all():
             warn(
-                f"{(there & ~judged).sum()} rows were drawn by every member and have no out-of-bag estimate: raise"
-                " n_estimators.",
+                f"{(there & ~judged).sum()} rows were drawn by every member and have no out-of-bag estimate:"
+                " raise n_estimators.",
                 stacklevel=4,
             )
         self.oob_decision_function_ = shares_of(votes)

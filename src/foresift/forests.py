@@ -412,7 +412,8 @@ class SiftForestClassifier(TreeClassifier):
         judged = (times > 0) & (shares > 0)
         if not judged[shares > 0].all():
             warn(
-                f"{((shares > 0) & ~judged).sum()} rows were seen by every tree and have no out-of-bag estimate: grow more.",
+                f"{((shares > 0) & ~judged).sum()} rows were seen by every tree and have no out-of-bag"
+                " estimate: grow more.",
                 stacklevel=4,
             )
         with np.errstate(invalid="ignore"):

@@ -84,7 +84,8 @@ class SubsetSizeCV:
         The sizes to try. None tries all up to 20 columns, and of more about 20, spaced evenly on a
         logarithmic scale.
     scoring : str, callable or None, default=None
-        A score of scikit-learn, higher is better; None is the estimator's own, the accuracy.
+        A score of scikit-learn, higher is better; None is the accuracy. A metric
+        counts rows by their weights.
     rule : {"one-se", "best"}, default="one-se"
         The smallest size within one standard error of the best, or the best.
     n_jobs : int, default=None
@@ -129,7 +130,7 @@ class SubsetSizeCV:
         sizes = self._sizes(n_columns)
         if isinstance(self.scoring, list | tuple | set | dict):
             raise ValueError("scoring must be one score, by which the sizes are compared, not several.")
-        scorer = check_scoring(estimator, self.scoring)
+        scorer = check_scoring(estimator, "accuracy" if self.scoring is None else self.scoring)
         labels = np.asarray(y).ravel()
         if weights is not None and not weights.all():
             there = np.flatnonzero(weights)

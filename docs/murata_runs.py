@@ -69,7 +69,7 @@ class Until:
 def selector(method: str, jobs: int) -> Any:
     """Return a search that goes down to one feature."""
     if method == "SBS":
-        return SequentialSelector(forest(0), 1, random_state=0, n_jobs=jobs)
+        return SequentialSelector(forest(0), 1, random_state=0, n_jobs=jobs, return_partial=True)
     return ContributionSelector(
         mode=method, max_error_increase=None, estimator=forest(0), random_state=0, n_jobs=jobs
     )

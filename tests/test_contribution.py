@@ -6,6 +6,7 @@ import reference_murata as twin
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
@@ -222,12 +223,18 @@ def test_progress_and_ctrl_c(data, capsys, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         selector.fit(X, y)
     assert selector.path_ == whole.path_[:3]
+    calls = iter(range(3, 100))
+    with pytest.raises(KeyboardInterrupt):
+        selector.fit(X[:, :5], y)
+    with pytest.raises(NotFittedError):  # nothing of the fit before
+        selector.transform(X[:, :5])
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"n_features_to_select": 0}, "n_features_to_select"),
+        ({"n_features_to_select": "cv"}, "chooses its own size; use None, max_error_increase, or give"),
         ({"n_features_to_select": 9}, "more than the 8 columns"),
         ({"cv": None}, "Without cv there are no errors"),
         ({"scoring": lambda model, X, y: float("nan")}, "scorer returned nan"),

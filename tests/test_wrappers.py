@@ -12,12 +12,13 @@ import pandas as pd
 import pytest
 from callbacks import Listener
 from sklearn.datasets import load_iris, make_classification
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
-from foresift import CartClassifier, SequentialSelector, SiftForestClassifier
+from foresift import CartClassifier, SequentialSelector, SiftForestClassifier, SubsetSizeCV
 from foresift._sklearn import HAS_CALLBACKS
 
 CV = StratifiedKFold(3, shuffle=True, random_state=0)
@@ -262,6 +263,17 @@ def test_ctrl_c_in_an_exhaustive_search(data, monkeypatch, capsys):
     assert tuple(found(selector)) == best
 
 
+def test_a_fit_that_is_cut_short_leaves_nothing_of_the_one_before(data):
+    X, y = data
+    Interrupting.fits = 0
+    selector = SequentialSelector(Interrupting(10**9), 2, cv=CV).fit(X, y)
+    selector.estimator.after = Interrupting.fits
+    with pytest.raises(KeyboardInterrupt):
+        selector.fit(X[:, :5], y)
+    with pytest.raises(NotFittedError):
+        selector.get_support()
+
+
 SCRIPT = """
 import sys, numpy as np
 from foresift import ContributionSelector, SequentialSelector, SiftForestClassifier
@@ -312,6 +324,9 @@ def test_a_real_ctrl_c(name, n_jobs, partial):
     ("options", "message"),
     [
         ({"n_features_to_select": 0}, "n_features_to_select"),
+        ({"n_features_to_select": "cv"}, "SequentialSelector chooses its own size; use None, tol or max"),
+        ({"n_features_to_select": SubsetSizeCV()}, "chooses its own size"),
+        ({"n_features_to_select": "all"}, "'n_features_to_select' parameter .* must be an int"),
         ({"n_features_to_select": 8}, "more than the 7 columns"),
         ({"direction": "plus-minus", "plus": 1, "minus": 1}, "plus=1 must be more than minus=1"),
         ({"direction": "plus-minus", "plus": 1, "minus": 2}, "plus=1 must be more than minus=2"),

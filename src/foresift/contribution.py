@@ -32,6 +32,7 @@ from foresift.subset_scores import (
     make_folds,
     make_subset_scorer,
     read_for_search,
+    refuse_size_by_cv,
 )
 from foresift.table import Table
 
@@ -52,7 +53,8 @@ class ContributionSelector(RankingSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Stop at so many features, or at such a share of all, whatever the error. None stops by the error.
+        Stop at so many features, or at such a share of all, whatever the error. None stops by the error: there
+        is no "cv".
     mode : {"sequential", "batch"}, default="sequential"
         Grow a new forest after every deletion to see what contributes least now (Algorithm 2), or read the
         order from the forest of all features (Algorithm 3).
@@ -136,7 +138,11 @@ class ContributionSelector(RankingSelector):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **RankingSelector._parameter_constraints,
+        "n_features_to_select": [
+            Interval(numbers.Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+            None,
+        ],
         "mode": [StrOptions({"sequential", "batch"})],
         "max_error_increase": [Interval(numbers.Real, 0, None, closed="left"), None],
         "relative": ["boolean"],
@@ -223,6 +229,8 @@ class ContributionSelector(RankingSelector):
         """
         seed = seed_of(self.random_state)
         estimator = seeded(clone(self._estimator()), seed)
+        for name in ("support_", "scores_", "ranking_"):  # of an earlier fit, if this one is cut short
+            self.__dict__.pop(name, None)
         table, weights = read_for_search(self, estimator, X, y, sample_weight)
         n_wanted = self._n_wanted(table.n_columns)
         if self.cv is None and n_wanted is None:
@@ -256,6 +264,10 @@ class ContributionSelector(RankingSelector):
         return SiftForestClassifier(
             self.n_estimators, max_features="sqrt", n_thresholds=10, min_gain=_NO_GAIN
         )
+
+    def _validate_params(self) -> None:
+        refuse_size_by_cv(self)
+        super()._validate_params()
 
     # --- the way down ---
 
@@ -358,6 +370,9 @@ class ContributionSelector(RankingSelector):
         kept = list(chosen.features)
         scores[kept] = n_dropped + self._ratios[at][kept] / 100.0
         return scores
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "support_")
 
     def _own_support(self) -> NDArray[np.bool_]:
         return self.support_

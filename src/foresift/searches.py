@@ -162,7 +162,7 @@ def exhaustive(
     """Try every set of that size, or of every size (round robin), small ones first.
 
     Yields the best set of a size so far after every few hundred of them, so that little is lost if the search
-    is cut short; the last one of a size is the best of all. It ends after a size whose best score is `enough`.
+    is cut short; the last one of a size is its best. It ends after a size whose best score is `enough`.
 
     Examples
     --------

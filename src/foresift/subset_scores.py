@@ -43,6 +43,7 @@ __all__ = [
     "make_subset_scorer",
     "n_tried",
     "read_for_search",
+    "refuse_size_by_cv",
     "sliceable",
 ]
 
@@ -55,6 +56,26 @@ class Fold:
 
     train: NDArray[np.intp]
     test: NDArray[np.intp]
+
+
+def refuse_size_by_cv(selector: Any) -> None:
+    """Raise if a selector that searches for its size is told to find it by another cross-validation.
+
+    Examples
+    --------
+    >>> from foresift import SequentialSelector
+    >>> refuse_size_by_cv(SequentialSelector(n_features_to_select="cv"))
+    Traceback (most recent call last):
+        ...
+    ValueError: n_features_to_select="cv": SequentialSelector chooses its own size; use None, ...
+    """
+    wanted = selector.n_features_to_select
+    if wanted == "cv" or hasattr(wanted, "curve"):
+        rules = [name for name in ("tol", "max_error_increase") if name in selector.get_params()]
+        raise ValueError(
+            f'n_features_to_select="cv": {type(selector).__name__} chooses its own size; use None,'
+            f" {' or '.join(rules)}, or give a number."
+        )
 
 
 def read_for_search(

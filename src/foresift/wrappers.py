@@ -16,6 +16,7 @@ from foresift._sklearn import (
     HasMethods,
     Interval,
     Progress,
+    RealNotInt,
     StrOptions,
     fit_context,
     seed_of,
@@ -31,6 +32,7 @@ from foresift.subset_scores import (
     make_folds,
     make_subset_scorer,
     read_for_search,
+    refuse_size_by_cv,
 )
 from foresift.table import Table
 
@@ -128,7 +130,11 @@ class SequentialSelector(RankingSelector):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
-        **RankingSelector._parameter_constraints,
+        "n_features_to_select": [
+            Interval(numbers.Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+            None,
+        ],
         "direction": [StrOptions({"forward", "backward", "plus-minus", "exhaustive"})],
         "plus": [Interval(numbers.Integral, 1, None, closed="left")],
         "minus": [Interval(numbers.Integral, 1, None, closed="left")],
@@ -208,6 +214,8 @@ class SequentialSelector(RankingSelector):
         """
         seed = seed_of(self.random_state)
         estimator = seeded(clone(self._estimator()), seed)
+        for name in ("support_", "scores_", "ranking_"):  # of an earlier fit, if this one is cut short
+            self.__dict__.pop(name, None)
         table, weights = read_for_search(self, estimator, X, y, sample_weight)
         n_wanted = self._n_wanted(table.n_columns)
         self._check_rules(table.n_columns, n_wanted)
@@ -256,6 +264,10 @@ class SequentialSelector(RankingSelector):
                 f" max_subsets={self.max_subsets:,}:"
                 ' raise that if you can wait, set n_features_to_select, or use direction="plus-minus".'
             )
+
+    def _validate_params(self) -> None:
+        refuse_size_by_cv(self)
+        super()._validate_params()
 
     # --- the search ---
 
@@ -347,6 +359,9 @@ class SequentialSelector(RankingSelector):
                 return self.path_.best(size + 1 if self._shrinks else size - 1)
             return self.path_.best(size)
         return self.path_.best()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "support_")
 
     def _own_support(self) -> NDArray[np.bool_]:
         return self.support_

@@ -27,12 +27,12 @@ from foresift.forests import SiftForestClassifier
 from foresift.ranking import RankingSelector
 from foresift.search_path import ROUNDING, SearchPath, Step, report
 from foresift.subset_forests import SubsetForests
+from foresift.subset_models import refuse_size_by_cv
 from foresift.subset_scores import (
     SubsetScorer,
     make_folds,
     make_subset_scorer,
     read_for_search,
-    refuse_size_by_cv,
 )
 from foresift.table import Table
 
@@ -53,8 +53,8 @@ class ContributionSelector(RankingSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Stop at so many features, or at such a share of all, whatever the error. None stops by the error: there
-        is no "cv".
+        Stop at so many features, or at such a share of all, whatever the error. None stops by the error;
+        there is no "cv".
     mode : {"sequential", "batch"}, default="sequential"
         Grow a new forest after every deletion to see what contributes least now (Algorithm 2), or read the
         order from the forest of all features (Algorithm 3).
@@ -161,7 +161,7 @@ class ContributionSelector(RankingSelector):
         "cv": [
             Interval(numbers.Integral, 2, None, closed="left"),
             HasMethods(["split", "get_n_splits"]),
-            "array-like",
+            HasMethods(["__iter__"]),
             None,
         ],
         "return_partial": ["boolean"],

@@ -27,12 +27,12 @@ from foresift.forests import SiftForestClassifier
 from foresift.ranking import RankingSelector, ranks_by_score
 from foresift.search_path import ROUNDING, SearchPath, Step, report
 from foresift.searches import Found, backward, exhaustive, forward, n_subsets, plus_minus
+from foresift.subset_models import refuse_size_by_cv
 from foresift.subset_scores import (
     SubsetScorer,
     make_folds,
     make_subset_scorer,
     read_for_search,
-    refuse_size_by_cv,
 )
 from foresift.table import Table
 
@@ -146,7 +146,7 @@ class SequentialSelector(RankingSelector):
         "cv": [
             Interval(numbers.Integral, 2, None, closed="left"),
             HasMethods(["split", "get_n_splits"]),
-            "array-like",
+            HasMethods(["__iter__"]),
         ],
         "max_subsets": [Interval(numbers.Integral, 1, None, closed="left")],
         "return_partial": ["boolean"],

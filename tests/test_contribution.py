@@ -1,5 +1,8 @@
 """Contribution ratios against a literal walk, Algorithms 2 and 3 against plain loops, pairs of features."""
 
+import time
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import reference_murata as twin
@@ -327,6 +330,36 @@ def test_pairs_have_no_diagonal_and_few_trees_are_refused():
     assert np.isnan(np.diagonal(got.lift)).all()
     with pytest.raises(ValueError, match="at least two are needed"):
         co_occurrence(CartClassifier().fit(X, y))
+
+
+def test_columns_without_pairs_cost_nothing():
+    """4,000 columns, of which 6 are in use: the matrices of every tree have 36 cells, not 16 million."""
+    X, y = xor(0, p=6)
+    few = SiftForestClassifier(60, max_features=3, random_state=0).fit(X, y)
+    wide = np.zeros((400, 4000))
+    places = [5, 17, 400, 2000, 2001, 3999]
+    wide[:, places] = X
+    tables = [replace(table, nodes=table.nodes.copy()) for table in few.node_tables_]
+    for table in tables:
+        inner = ~table.is_leaf
+        table.nodes["feature"][inner] = np.array(places)[table.nodes["feature"][inner]]
+    began = time.perf_counter()
+    got, expected = count_pairs(tables, 4000, most_free=0), count_pairs(few.node_tables_, 6, most_free=0)
+    assert time.perf_counter() - began < 15  # 60 trees of 16 million cells take minutes
+    for name in ("observed", "expected", "statistic", "pvalues"):
+        part = getattr(got, name)[np.ix_(places, places)]
+        np.testing.assert_array_equal(part, getattr(expected, name))
+    assert got.observed.sum() == expected.observed.sum()
+    with pytest.raises(ValueError, match="too many pairs; at most 4,000"):
+        count_pairs(tables, 4001)
+
+
+def test_trees_without_pairs():
+    X, y = np.zeros((20, 3)), np.repeat([0, 1], 10)
+    got = co_occurrence(SiftForestClassifier(5).fit(X, y))
+    assert not got.observed.any()
+    assert not got.significant().any()
+    assert (got.pvalues == 1).all()
 
 
 class Grown:

@@ -441,6 +441,6 @@ def test_trees_are_read_before_the_folds(data):
             fits.append(len(y))
             return super().fit(X, y, sample_weight)
 
-    with pytest.raises(TypeError, match="neither|private"):
+    with pytest.raises(TypeError, match=r"neither|private"):
         ContributionSelector(estimator=Counting(max_iter=2), n_jobs=1).fit(*data)
     assert fits == [200]

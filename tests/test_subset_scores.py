@@ -271,7 +271,7 @@ def test_folds_may_come_from_a_generator():
 
 def test_frames_stay_frames():
     """Also one that narwhals wraps."""
-    X, y = problem()
+    X, _ = problem()
     assert sliceable(X) is X
     assert isinstance(sliceable(nw.from_native(X)), pd.DataFrame)
     assert isinstance(sliceable(pl.from_pandas(X)), pl.DataFrame)

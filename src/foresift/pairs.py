@@ -96,7 +96,8 @@ def _sums(
 ) -> NDArray[np.float64]:
     """Matrix of the sums of values at (i, j)."""
     weights = np.broadcast_to(np.asarray(values, dtype=np.float64), i.shape)
-    return np.bincount(i * shape[1] + j, weights, minlength=shape[0] * shape[1]).reshape(shape)
+    sums = np.bincount(i * shape[1] + j, weights, minlength=shape[0] * shape[1])
+    return np.asarray(sums, dtype=np.float64).reshape(shape)
 
 
 def count_pairs(tables: Sequence[NodeTable], n_features: int, *, most_free: int = 20) -> CoOccurrence:

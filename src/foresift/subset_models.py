@@ -63,7 +63,7 @@ def refuse_numbered_columns(estimator: Any) -> None:
             )
 
 
-def for_columns(estimator: Any, schema: Schema, columns: Sequence[int]) -> Any:
+def for_columns(estimator: Any, schema: Schema, columns: Sequence[int] | NDArray[np.intp]) -> Any:
     """Clone a classifier for some columns: nominal ones are numbered anew, `max_features` is not more.
 
     Examples
@@ -80,7 +80,7 @@ def for_columns(estimator: Any, schema: Schema, columns: Sequence[int]) -> Any:
         nominal = np.flatnonzero(schema.nominal[list(columns)]).tolist()
         model.set_params(categorical_features=nominal or None)
     most = parameters.get("max_features")
-    if isinstance(most, numbers.Integral) and most > len(columns):
+    if isinstance(most, numbers.Integral) and int(most) > len(columns):
         model.set_params(max_features=len(columns))
     return model
 

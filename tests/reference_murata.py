@@ -112,12 +112,32 @@ def backward(p: int, worth: Worth) -> list[frozenset[int]]:
     return path
 
 
-def floating_forward(p: int, worth: Worth) -> list[frozenset[int]]:
-    """Pudil, Novovicova & Kittler: inclusion, then conditional exclusion."""
+def plus_minus(p: int, worth: Worth, plus: int, minus: int, until: int | None = None) -> list[frozenset[int]]:
+    """Stearns, round after round: as many forth as there are, then back; with `until`, back from all too."""
+    now: frozenset[int] = frozenset()
+    path = []
+    while True:
+        for _ in range(plus):
+            if len(now) < p:
+                now = max((now | {j} for j in set(range(p)) - now), key=worth)
+                path.append(now)
+        everything = len(now) == p
+        if everything and (until is None or until == p):
+            return path
+        for _ in range(minus):
+            if len(now) > 1:
+                now = max((now - {j} for j in now), key=worth)
+                path.append(now)
+        if everything or (until is not None and len(now) >= until):
+            return path
+
+
+def floating_forward(p: int, worth: Worth, until: int | None = None) -> list[frozenset[int]]:
+    """Pudil, Novovicova & Kittler: inclusion, then conditional exclusion, up to one more than wanted."""
     best: dict[int, frozenset[int]] = {}
     now: frozenset[int] = frozenset()
     path = []
-    while len(now) < p:
+    while len(now) < p and (until is None or len(now) <= until):
         now = max((now | {j} for j in set(range(p)) - now), key=worth)
         path.append(now)
         if len(now) not in best or worth(now) > worth(best[len(now)]):

@@ -51,3 +51,15 @@ def test_only_the_bindings_know_python():
         if any(w in text for w in ("nanobind", "Python.h", "bindings.hpp"))
     }
     assert knowing == {"bindings.hpp", "bindings.cpp", "bind_mlp.cpp"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
+def test_headings_of_docstrings_stand_alone(path):
+    """A line of dashes has a line to itself, right below a heading of its length: numpydoc reads no other."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            continue
+        lines = (ast.get_docstring(node) or "").split("\n")
+        for above, line in zip(["", *lines], lines, strict=False):
+            if "-----" in line:
+                assert line.strip() == "-" * len(above.strip()), line

@@ -166,6 +166,21 @@ def test_every_method_ranks(method, tmp_path):
     assert sorted(names) == ["noise", "signal", "word"]
 
 
+@pytest.mark.parametrize("method", ["sfs", "sbs", "plus-minus", "exhaustive", "contribution"])
+def test_a_search_looks_for_k_columns(method, tmp_path):
+    """Noise that was shown only because K columns had to be would not be kept."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 50)
+    X = rng.normal(size=(50, 4)).round(2)
+    X[:, 2] += 4 * y
+    path = tmp_path / "table.csv"
+    rows = [",".join(map(str, [*row, label])) for row, label in zip(X, y, strict=True)]
+    path.write_text("\n".join(["a,b,c,d,class", *rows]))
+    result = run("select", path, "--target", "class", "--method", method, "--k", 3, "--trees", 5)
+    assert len(ranked(result)) == 3
+    assert len(re.findall(r"\byes\b", result.stdout)) == 3, result.stdout
+
+
 def test_readme_example_runs(capsys):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import reference
 from sklearn.datasets import load_diabetes, load_wine, make_classification
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -28,9 +29,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
-from foresift import CartClassifier, SiftForestClassifier
+from foresift import CartClassifier, SiftForestClassifier, SubsetBaggingClassifier
 from foresift.criteria import node_complexity
-from foresift.importance import average_gain, mean_decrease_impurity, node_tables
+from foresift.importance import average_gain, contribution_ratio, mean_decrease_impurity, node_tables
 from foresift.trees import NODE_DTYPE, TRIED_DTYPE, NodeTable
 
 X, Y = load_wine(return_X_y=True)
@@ -292,3 +293,19 @@ def test_weights_that_cannot_be_had():
         average_gain(regression)
     with pytest.raises(ValueError, match="'size'"):
         average_gain(regression, weighting="size")
+
+
+def test_members_of_one_class_are_trees_without_a_split():
+    """Where an ensemble draws rows of one class only, its member is a DummyClassifier."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), np.repeat([0, 1], [38, 2])
+    bagging = SubsetBaggingClassifier(DecisionTreeClassifier(), n_estimators=20, random_state=0).fit(X, y)
+    kinds = {type(member) for member in bagging.estimators_}
+    assert kinds == {DecisionTreeClassifier, DummyClassifier}
+    tables = node_tables(bagging)
+    assert [t.n_leaves == 1 for t in tables] == [type(m) is DummyClassifier for m in bagging.estimators_]
+    assert contribution_ratio(bagging).sum() == pytest.approx(100)
+    assert mean_decrease_impurity(bagging).sum() == pytest.approx(1)
+    assert np.isfinite(average_gain(bagging)).any()  # NaN: never split on
+    with pytest.raises(TypeError, match="DummyClassifier is neither"):
+        contribution_ratio(DummyClassifier().fit(X, y))

@@ -44,7 +44,16 @@ def test_searches_are_the_literal_ones(p, seed):
     assert sets(forward(p, evaluator(worth))) == twin.forward(p, worth)
     assert sets(backward(p, evaluator(worth))) == twin.backward(p, worth)
     assert sets(forward(p, evaluator(worth), floating=True)) == twin.floating_forward(p, worth)
+    assert sets(plus_minus(p, evaluator(worth), plus=3, minus=2)) == twin.plus_minus(p, worth, 3, 2)
     for size in range(1, p + 1):
+        assert sets(forward(p, evaluator(worth), until=size)) == twin.forward(p, worth)[:size]
+        assert sets(backward(p, evaluator(worth), until=size)) == twin.backward(p, worth)[: p + 1 - size]
+        there = sets(forward(p, evaluator(worth), floating=True, until=size))
+        assert there == twin.floating_forward(p, worth, size)
+        for plus, minus in [(2, 1), (3, 2), (4, 1)]:
+            there = sets(plus_minus(p, evaluator(worth), plus=plus, minus=minus, until=size))
+            assert there == twin.plus_minus(p, worth, plus, minus, size)
+            assert any(len(found) == size for found in there)
         assert sets(exhaustive(p, evaluator(worth), size=size)) == [twin.exhaustive(p, size, worth)]
     assert sets(exhaustive(p, evaluator(worth))) == [twin.exhaustive(p, k, worth) for k in range(1, p + 1)]
 
@@ -84,6 +93,26 @@ def test_plus_minus_goes_forth_and_back():
         assert len(before ^ after) == 1
         near = [before ^ {j} for j in range(5) if (j in before) == (len(after) < len(before))]
         assert after == max(near, key=worth)
+
+
+def test_wanted_sizes_are_looked_for_on_the_way_back_too():
+    """Alone the first column is best; the other two together are perfect."""
+    worth = {(0,): 0.75, (1,): 0.5, (2,): 0.5, (0, 1): 0.76, (0, 2): 0.75, (1, 2): 1.0, (0, 1, 2): 1.0}
+    total = lambda subsets: [worth[subset] for subset in subsets]  # noqa: E731
+    assert ((1, 2), 1.0) in list(plus_minus(3, total, plus=2, minus=1, until=2))
+    assert ((1, 2), 1.0) in list(forward(3, total, floating=True, until=2))
+
+
+def test_exhaustive_tells_the_best_so_far(monkeypatch):
+    monkeypatch.setattr("foresift.searches._TOGETHER", 4)
+    worth = worths(5, 3)
+    steps = list(exhaustive(5, evaluator(worth), size=2))
+    assert len(steps) == 3  # 10 sets
+    scores = [score for _, score in steps]
+    assert scores == sorted(scores)
+    assert steps[-1][0] == tuple(sorted(twin.exhaustive(5, 2, worth)))
+    sizes = [len(features) for features, _ in exhaustive(5, evaluator(worth), enough=lambda score: True)]
+    assert sizes == [1, 1]  # a size is finished before it ends
 
 
 def test_equals_are_decided_by_column():

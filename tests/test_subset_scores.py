@@ -1,24 +1,29 @@
 """Scores of sets of columns: on the store they are those of the ordinary way, and X is never looked at."""
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from joblib import parallel_config
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from foresift import CartClassifier, SiftForestClassifier
+from foresift import C45Classifier, CartClassifier, SequentialSelector, SiftForestClassifier
 from foresift._sklearn import seeded
+from foresift.subset_models import sliceable
 from foresift.subset_scores import (
     PlainScorer,
     StoreScorer,
     make_folds,
     make_subset_scorer,
     n_tried,
+    read_for_search,
 )
 from foresift.table import make_table
 
@@ -50,7 +55,7 @@ def both(model, X, y, weights=None, scoring="accuracy", cv=3):
     folds = make_folds(table, weights, cv, seed=0)
     store = make_subset_scorer(model, None, table, weights, folds, scoring=scoring)  # without X
     assert isinstance(store, StoreScorer)
-    plain = PlainScorer(model, X, table.classes[table.target], weights, folds, scoring, None)
+    plain = PlainScorer(model, X, table, weights, folds, scoring, None)
     return store(SUBSETS), plain(SUBSETS)
 
 
@@ -179,7 +184,7 @@ def test_what_does_not_fit_is_refused():
     from sklearn.linear_model import LinearRegression
 
     with pytest.raises(ValueError, match="LinearRegression is none"):
-        make_subset_scorer(LinearRegression(), X, table, None, folds)
+        read_for_search(SequentialSelector(), LinearRegression(), X, y, None)
     unweighted = make_subset_scorer(KNeighborsClassifier(), X, table, np.ones(len(y)), folds)
     with pytest.raises(ValueError, match="KNeighborsClassifier takes no sample_weight"):
         unweighted([(0, 1)])
@@ -196,3 +201,78 @@ def test_seeds_and_numbers_of_columns():
     assert n_tried(CartClassifier(max_features=4), 3) == 3
     assert n_tried(CartClassifier(max_features="sqrt"), 17) == 4
     assert n_tried(CartClassifier(), 17) == 17
+
+
+def test_a_class_without_weight_is_not_there():
+    X, y = problem()
+    weights = np.where(y == "y", 0.0, 1.0)
+    for scoring in ("neg_log_loss", "roc_auc", "accuracy"):
+        ours, ordinary = both(MODELS[0], X, y, weights, scoring)
+        assert ours == pytest.approx(ordinary, abs=1e-12)
+        there = weights > 0
+        given = [
+            (np.flatnonzero(there)[train], np.flatnonzero(there)[test])
+            for train, test in StratifiedKFold(3).split(X[there], y[there])
+        ]
+        short = both(MODELS[0], X[there], y[there], None, scoring, cv=StratifiedKFold(3))[0]
+        assert both(MODELS[0], X, y, weights, scoring, cv=given)[0] == pytest.approx(short, abs=1e-12)
+
+
+@pytest.mark.parametrize("named", [[1, 3], ["b", "d"], np.array([False, True, False, True, False, False])])
+@pytest.mark.parametrize(
+    "model",
+    [
+        C45Classifier(),
+        SiftForestClassifier(5, feature_sampling="soft", max_features=3, random_state=0),
+    ],
+    ids=["c45", "forest"],
+)
+def test_numbers_of_columns_follow_as_columns_are_dropped(model, named):
+    """Each set by hand, with the nominal columns of that set."""
+    X, y = problem()
+    X["b"] = np.random.default_rng(0).integers(0, 5, len(y)).astype(float)
+    model = clone(model).set_params(categorical_features=named)
+    table, _ = read_for_search(SequentialSelector(), model, X, y, None)
+    folds = make_folds(table, None, 3, seed=0)
+    given = [(fold.train, fold.test) for fold in folds]
+    scores = make_subset_scorer(model, X, table, None, folds)(SUBSETS)
+    for subset, score in zip(SUBSETS, scores, strict=True):
+        at = [subset.index(j) for j in (1, 3) if j in subset]
+        alone = clone(model).set_params(categorical_features=at or None)
+        if isinstance(model, SiftForestClassifier):
+            alone.set_params(max_features=min(3, len(subset)))
+        assert score == pytest.approx(cross_val_score(alone, X.iloc[:, list(subset)], y, cv=given).mean())
+    assert SequentialSelector(model, 1, random_state=0).fit(X, y).support_.sum() == 1
+
+
+def test_what_cannot_follow_is_refused():
+    X, y = problem()
+    per_column = SiftForestClassifier(feature_sampling=np.ones(6))
+    nested = BaggingClassifier(C45Classifier(categorical_features=[1]))
+    for model, name in [(per_column, "feature_sampling"), (nested, "estimator__categorical_features")]:
+        with pytest.raises(ValueError, match=f"{name} of .* cannot follow"):
+            SequentialSelector(model).fit(X, y)
+
+
+def test_a_scorer_of_several_numbers_is_refused():
+    X, y = problem()
+    with pytest.raises(ValueError, match="returned a dict, but sets are compared by one number"):
+        SequentialSelector(GaussianNB(), scoring=lambda model, X, y: {"a": 1.0}).fit(X, y)
+
+
+def test_folds_may_come_from_a_generator():
+    X, y = problem()
+    given = list(StratifiedKFold(3).split(X, y))
+    one, other = (SequentialSelector(GaussianNB(), 5, cv=cv).fit(X, y) for cv in (given, iter(given)))
+    assert one.path_ == other.path_
+    with pytest.raises(ValueError, match="cv"):
+        SequentialSelector(GaussianNB(), 5, cv="three").fit(X, y)
+
+
+def test_frames_stay_frames():
+    """Also one that narwhals wraps."""
+    X, _ = problem()
+    assert sliceable(X) is X
+    assert isinstance(sliceable(nw.from_native(X)), pd.DataFrame)
+    assert isinstance(sliceable(pl.from_pandas(X)), pl.DataFrame)
+    assert isinstance(sliceable({"a": [1.0, 2.0]}), np.ndarray)

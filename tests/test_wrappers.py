@@ -5,18 +5,20 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
 from callbacks import Listener
 from sklearn.datasets import load_iris, make_classification
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
-from foresift import CartClassifier, SequentialSelector, SiftForestClassifier
+from foresift import CartClassifier, SequentialSelector, SiftForestClassifier, SubsetSizeCV
 from foresift._sklearn import HAS_CALLBACKS
 
 CV = StratifiedKFold(3, shuffle=True, random_state=0)
@@ -67,7 +69,7 @@ def test_paths_of_every_direction(data):
     sizes = {
         "forward": [1, 2, 3],
         "backward": [7, 6, 5, 4, 3],
-        "plus-minus": [1, 2, 1, 2, 3, 2, 3, 4],
+        "plus-minus": [1, 2, 1, 2, 3, 2, 3, 4, 3],
         "exhaustive": [3],
     }
     paths = {}
@@ -88,6 +90,18 @@ def test_plus_minus_ends_at_all_features(data):
         selector = SequentialSelector(FOREST, k, direction="plus-minus", cv=CV).fit(X, y)
         assert selector.support_.sum() == k
     assert selector.n_cached_ > 0  # it comes by many sets again
+
+
+def test_plus_minus_finds_what_only_the_way_back_shows():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (400, 5)).astype(float)
+    y = (X[:, 1] != X[:, 2]).astype(int)
+    X[:, 0] = np.where(rng.random(400) < 0.75, y, 1 - y)
+    for options in ({"direction": "plus-minus"}, {"direction": "forward", "floating": True}):
+        selector = SequentialSelector(CartClassifier(), 2, cv=CV, **options).fit(X, y)
+        assert selector.path_[0].features == (0,)
+        assert found(selector) == [1, 2]
+        assert selector.path_.best(2).score == 1.0
 
 
 def test_floating_goes_back(data):
@@ -233,6 +247,33 @@ def test_ctrl_c_stores_the_best_so_far(data):
         SequentialSelector(Interrupting(1), 1, cv=CV, return_partial=True).fit(X, y)
 
 
+def test_ctrl_c_in_an_exhaustive_search(data, monkeypatch, capsys):
+    X, y = data
+    monkeypatch.setattr("foresift.searches._TOGETHER", 5)
+    whole = SequentialSelector(GaussianNB(), 3, direction="exhaustive", cv=CV, verbose=1).fit(X, y)
+    assert len(capsys.readouterr().err.splitlines()) == 7  # of 35 sets
+    assert whole.path_.n_features.tolist() == [3]
+    Interrupting.fits = 0
+    selector = SequentialSelector(
+        Interrupting(3 * 12), 3, direction="exhaustive", cv=CV, return_partial=True
+    ).fit(X, y)
+    assert selector.interrupted_
+    first = list(combinations(range(7), 3))[:10]
+    best = max(first, key=lambda s: cross_val_score(GaussianNB(), X[:, list(s)], y, cv=CV).mean())
+    assert tuple(found(selector)) == best
+
+
+def test_a_fit_that_is_cut_short_leaves_nothing_of_the_one_before(data):
+    X, y = data
+    Interrupting.fits = 0
+    selector = SequentialSelector(Interrupting(10**9), 2, cv=CV).fit(X, y)
+    selector.estimator.after = Interrupting.fits
+    with pytest.raises(KeyboardInterrupt):
+        selector.fit(X[:, :5], y)
+    with pytest.raises(NotFittedError):
+        selector.get_support()
+
+
 SCRIPT = """
 import sys, numpy as np
 from foresift import ContributionSelector, SequentialSelector, SiftForestClassifier
@@ -283,6 +324,9 @@ def test_a_real_ctrl_c(name, n_jobs, partial):
     ("options", "message"),
     [
         ({"n_features_to_select": 0}, "n_features_to_select"),
+        ({"n_features_to_select": "cv"}, "SequentialSelector chooses its own size; use None, tol or max"),
+        ({"n_features_to_select": SubsetSizeCV()}, "chooses its own size"),
+        ({"n_features_to_select": "all"}, "'n_features_to_select' parameter .* must be an int"),
         ({"n_features_to_select": 8}, "more than the 7 columns"),
         ({"direction": "plus-minus", "plus": 1, "minus": 1}, "plus=1 must be more than minus=1"),
         ({"direction": "plus-minus", "plus": 1, "minus": 2}, "plus=1 must be more than minus=2"),

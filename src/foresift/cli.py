@@ -28,6 +28,7 @@ app = typer.Typer(
 
 # Long searches say how far they are, and on Ctrl-C show what they have.
 _LONG: dict[str, object] = {"verbose": 1, "return_partial": True}
+_SEARCHES = ("wrappers", "contribution")  # modules whose selectors look for a set, of K columns if so told
 
 
 def _search(direction: str, what: str) -> tuple[str, str, dict[str, object], str]:
@@ -290,6 +291,7 @@ def rank(
     trees: int,
     seed: int,
     jobs: int,
+    k: int | None = None,
 ) -> list[Ranked]:
     """Rank columns by one of `METHODS`.
 
@@ -307,6 +309,8 @@ def rank(
         Equal seeds give equal rankings.
     jobs : int
         How many threads; -1 for all cores.
+    k : int, default=None
+        Size of the set that a method which searches for one is to find.
 
     Returns
     -------
@@ -328,6 +332,8 @@ def rank(
     module, name, parameters, _ = METHODS[method]
     selector = getattr(import_module(f"foresift.{module}"), name)(**parameters)
     given = {"n_estimators": trees, "random_state": seed, "n_jobs": jobs}
+    if k is not None and module in _SEARCHES:
+        given |= {"n_features_to_select": k}
     selector.set_params(**{key: value for key, value in given.items() if key in selector.get_params()})
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "No feature passed")  # the marks in the table say so
@@ -394,7 +400,9 @@ def select(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV file with a header line.")],
     target: Annotated[str, typer.Option(metavar="COL", help="The column to explain.")],
     method: Annotated[Method, typer.Option(help="How to rank; see `foresift methods`.")] = AUTO,
-    k: Annotated[int | None, typer.Option(min=1, help="Show only the best K columns.")] = None,
+    k: Annotated[
+        int | None, typer.Option(min=1, help="Show only the best K columns; a search looks for that many.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Equal seeds give equal rankings.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1,
     trees: Annotated[int, typer.Option(min=1, help="How many trees the forest grows.")] = 500,
@@ -410,7 +418,7 @@ def select(
         if k is not None and k > len(columns):
             raise InputError(f"--k is {k}, but there are only {len(columns)} columns besides the target.")
         key = "forest-gain" if method is AUTO else method.value
-        ranking = rank(columns, labels, method=key, trees=trees, seed=seed, jobs=jobs)
+        ranking = rank(columns, labels, method=key, trees=trees, seed=seed, jobs=jobs, k=k)
     except (InputError, ValueError) as error:
         _fail(" ".join(str(error).split()))
     size = f"{len(labels)} rows, {len(columns)} columns"

@@ -24,9 +24,10 @@ from foresift._sklearn import (
     track,
 )
 from foresift.forests import SiftForestClassifier
-from foresift.ranking import RankingSelector, ranks_by_score
+from foresift.ranking import RankingSelector
 from foresift.search_path import ROUNDING, SearchPath, Step, report
 from foresift.subset_forests import SubsetForests
+from foresift.subset_models import refuse_size_by_cv
 from foresift.subset_scores import (
     SubsetScorer,
     make_folds,
@@ -52,7 +53,8 @@ class ContributionSelector(RankingSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Stop at so many features, or at such a share of all, whatever the error. None stops by the error.
+        Stop at so many features, or at such a share of all, whatever the error. None stops by the error;
+        there is no "cv".
     mode : {"sequential", "batch"}, default="sequential"
         Grow a new forest after every deletion to see what contributes least now (Algorithm 2), or read the
         order from the forest of all features (Algorithm 3).
@@ -67,10 +69,12 @@ class ContributionSelector(RankingSelector):
         So many sets in a row may pass the limit before the search ends; if a smaller one is within it again,
         it is kept.
     protect_pairs : bool, default=False
-        Drop features that work together with another one last: those of a significant pair in
-        `foresift.importance.co_occurrence`. In XOR neither half contributes anything without the other.
+        Let a feature that works together with others, in a significant pair of
+        `foresift.importance.co_occurrence`, count with the largest contribution among itself and those of
+        them that are left. In XOR neither half is of any use without the other.
     pair_alpha : float, default=0.05
-        Chance of a false pair, over all pairs.
+        Level at which a pair is significant, all pairs together (Holm): a statement about the trees that were
+        grown, not about the data they were grown on.
     estimator : classifier or None, default=None
         The forest: one of ours or any whose trees `foresift.importance.node_tables` reads. None is that of
         Algorithm 1: sqrt(p) features per node, 10 random thresholds each, a leaf where nothing is gained.
@@ -103,11 +107,11 @@ class ContributionSelector(RankingSelector):
     interrupted_ : bool
         Whether the search was cut short.
     scores_ : ndarray of shape (n_features,)
-        "batch": the contribution ratio, and for the protected features 100 more. "sequential": how many
-        features were dropped before; for the kept ones all that were, and their share of the last forest's
-        contributions.
+        What a feature counts with, its contribution ratio or with `protect_pairs` that of a partner, in the
+        forest of all features ("batch"). "sequential": how many features were dropped before; for the kept
+        ones all that were, and what they count with in the last forest, as a share.
     ranking_ : ndarray of shape (n_features,)
-        1 is the best.
+        1 is the best; the dropped ones from the last to the first.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     n_features_in_, feature_names_in_, schema_
@@ -136,7 +140,11 @@ class ContributionSelector(RankingSelector):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **RankingSelector._parameter_constraints,
+        "n_features_to_select": [
+            Interval(numbers.Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+            None,
+        ],
         "mode": [StrOptions({"sequential", "batch"})],
         "max_error_increase": [Interval(numbers.Real, 0, None, closed="left"), None],
         "relative": ["boolean"],
@@ -153,7 +161,7 @@ class ContributionSelector(RankingSelector):
         "cv": [
             Interval(numbers.Integral, 2, None, closed="left"),
             HasMethods(["split", "get_n_splits"]),
-            "array-like",
+            HasMethods(["__iter__"]),
             None,
         ],
         "return_partial": ["boolean"],
@@ -200,8 +208,8 @@ class ContributionSelector(RankingSelector):
         self.random_state = random_state
 
     path_: SearchPath
-    _ratios: list[NDArray[np.float64]]
-    _protected: NDArray[np.bool_]
+    _worths: list[NDArray[np.float64]]  # of every step: what its features count with,
+    _orders: list[NDArray[np.intp]]  # and the order in which they would go
 
     @fit_context(prefer_skip_nested_validation=False)  # the forest checks its own parameters
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -223,6 +231,8 @@ class ContributionSelector(RankingSelector):
         """
         seed = seed_of(self.random_state)
         estimator = seeded(clone(self._estimator()), seed)
+        for name in ("support_", "scores_", "ranking_"):  # of an earlier fit, if this one is cut short
+            self.__dict__.pop(name, None)
         table, weights = read_for_search(self, estimator, X, y, sample_weight)
         n_wanted = self._n_wanted(table.n_columns)
         if self.cv is None and n_wanted is None:
@@ -237,14 +247,13 @@ class ContributionSelector(RankingSelector):
         self.path_, self.interrupted_, self.full_error_ = SearchPath(table.n_columns), False, math.nan
         for name in ("pairs_", "contributions_"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        self._ratios = []
-        self._protected = np.zeros(table.n_columns, dtype=bool)
+        self._worths, self._orders = [], []
         try:
             with track(self, None, task="step", X=X, y=y) as progress:
                 self._descend(forests, scorer, n_wanted, progress)
         except KeyboardInterrupt:
             self.interrupted_ = True
-            if not self._ratios or not self.return_partial:
+            if not self.path_ or not self.return_partial:
                 self._keep(n_wanted)
                 raise
         self._keep(n_wanted)
@@ -257,6 +266,10 @@ class ContributionSelector(RankingSelector):
             self.n_estimators, max_features="sqrt", n_thresholds=10, min_gain=_NO_GAIN
         )
 
+    def _validate_params(self) -> None:
+        refuse_size_by_cv(self)
+        super()._validate_params()
+
     # --- the way down ---
 
     def _descend(
@@ -266,12 +279,15 @@ class ContributionSelector(RankingSelector):
         last, beyond = time.perf_counter(), 0
         while True:
             subset = tuple(features.tolist())
+            if self.mode == "sequential" or not self.path_:  # before the folds: it says if it reads no trees
+                worth, order = self._read(forests, features)
+            else:
+                order = order[np.isin(order, features)]
             score = math.nan if scorer is None else scorer([subset])[0]
             if not self.path_:
                 self.full_error_ = 1.0 - score
-            if self.mode == "sequential" or not self.path_:
-                ratios = self._contributions(forests, features)
-            self._ratios.append(ratios)
+            self._worths.append(worth)
+            self._orders.append(order)
             now = time.perf_counter()
             self.path_.append(Step(subset, score, now - last))
             last = now
@@ -284,31 +300,29 @@ class ContributionSelector(RankingSelector):
             enough = len(features) <= n_wanted if n_wanted is not None else beyond > self.patience
             if enough or len(features) == 1:
                 return
-            features = self._drop(features, ratios, n_wanted)
+            features = np.sort(order[self._n_dropped(len(features), n_wanted) :])
 
-    def _contributions(self, forests: SubsetForests, features: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _read(
+        self, forests: SubsetForests, features: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """What each column counts with, and the order in which the features go."""
         ratios, pairs = forests.read(features, self.protect_pairs)
         if not self.path_:
             self.contributions_ = ratios
             if pairs is not None:
                 self.pairs_ = pairs
+        worth = ratios.copy()
         if pairs is not None:
-            self._protected = np.any(pairs.significant(self.pair_alpha), axis=1)
-        return ratios
+            one, other = np.nonzero(pairs.significant(self.pair_alpha))
+            np.maximum.at(worth, one, ratios[other])
+        # Low ones first, of a pair its smaller half, of equals the last column. So a feature outlives its
+        # partners or counts no less without them: the order stays the same as they go.
+        keys = (-features, np.round(ratios[features], 9), np.round(worth[features], 9))
+        return worth, features[np.lexsort(keys)]
 
-    def _drop(
-        self, features: NDArray[np.intp], ratios: NDArray[np.float64], n_wanted: int | None
-    ) -> NDArray[np.intp]:
-        n_left = len(features)
+    def _n_dropped(self, n_left: int, n_wanted: int | None) -> int:
         step = self.step if isinstance(self.step, numbers.Integral) else max(1, int(self.step * n_left))
-        least = 1 if n_wanted is None else n_wanted
-        order = self._order(features, ratios)
-        return np.sort(order[min(int(step), n_left - least) :])
-
-    def _order(self, features: NDArray[np.intp], ratios: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Features in the order in which they go: unprotected first, low ratios first, of equals the last."""
-        rounded = np.round(ratios[features], 9)
-        return features[np.lexsort((-features, rounded, self._protected[features]))]
+        return min(int(step), n_left - (1 if n_wanted is None else n_wanted))
 
     def _within_limit(self, score: float) -> bool:
         if self.max_error_increase is None or math.isnan(score):
@@ -326,13 +340,22 @@ class ContributionSelector(RankingSelector):
     # --- the outcome ---
 
     def _keep(self, n_wanted: int | None) -> None:
-        if not self.path_ or not self._ratios:
+        if not self.path_:
             return
-        chosen = self.path_[self._chosen(n_wanted)]
-        self.support_ = self.path_.mask(chosen)
-        self.scores_ = self._scores(chosen)
-        self.ranking_ = ranks_by_score(self.scores_)
-        del self._ratios, self._protected
+        at = self._chosen(n_wanted)
+        self.support_ = self.path_.mask(self.path_[at])
+        # Counted back from the chosen set: what was dropped after it is kept.
+        sizes = [*self.path_.n_features[: at + 1].tolist(), 0]
+        going = [order[: sizes[k] - sizes[k + 1]] for k, order in enumerate(self._orders[: at + 1])]
+        order = np.concatenate(going)
+        self.ranking_ = np.empty(len(order), dtype=np.intp)
+        self.ranking_[order] = np.arange(len(order), 0, -1)
+        self.scores_ = self._worths[at].copy()
+        if self.mode == "sequential":
+            n_dropped = len(order) - sizes[at]
+            self.scores_ = n_dropped + self.scores_ / 100.0
+            self.scores_[order[:n_dropped]] = np.arange(n_dropped)
+        del self._worths, self._orders
 
     def _chosen(self, n_wanted: int | None) -> int:
         if n_wanted is not None:
@@ -341,23 +364,8 @@ class ContributionSelector(RankingSelector):
             return self.path_.features.index(self.path_.best().features)
         return max(i for i, step in enumerate(self.path_) if self._within_limit(step.score))
 
-    def _scores(self, chosen: Step) -> NDArray[np.float64]:
-        if self.mode == "batch":
-            return self.contributions_ + 100.0 * self._protected
-        # Counted back from the chosen set: what was dropped after it is kept.
-        at = self.path_.features.index(chosen.features)
-        scores = np.full(self.path_.n_features_in, np.nan)
-        n_dropped = 0
-        for k in range(at):
-            gone = np.array(
-                sorted(set(self.path_[k].features) - set(self.path_[k + 1].features)), dtype=np.intp
-            )
-            order = gone[np.lexsort((-gone, np.round(self._ratios[k][gone], 9)))]
-            scores[order] = n_dropped + np.arange(len(gone))
-            n_dropped += len(gone)
-        kept = list(chosen.features)
-        scores[kept] = n_dropped + self._ratios[at][kept] / 100.0
-        return scores
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "support_")
 
     def _own_support(self) -> NDArray[np.bool_]:
         return self.support_

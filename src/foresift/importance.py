@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
+from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from foresift.gains import GainSums
@@ -35,7 +36,7 @@ def node_tables(model: Any) -> list[NodeTable]:
 
     Notes
     -----
-    Of a scikit-learn tree:
+    Of a scikit-learn model:
 
     - Node numbers change, so that the children of a node follow each other: the root stays 0, and the
       children of the k-th inner node, counted in scikit-learn's order, become nodes 2k + 1 and 2k + 2.
@@ -45,6 +46,7 @@ def node_tables(model: Any) -> list[NodeTable]:
     - Sample weights that add up to less than the number of rows, such as AdaBoost's, are scaled up to that
       number, because class counts are read as numbers of rows.
     - `feature` counts the columns of the whole model, also where bagging gave a tree only some of them.
+    - A `DummyClassifier` among the members, which knows one class, is a tree of one leaf.
     - scikit-learn compares values with `threshold` in single precision.
 
     Examples
@@ -257,7 +259,22 @@ def _members(model: Any, columns: NDArray[np.intp] | None) -> Iterator[tuple[Any
     subsets = getattr(model, "estimators_features_", [None] * len(members))
     for member, subset in zip(members, subsets, strict=True):
         inner = columns if subset is None else subset if columns is None else columns[subset]
-        yield from _members(member, inner)
+        if isinstance(member, DummyClassifier):  # where an ensemble drew rows of one class only
+            yield _leaf(len(model.classes_)), None
+        else:
+            yield from _members(member, inner)
+
+
+def _leaf(n_classes: int) -> NodeTable:
+    """A tree without a split."""
+    nodes = np.zeros(1, dtype=NODE_DTYPE)
+    for field in ("parent", "first_child", "feature", "category_set"):
+        nodes[field] = -1
+    nodes["size"] = 1.0
+    nothing = np.empty(0, dtype=np.uint16)
+    return NodeTable(
+        nodes, np.full((1, n_classes), 1 / n_classes), np.zeros(1, dtype=np.int32), nothing, nothing, None
+    )
 
 
 def _with_columns(table: NodeTable, columns: NDArray[np.intp] | None) -> NodeTable:

@@ -61,6 +61,11 @@ class SearchPath(Sequence[Step]):
         """Add a step."""
         self._steps.append(step)
 
+    def replace_last(self, step: Step) -> None:
+        """Put a step in the place of the last one; the seconds of both count."""
+        seconds = self._steps.pop().seconds + step.seconds
+        self._steps.append(Step(step.features, step.score, seconds))
+
     @overload
     def __getitem__(self, index: int) -> Step: ...
     @overload

@@ -19,7 +19,7 @@ Subset = tuple[int, ...]
 Evaluate = Callable[[Sequence[Subset]], Sequence[float]]
 Found = tuple[Subset, float]
 
-_TOGETHER = 1024  # sets of an exhaustive search that are evaluated in one go
+_TOGETHER = 256  # sets of an exhaustive search that are evaluated in one go
 
 
 def _with(features: Subset, j: int) -> Subset:
@@ -49,10 +49,14 @@ def drop_one(features: Subset, evaluate: Evaluate) -> Found:
     return best_of(candidates, evaluate(candidates))
 
 
-def forward(n_features: int, evaluate: Evaluate, *, floating: bool = False) -> Iterator[Found]:
+def forward(
+    n_features: int, evaluate: Evaluate, *, floating: bool = False, until: int | None = None
+) -> Iterator[Found]:
     """Add one column after the other, up to all (SFS, Whitney; floating: SFFS, Pudil, Novovicova & Kittler).
 
     Floating: after every addition columns are dropped again, as long as that makes the best set of its size.
+    It ends at `until` columns; floating it goes one further, for a set of that size may be found on the way
+    back only.
 
     Examples
     --------
@@ -63,7 +67,8 @@ def forward(n_features: int, evaluate: Evaluate, *, floating: bool = False) -> I
     """
     features: Subset = ()
     best: dict[int, float] = {}
-    while len(features) < n_features:
+    last = n_features if until is None else min(until + floating, n_features)
+    while len(features) < last:
         features, score = add_one(features, n_features, evaluate)
         best[len(features)] = max(score, best.get(len(features), -float("inf")))
         yield features, score
@@ -75,10 +80,13 @@ def forward(n_features: int, evaluate: Evaluate, *, floating: bool = False) -> I
             yield features, score
 
 
-def backward(n_features: int, evaluate: Evaluate, *, floating: bool = False) -> Iterator[Found]:
+def backward(
+    n_features: int, evaluate: Evaluate, *, floating: bool = False, until: int | None = None
+) -> Iterator[Found]:
     """Drop one column after the other, down to one (SBS, Marill & Green; floating: SBFS).
 
     Floating: after every deletion columns are added again, as long as that makes the best set of its size.
+    It ends at `until` columns, floating one below.
 
     Examples
     --------
@@ -91,7 +99,8 @@ def backward(n_features: int, evaluate: Evaluate, *, floating: bool = False) -> 
     (score,) = evaluate([features])
     best = {n_features: float(score)}
     yield features, float(score)
-    while len(features) > 1:
+    last = 1 if until is None else max(until - floating, 1)
+    while len(features) > last:
         features, score = drop_one(features, evaluate)
         best[len(features)] = max(score, best.get(len(features), -float("inf")))
         yield features, score
@@ -103,8 +112,13 @@ def backward(n_features: int, evaluate: Evaluate, *, floating: bool = False) -> 
             yield features, score
 
 
-def plus_minus(n_features: int, evaluate: Evaluate, *, plus: int, minus: int) -> Iterator[Found]:
+def plus_minus(
+    n_features: int, evaluate: Evaluate, *, plus: int, minus: int, until: int | None = None
+) -> Iterator[Found]:
     """Add `plus` columns and drop `minus`, again and again, up to all (Stearns). plus > minus.
+
+    With `until` it ends with the drops of the first round that leave so many columns or more: a set is
+    final only after the way back.
 
     Examples
     --------
@@ -114,13 +128,15 @@ def plus_minus(n_features: int, evaluate: Evaluate, *, plus: int, minus: int) ->
     [(1,), (1, 2), (1,), (1, 2), (0, 1, 2)]
     """
     features: Subset = ()
-    while True:
-        for _ in range(plus):
+    full = False
+    while not full and (until is None or len(features) < until):
+        for _ in range(min(plus, n_features - len(features))):
             features, score = add_one(features, n_features, evaluate)
             yield features, score
-            if len(features) == n_features:
-                return
-        for _ in range(minus):
+        full = len(features) == n_features
+        if full and until in (None, n_features):
+            return
+        for _ in range(min(minus, len(features) - 1)):
             features, score = drop_one(features, evaluate)
             yield features, score
 
@@ -136,8 +152,17 @@ def n_subsets(n_features: int, size: int | None) -> int:
     return 2**n_features - 1 if size is None else comb(n_features, size)
 
 
-def exhaustive(n_features: int, evaluate: Evaluate, *, size: int | None = None) -> Iterator[Found]:
-    """Try every set of that size, or of every size (round robin); yields the best of each, small ones first.
+def exhaustive(
+    n_features: int,
+    evaluate: Evaluate,
+    *,
+    size: int | None = None,
+    enough: Callable[[float], bool] = lambda score: False,
+) -> Iterator[Found]:
+    """Try every set of that size, or of every size (round robin), small ones first.
+
+    Yields the best set of a size so far after every few hundred of them, so that little is lost if the search
+    is cut short; the last one of a size is its best. It ends after a size whose best score is `enough`.
 
     Examples
     --------
@@ -150,5 +175,8 @@ def exhaustive(n_features: int, evaluate: Evaluate, *, size: int | None = None) 
         best: list[Found] = []
         subsets = combinations(range(n_features), k)
         while some := list(islice(subsets, _TOGETHER)):
-            best.append(best_of(some, evaluate(some)))
-        yield best_of([features for features, _ in best], [score for _, score in best])
+            best = [*best, best_of(some, evaluate(some))]
+            best = [best_of([features for features, _ in best], [score for _, score in best])]
+            yield best[0]
+        if enough(best[0][1]):
+            return

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from foresift._sklearn import Progress
 from foresift._slices import take_columns
@@ -16,7 +15,8 @@ from foresift.growing import fold_trees
 from foresift.importance import node_tables
 from foresift.node_table import NodeTable, contributions
 from foresift.pairs import CoOccurrence, count_pairs
-from foresift.subset_scores import fit_plain, grows_on_store, make_store_grower, n_tried, sliceable
+from foresift.subset_models import fit_plain, for_columns, sliceable
+from foresift.subset_scores import grows_on_store, make_store_grower, n_tried
 from foresift.table import Table
 
 __all__ = ["SubsetForests"]
@@ -60,7 +60,9 @@ class SubsetForests:
 
     def _fit(self, features: NDArray[np.intp]) -> list[NodeTable]:
         X = take_columns(self._X, features)
-        model = fit_plain(clone(self._estimator), X, self._labels, self._weights)
+        model = fit_plain(
+            for_columns(self._estimator, self._table.schema, features), X, self._labels, self._weights
+        )
         tables = node_tables(model)
         for table in tables:
             inner = ~table.is_leaf

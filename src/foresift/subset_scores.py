@@ -3,7 +3,8 @@
 Trees and forests of this package are judged on one column store: the rows of a fold are left out by their
 weight, other columns by a list, and the rows left out are sent down the trees by their codes. Nothing is
 copied, and the scores are those of the ordinary way, which is taken for every other classifier: clone, slice,
-fit, score.
+fit, score. They are exactly those where no column has more than `max_bins` values: with more, the store cuts
+the bins once, by all rows, the ordinary way by the training rows of every fold.
 """
 
 from __future__ import annotations
@@ -12,38 +13,34 @@ import math
 import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils.validation import has_fit_parameter
 
 from foresift import _core
-from foresift._inputs import read
-from foresift._sklearn import check_sample_weight, is_metric_scorer, seed_of
-from foresift._slices import matrix_of, take_columns, take_rows
+from foresift._sklearn import check_sample_weight, is_metric_scorer, require_classifier, seed_of
+from foresift._slices import take_columns, take_rows
 from foresift.forests import SiftForestClassifier
 from foresift.growing import in_threads, resolve_max_features
+from foresift.subset_models import fit_plain, for_columns, refuse_numbered_columns, sliceable
 from foresift.table import Table, make_table
 from foresift.trees import CartClassifier, TreeClassifier
 
 __all__ = [
     "Fold",
     "SubsetScorer",
-    "fit_plain",
     "grows_on_store",
     "make_folds",
     "make_store_grower",
     "make_subset_scorer",
     "n_tried",
     "read_for_search",
-    "sliceable",
 ]
 
 Subset = tuple[int, ...]
@@ -60,7 +57,9 @@ class Fold:
 def read_for_search(
     selector: Any, estimator: Any, X: Any, y: Any, sample_weight: Any
 ) -> tuple[Table, NDArray[np.float64] | None]:
-    """Read the data of a selector the way its classifier would."""
+    """Read the data of a selector the way its classifier would; refuse what is no classifier for it."""
+    require_classifier(estimator, type(selector).__name__)
+    refuse_numbered_columns(estimator)
     table = make_table(
         X,
         y,
@@ -192,6 +191,7 @@ class StoreScorer(SubsetScorer):
         n_jobs: int | None,
     ) -> None:
         super().__init__(folds, n_jobs)
+        table = _with_present_classes(table, weights)
         self._estimator, self._table, self._weights = estimator, table, weights
         self._scorer = None if scoring == "accuracy" else check_scoring(_Judged(table.classes, None), scoring)
         self._labels = table.classes[table.target]
@@ -221,7 +221,20 @@ class StoreScorer(SubsetScorer):
         judged = _Judged(self._table.classes, shares / len(self._trees))
         rows = np.zeros((len(test), len(subset)))  # a metric does not look at them
         extra = {} if weights is None else {"sample_weight": weights}
-        return float(self._scorer(judged, rows, self._labels[test], **extra))
+        return one_score(self._scorer(judged, rows, self._labels[test], **extra))
+
+
+def _with_present_classes(table: Table, weights: NDArray[np.float64] | None) -> Table:
+    """Leave out classes whose rows all have weight 0: a metric meets none of them."""
+    if weights is None:
+        return table
+    present, there = np.zeros(table.n_classes, dtype=bool), weights > 0
+    present[table.target[there]] = True
+    if present.all():
+        return table
+    # Rows of weight 0 are not there, so their class does not matter.
+    target = np.where(there, (np.cumsum(present) - 1)[table.target], 0).astype(table.target.dtype)
+    return replace(table, target=target, classes=table.classes[present])
 
 
 class _Judged(ClassifierMixin, BaseEstimator):
@@ -255,14 +268,15 @@ class PlainScorer(SubsetScorer):
         self,
         estimator: Any,
         X: Any,
-        labels: NDArray[Any],
+        table: Table,
         weights: NDArray[np.float64] | None,
         folds: Sequence[Fold],
         scoring: Any,
         n_jobs: int | None,
     ) -> None:
         super().__init__(folds, n_jobs)
-        self._estimator, self._labels, self._weights = estimator, labels, weights
+        self._estimator, self._weights = estimator, weights
+        self._labels, self._schema = table.classes[table.target], table.schema
         self._scorer = check_scoring(estimator, scoring)
         self._X = sliceable(X)
         self._weighs = weights is not None and is_metric_scorer(self._scorer)
@@ -273,11 +287,12 @@ class PlainScorer(SubsetScorer):
     def _score(self, subset: Subset, number: int) -> float:
         X, fold = take_columns(self._X, np.array(subset, dtype=np.intp)), self.folds[number]
         weights = None if self._weights is None else self._weights[fold.train]
-        model = fit_plain(clone(self._estimator), take_rows(X, fold.train), self._labels[fold.train], weights)
+        model = for_columns(self._estimator, self._schema, subset)
+        fit_plain(model, take_rows(X, fold.train), self._labels[fold.train], weights)
         extra = (
             {"sample_weight": self._weights[fold.test]} if self._weighs and self._weights is not None else {}
         )
-        return float(self._scorer(model, take_rows(X, fold.test), self._labels[fold.test], **extra))
+        return one_score(self._scorer(model, take_rows(X, fold.test), self._labels[fold.test], **extra))
 
 
 def make_subset_scorer(
@@ -304,14 +319,19 @@ def make_subset_scorer(
     >>> [round(value, 2) for value in score([(0, 1), (2, 3), (0, 1)])], score.n_evaluated, score.n_cached
     ([0.78, 0.94, 0.78], 2, 1)
     """
-    if not is_classifier(estimator):
-        raise ValueError(
-            f"estimator must be a classifier, but {type(estimator).__name__} is none: classes are predicted."
-        )
     metric = isinstance(scoring, str) or is_metric_scorer(scoring)
     if grows_on_store(estimator) and metric:
         return StoreScorer(estimator, table, weights, folds, scoring, n_jobs)
-    return PlainScorer(estimator, X, table.classes[table.target], weights, folds, scoring, n_jobs)
+    return PlainScorer(estimator, X, table, weights, folds, scoring, n_jobs)
+
+
+def one_score(score: Any) -> float:
+    """Check that a scorer returned one number."""
+    if not isinstance(score, numbers.Real):
+        raise ValueError(
+            f"The scorer returned a {type(score).__name__}, but sets are compared by one number: return that."
+        )
+    return float(score)
 
 
 def make_store_grower(estimator: Any, table: Table, weights: NDArray[np.float64] | None) -> _core.Grower:
@@ -321,26 +341,6 @@ def make_store_grower(estimator: Any, table: Table, weights: NDArray[np.float64]
         n_rows = table.n_rows if weights is None else int(np.count_nonzero(weights))
         others |= estimator._draw(n_rows)
     return estimator._make_grower(table, weights, seed=seed_of(estimator.random_state), **others)
-
-
-def sliceable(X: Any) -> Any:
-    """X as it is if rows and columns can be taken from it, else as an array."""
-    if sparse.issparse(X):
-        return X.tocsr()
-    if isinstance(X, np.ndarray) or type(X).__module__.split(".")[0] in ("pandas", "polars"):
-        return X
-    return matrix_of(read(X))
-
-
-def fit_plain(model: Any, X: Any, labels: NDArray[Any], weights: NDArray[np.float64] | None) -> Any:
-    """Fit, with weights if there are any and it takes them."""
-    if weights is None:
-        return model.fit(X, labels)
-    if not has_fit_parameter(model, "sample_weight"):
-        raise ValueError(
-            f"{type(model).__name__} takes no sample_weight: leave it out, or take another estimator."
-        )
-    return model.fit(X, labels, sample_weight=weights)
 
 
 def _shown(subset: Subset) -> str:

@@ -16,6 +16,7 @@ from foresift._sklearn import (
     HasMethods,
     Interval,
     Progress,
+    RealNotInt,
     StrOptions,
     fit_context,
     seed_of,
@@ -26,6 +27,7 @@ from foresift.forests import SiftForestClassifier
 from foresift.ranking import RankingSelector, ranks_by_score
 from foresift.search_path import ROUNDING, SearchPath, Step, report
 from foresift.searches import Found, backward, exhaustive, forward, n_subsets, plus_minus
+from foresift.subset_models import refuse_size_by_cv
 from foresift.subset_scores import (
     SubsetScorer,
     make_folds,
@@ -49,9 +51,10 @@ class SequentialSelector(RankingSelector):
     estimator : classifier or None, default=None
         Whom the features are for; None is a `SiftForestClassifier` of 50 trees and sqrt(p) columns per node.
     n_features_to_select : int, float or None, default=None
-        Stop at so many features, or at such a share of all, and keep the best set of that size. None stops by
-        `tol` or `max_error_increase` if one is given; else the whole way is searched and the best set kept,
-        of equals the smallest.
+        Stop at so many features, or at such a share of all, and keep the best set of that size;
+        "plus-minus" first finishes its round, and a floating search goes one feature further and back. None
+        stops by `tol` or `max_error_increase` if one is given; else the whole way is searched and the best
+        set kept, of equals the smallest. The search chooses its size itself: there is no "cv".
     direction : {"forward", "backward", "plus-minus", "exhaustive"}, default="backward"
         Add the feature that helps most (SFS); drop the one that is missed least (SBS); add `plus` and drop
         `minus` in turn (Stearns); or try every set (round robin), the only one that is sure to find the best.
@@ -127,7 +130,11 @@ class SequentialSelector(RankingSelector):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
-        **RankingSelector._parameter_constraints,
+        "n_features_to_select": [
+            Interval(numbers.Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+            None,
+        ],
         "direction": [StrOptions({"forward", "backward", "plus-minus", "exhaustive"})],
         "plus": [Interval(numbers.Integral, 1, None, closed="left")],
         "minus": [Interval(numbers.Integral, 1, None, closed="left")],
@@ -139,7 +146,7 @@ class SequentialSelector(RankingSelector):
         "cv": [
             Interval(numbers.Integral, 2, None, closed="left"),
             HasMethods(["split", "get_n_splits"]),
-            "array-like",
+            HasMethods(["__iter__"]),
         ],
         "max_subsets": [Interval(numbers.Integral, 1, None, closed="left")],
         "return_partial": ["boolean"],
@@ -207,6 +214,8 @@ class SequentialSelector(RankingSelector):
         """
         seed = seed_of(self.random_state)
         estimator = seeded(clone(self._estimator()), seed)
+        for name in ("support_", "scores_", "ranking_"):  # of an earlier fit, if this one is cut short
+            self.__dict__.pop(name, None)
         table, weights = read_for_search(self, estimator, X, y, sample_weight)
         n_wanted = self._n_wanted(table.n_columns)
         self._check_rules(table.n_columns, n_wanted)
@@ -256,6 +265,10 @@ class SequentialSelector(RankingSelector):
                 ' raise that if you can wait, set n_features_to_select, or use direction="plus-minus".'
             )
 
+    def _validate_params(self) -> None:
+        refuse_size_by_cv(self)
+        super()._validate_params()
+
     # --- the search ---
 
     def _search(self, table: Table, scorer: SubsetScorer, n_wanted: int | None, progress: Progress) -> None:
@@ -266,7 +279,7 @@ class SequentialSelector(RankingSelector):
         last = time.perf_counter()
         for features, score in steps:
             now = time.perf_counter()
-            self.path_.append(Step(features, score, now - last))
+            self._move_to(Step(features, score, now - last))
             if features == everything:
                 self.full_error_ = 1.0 - score
             last = now
@@ -280,12 +293,22 @@ class SequentialSelector(RankingSelector):
 
     def _steps(self, p: int, scorer: SubsetScorer, n_wanted: int | None) -> Iterator[Found]:
         if self.direction == "forward":
-            return forward(p, scorer, floating=self.floating)
+            return forward(p, scorer, floating=self.floating, until=n_wanted)
         if self.direction == "backward":
-            return backward(p, scorer, floating=self.floating)
+            return backward(p, scorer, floating=self.floating, until=n_wanted)
         if self.direction == "plus-minus":
-            return plus_minus(p, scorer, plus=self.plus, minus=self.minus)
-        return exhaustive(p, scorer, size=n_wanted)
+            return plus_minus(p, scorer, plus=self.plus, minus=self.minus, until=n_wanted)
+        limited = self.max_error_increase is not None
+        return exhaustive(
+            p, scorer, size=n_wanted, enough=lambda score: limited and self._within_limit(score)
+        )
+
+    def _move_to(self, step: Step) -> None:
+        better = self.path_ and len(self.path_[-1].features) == len(step.features)
+        if self.direction == "exhaustive" and better:  # than the best of that size so far, or the same
+            self.path_.replace_last(step)
+        else:
+            self.path_.append(step)
 
     @property
     def _shrinks(self) -> bool:
@@ -293,25 +316,19 @@ class SequentialSelector(RankingSelector):
 
     def _enough(self, n_wanted: int | None) -> bool:
         """Whether the search has come to its end, by what its last step was."""
-        size = len(self.path_[-1].features)
-        if self.direction == "exhaustive":
-            return self.max_error_increase is not None and self._within_limit(self.path_[-1])
-        if n_wanted is not None:
-            # Sets of "plus-minus" count after the way back: it ends behind the size it looks for.
-            beyond = self.plus - self.minus if self.direction == "plus-minus" else 0
-            full = size == self.path_.n_features_in
-            return size <= n_wanted if self._shrinks else size >= n_wanted + beyond or full
-        sizes = self.path_.n_features
+        if n_wanted is not None or self.direction == "exhaustive":
+            return False  # these end by themselves
+        size, sizes = len(self.path_[-1].features), self.path_.n_features
         if np.count_nonzero(sizes == size) > 1:  # floating: the rules look at sizes that are new
             return False
         if self.max_error_increase is not None:
-            return self._within_limit(self.path_[-1]) != self._shrinks
+            return self._within_limit(self.path_[-1].score) != self._shrinks
         return self.tol is not None and len(sizes) > 1 and not self._step_pays(size)
 
-    def _within_limit(self, step: Step) -> bool:
+    def _within_limit(self, score: float) -> bool:
         increase = self.max_error_increase
         limit = self.full_error_ * (1 + increase) if self.relative else self.full_error_ + increase
-        return bool(1.0 - step.score <= limit + ROUNDING)
+        return bool(1.0 - score <= limit + ROUNDING)
 
     def _step_pays(self, size: int) -> bool:
         now = self.path_.best(size).score
@@ -334,7 +351,7 @@ class SequentialSelector(RankingSelector):
         if n_wanted is not None and n_wanted in sizes:
             return self.path_.best(n_wanted)
         if n_wanted is None and self.max_error_increase is not None:
-            good = [step for step in self.path_ if self._within_limit(step)]
+            good = [step for step in self.path_ if self._within_limit(step.score)]
             return self.path_.best(min(len(step.features) for step in good)) if good else self.path_.best()
         if n_wanted is None and self.tol is not None and len(sizes) > 1 and not self.interrupted_:
             size = int(sizes[-1])
@@ -342,6 +359,9 @@ class SequentialSelector(RankingSelector):
                 return self.path_.best(size + 1 if self._shrinks else size - 1)
             return self.path_.best(size)
         return self.path_.best()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "support_")
 
     def _own_support(self) -> NDArray[np.bool_]:
         return self.support_
@@ -354,7 +374,7 @@ class SequentialSelector(RankingSelector):
         p, size = self.path_.n_features_in, len(self.path_[-1].features)
         end = n_wanted if n_wanted is not None else 1 if self._shrinks else p
         if self.direction == "exhaustive":
-            left = sum(n_subsets(p, k) for k in range(size + 1, p + 1)) if n_wanted is None else 0
+            left = max(0, n_subsets(p, n_wanted) - scorer.n_evaluated)
         else:
             left = sum(range(end + 1, size + 1)) if self._shrinks else sum(p - k for k in range(size, end))
         return left * float(self.path_.seconds.sum()) / max(1, scorer.n_evaluated)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from foresift.evolution import Evolution, Judge, Member, Settings
+from foresift.evolution import Evolution, Judge, Member, Population, Settings
 from foresift.genes import adjusted, breed, first_genomes
 
 SETTINGS = {
@@ -196,6 +196,33 @@ def test_emphasis_gives_half_of_the_rows_to_the_misclassified():
     assert wrong[rows].mean() > wrong.mean() + 0.1
     assert all(len(evolution.learner.trained_on[k]) == N_ROWS for k in range(6, 10))
     assert np.array_equal(evolution.learner.trained_on[0], np.arange(N_ROWS))
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_emphasis_leaves_rows_alone_that_no_member_may_judge(n_outputs):
+    shares = np.full(N_ROWS, 1 / N_ROWS)
+    evolution = make(n_outputs, unseen_only=True, shares=shares, emphasis=True, population=2)
+    target, members = evolution.judge.target, evolution.begin(100, nothing).members
+    heard = np.array([any(row not in member.rows for member in members) for row in range(N_ROWS)])
+    assert (target[~heard] != 0).any()
+    for member in members:  # right but for a row that is judged
+        member.outputs[:] = target[:, None] == (np.arange(n_outputs) if n_outputs > 1 else 1)
+        member.outputs[np.flatnonzero(heard)[0]] = 1 - member.outputs[np.flatnonzero(heard)[0]]
+    emphasised = evolution._shares_for(Population(members, np.ones(2), 1.0, 2, 0))
+    assert emphasised[heard][0] == pytest.approx(0.5)
+    assert np.ptp(np.delete(emphasised, np.flatnonzero(heard)[0])) == pytest.approx(0)
+
+
+def test_emphasis_is_for_the_rows_that_are_trained_on():
+    evolution = make(emphasis=True)  # the first ten rows are held out, and alone judge
+    judge = Judge(evolution.judge.target, (np.arange(N_ROWS) < 10).astype(float), unseen_only=False)
+    rows = np.arange(10, N_ROWS, dtype=np.uint32)
+    evolution = Evolution(evolution.learner, judge, evolution.settings, N_COLUMNS, rows, None)
+    population = evolution.begin(100, nothing)
+    outputs = np.mean([member.outputs for member in population.members], axis=0, dtype=float)
+    wrong = ((outputs[:, 0] > 0.5) != (judge.target == 1))[10:]
+    assert 0 < wrong.mean() < 0.5
+    assert evolution._shares_for(population)[wrong].sum() == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("right", [True, False])

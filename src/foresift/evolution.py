@@ -120,19 +120,20 @@ class Judge:
         """Share of the rows that a member classifies correctly."""
         return float(np.average(~self.wrong(member.outputs), weights=self.sees(member)))
 
-    def ensemble(self, members: Sequence[Member]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Mean outputs of an ensemble, and how much each row counts.
+    def ensemble(self, members: Sequence[Member]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Mean outputs of an ensemble, and a mask of the rows for which any member speaks.
 
-        If members are judged by unseen rows, only those that did not see a row speak for it.
+        If members are judged by unseen rows, only those that did not see a row speak for it; the outputs of a
+        row that all have seen are 0 and mean nothing.
         """
         if not self.unseen_only:
-            return _mean([member.outputs for member in members]), self.weights
+            return _mean([member.outputs for member in members]), np.ones(len(self.target), dtype=bool)
         voices = np.stack([self.sees(member) > 0 for member in members])
         total = np.zeros(members[0].outputs.shape)
         for member, voice in zip(members, voices, strict=True):
             total += member.outputs * voice[:, np.newaxis]
         heard = voices.sum(axis=0)
-        return total / np.maximum(heard, 1)[:, np.newaxis], np.where(heard > 0, self.weights, 0.0)
+        return total / np.maximum(heard, 1)[:, np.newaxis], heard > 0
 
     def diversity(self, members: Sequence[Member]) -> NDArray[np.float64]:
         """Mean absolute difference, over rows and outputs, between each member and the ensemble of all."""
@@ -142,8 +143,8 @@ class Judge:
 
     def errors(self, members: Sequence[Member]) -> tuple[float, float, float]:
         """Error of the ensemble, mean error of its members, and their mean diversity."""
-        outputs, weights = self.ensemble(members)
-        whole = float(np.average(self.wrong(outputs), weights=weights))
+        outputs, heard = self.ensemble(members)
+        whole = float(np.average(self.wrong(outputs), weights=np.where(heard, self.weights, 0.0)))
         mean = 1 - float(np.mean([member.accuracy for member in members]))
         return whole, mean, float(self.diversity(members).mean())
 
@@ -270,13 +271,14 @@ class Evolution:
         """Probability of every row to be drawn for a child.
 
         With emphasis, AdaBoost's factor: rows that the present ensemble misclassifies get as much of the
-        whole as those it classifies correctly. Without errors, or with as many as right answers, there is no
-        such factor.
+        whole as the others. Without errors, or with as many as right answers, there is no such factor. A row
+        for which no member may speak is not known to be wrong.
         """
         if not self.settings.emphasis:
             return self.shares
         shares = np.full(len(self.rows), 1 / len(self.rows)) if self.shares is None else self.shares
-        wrong = self.judge.wrong(self.judge.ensemble(population.members)[0])[self.rows]
+        outputs, heard = self.judge.ensemble(population.members)
+        wrong = (self.judge.wrong(outputs) & heard)[self.rows]
         error = shares[wrong].sum()
         if not 0 < error < 0.5:
             return shares

@@ -8,7 +8,7 @@ import pytest
 from callbacks import Listener
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
-from sklearn.linear_model import RidgeClassifier
+from sklearn.linear_model import LinearRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -288,6 +288,13 @@ def test_parameters_out_of_range(parameters, message, cancer):
         GEFSClassifier(**parameters).fit(*cancer)
     with pytest.raises(ValueError, match=message):
         GEFSSelector(**parameters).fit(*cancer)
+
+
+@pytest.mark.parametrize("estimator", [LinearRegression(), GaussianNB], ids=str)
+def test_estimators_that_are_no_classifiers(estimator, cancer):
+    for make in (GEFSClassifier, GEFSSelector):
+        with pytest.raises(ValueError, match=f"{make.__name__} needs a classifier"):
+            make(estimator=estimator, **SMALL).fit(*cancer)
 
 
 def test_iris():

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift._sklearn import HasMethods, Interval, Progress, StrOptions
+from foresift._sklearn import HasMethods, Interval, Progress, StrOptions, require_classifier
 from foresift.checkpoints import load_population, save_population
 from foresift.coding import InputCoding, encoded_rows
 from foresift.evolution import Evolution, Judge, Population, Settings
@@ -96,12 +96,14 @@ def open_search(owner: Any, table: Table, weights: NDArray[np.float64] | None, s
             f"n_candidates={owner.n_candidates} is less than population={owner.population}, which is trained "
             "first: raise the one or lower the other."
         )
+    networks = isinstance(owner.estimator, str)
+    if not networks:
+        require_classifier(owner.estimator, type(owner).__name__)
     rows, target = encoded_rows(table), table.target
     if weights is not None and not weights.all():
         used = weights > 0
         rows, target, weights = rows[used], target[used], weights[used]
     coding = InputCoding.learn(rows, table.schema.categories, weights)
-    networks = isinstance(owner.estimator, str)
     plain = not networks and "categorical_features" in owner.estimator.get_params(deep=False)
     reader = ModelReader(coding, plain, table.n_classes)
     mode = owner.evaluate if owner.evaluate != "auto" else "training" if networks else "oob"

@@ -7,6 +7,7 @@ import sys
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from callbacks import Listener
 from sklearn.datasets import load_breast_cancer
@@ -107,6 +108,23 @@ def test_other_data_and_parameters_are_refused(data, tmp_path):
         GEFSClassifier(**{**SMALL, "epochs": 4}, random_state=0, checkpoint=path).fit(X, y)
     with pytest.raises(ValueError, match="estimator"):
         GEFSClassifier(GaussianNB(), **SMALL, random_state=0, checkpoint=path).fit(X, y)
+
+
+def test_codes_that_mean_something_else_are_other_data(tmp_path):
+    """The encoded rows are the same in all of these."""
+    codes = np.arange(60) % 3
+    frame = pd.DataFrame({"a": np.array(["p", "q", "r"])[codes], "b": np.linspace(0, 1, 60)})
+    y = np.where(codes == 1, "no", "yes")
+    path = tmp_path / "search.npz"
+    GEFSClassifier(**SMALL, random_state=0, checkpoint=path).fit(frame, y)
+    for X, labels in (
+        (frame.assign(a=codes), y),  # a number
+        (frame.replace({"a": {"r": "z"}}), y),
+        (frame, np.where(codes == 1, "maybe", "yes")),
+    ):
+        with pytest.raises(ValueError, match="other data"):
+            GEFSClassifier(**SMALL, random_state=0, checkpoint=path).fit(X, labels)
+    GEFSClassifier(**SMALL, random_state=0, checkpoint=path).fit(frame, y)
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04 not really"])

@@ -147,7 +147,7 @@ def open_search(owner: Any, table: Table, weights: NDArray[np.float64] | None, s
     evolution = Evolution(learner, judge, settings, table.n_columns, trained_on, shares)
     fixed = {name: getattr(owner, name) for name in SEARCH_PARAMETERS if name not in _FREE}
     about = {
-        "data": _digest(rows, target, weights),
+        "data": _digest(rows, target, weights, coding, table),
         **fixed,
         "estimator": repr(owner.estimator),
         **asdict(settings),
@@ -234,8 +234,16 @@ def _held_out(target: NDArray[np.int32], fraction: float, seed: int) -> NDArray[
     return mask
 
 
-def _digest(rows: NDArray[np.float64], target: NDArray[np.int32], weights: NDArray[np.float64] | None) -> str:
-    digest = hashlib.sha256(repr(rows.shape).encode())
-    for array in (rows, target, weights):
+def _digest(
+    rows: NDArray[np.float64],
+    target: NDArray[np.int32],
+    weights: NDArray[np.float64] | None,
+    coding: InputCoding,
+    table: Table,
+) -> str:
+    """Fingerprint of the data and of what its codes mean."""
+    known = [None if names is None else np.asarray(names).tolist() for names in table.schema.categories]
+    digest = hashlib.sha256(repr((rows.shape, known, table.classes.tolist())).encode())
+    for array in (rows, target, weights, coding.starts.astype(np.int64), coding.nominal):
         digest.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

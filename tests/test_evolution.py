@@ -39,13 +39,13 @@ class FakeLearner:
         ]
 
 
-def make(n_outputs=1, diverging=(), unseen_only=False, shares=None, **changes):
+def make(n_outputs=1, diverging=(), unseen_only=False, shares=None, columns=range(N_COLUMNS), **changes):
     target = np.random.default_rng(1).integers(0, max(2, n_outputs), N_ROWS).astype(np.int32)
     learner = FakeLearner(n_outputs, diverging)
     judge = Judge(target, np.ones(N_ROWS), unseen_only)
     rows = np.arange(N_ROWS, dtype=np.uint32)
-    settings = Settings(**{**SETTINGS, **changes})
-    return Evolution(learner, judge, settings, N_COLUMNS, rows, shares)
+    settings, columns = Settings(**{**SETTINGS, **changes}), np.array(columns, np.int32)
+    return Evolution(learner, judge, settings, columns, rows, shares)
 
 
 def nothing():
@@ -117,6 +117,18 @@ def test_population_never_shrinks_and_the_unfit_die():
     assert population.n_trained == 106
     assert [record.n_trained for record in population.history] == list(range(6, 107, 4))
     assert max(member.number for member in population.members) > 5
+
+
+def test_genes_are_of_the_columns_to_choose_from():
+    some, all_of_three = make(columns=[1, 2, 4]), make(columns=range(3))
+    some.learner.values = some.learner.values[:, [3, 0, 1, 4, 2]]  # so that 1, 2, 4 are what 0, 1, 2 were
+    population, same = (evolution.begin(500, nothing) for evolution in (some, all_of_three))
+    for _ in range(10):
+        population = some.step(population, 500, nothing)
+        same = all_of_three.step(same, 500, nothing)
+    pairs = zip(population.members, same.members, strict=True)
+    assert all(np.array_equal(a.genome, np.array([1, 2, 4])[b.genome]) for a, b in pairs)
+    assert {*np.concatenate([member.genome for member in population.members])} == {1, 2, 4}
 
 
 def test_last_generation_is_cut_short():
@@ -217,7 +229,7 @@ def test_emphasis_is_for_the_rows_that_are_trained_on():
     evolution = make(emphasis=True)  # the first ten rows are held out, and alone judge
     judge = Judge(evolution.judge.target, (np.arange(N_ROWS) < 10).astype(float), unseen_only=False)
     rows = np.arange(10, N_ROWS, dtype=np.uint32)
-    evolution = Evolution(evolution.learner, judge, evolution.settings, N_COLUMNS, rows, None)
+    evolution = Evolution(evolution.learner, judge, evolution.settings, evolution.columns, rows, None)
     population = evolution.begin(100, nothing)
     outputs = np.mean([member.outputs for member in population.members], axis=0, dtype=float)
     wrong = ((outputs[:, 0] > 0.5) != (judge.target == 1))[10:]

@@ -258,6 +258,37 @@ def test_constant_and_empty_columns(cancer):
     assert np.allclose(shares, shares[0])  # nothing to tell rows apart by
 
 
+def test_constant_columns_are_in_no_genome(mixed):
+    frame, y = mixed
+    frame = frame.assign(one=1.0, same="x", none=np.nan, gone=np.where(np.arange(120) < 60, np.nan, 7.0))
+    names = frame.columns
+    weights = np.ones(120)
+    weights[:10] = 0
+    frame.loc[frame.index[:10], "one"] = 2.0  # where no row counts
+    for estimator, constant in (
+        ("mlp", ["one", "same", "none", "gone"]),  # a network takes a missing number for the mean
+        (CartClassifier(), ["one", "same", "none"]),
+    ):
+        search = {**SMALL, "initial_length": 4.0, "estimator": estimator}
+        first = GEFSClassifier(**{**search, "n_candidates": 6}).fit(frame, y, sample_weight=weights)
+        assert set(names[np.concatenate(first.genomes_)]) == set(names) - set(constant)
+        last = first.fit_more(frame, y, 40, sample_weight=weights)
+        assert set(names[np.concatenate(last.genomes_)]) <= set(names) - set(constant)
+        selector = GEFSSelector(**search).fit(frame, y, sample_weight=weights)
+        scores = dict(zip(names, selector.scores_, strict=True))
+        assert [scores[name] for name in constant] == [0.0] * len(constant)
+        assert sum(scores.values()) == pytest.approx(1)
+        n_varying = len(names) - len(constant)
+        assert selector.support_.tolist() == [score >= 1 / n_varying for score in selector.scores_]
+
+
+def test_selector_without_a_column_that_varies():
+    X, y = np.tile([1.0, 2.0, 3.0], (30, 1)), np.arange(30) % 2
+    assert GEFSSelector(1, **SMALL).fit(X, y).scores_.tolist() == [0.0] * 3
+    with pytest.warns(UserWarning, match="No feature passed the rule"):
+        GEFSSelector(**SMALL).fit(X, y)
+
+
 def test_rates_that_diverge(cancer):
     X, y = cancer
     with pytest.raises(ValueError, match=r"All 18 models diverged.*smaller learning_rate"):

@@ -167,8 +167,8 @@ class Evolution:
         Judges them.
     settings : Settings
         Sizes and rates.
-    n_columns : int
-        Number of genes to choose from.
+    columns : ndarray of int32
+        The genes to choose from, in ascending order.
     rows : ndarray of uint32
         The rows that may be trained on.
     shares : ndarray or None
@@ -180,14 +180,14 @@ class Evolution:
         learner: Learner,
         judge: Judge,
         settings: Settings,
-        n_columns: int,
+        columns: Genome,
         rows: Rows,
         shares: NDArray[np.float64] | None,
     ) -> None:
         self.learner = learner
         self.judge = judge
         self.settings = settings
-        self.n_columns = n_columns
+        self.columns = columns
         self.rows = rows
         self.shares = shares
 
@@ -198,7 +198,8 @@ class Evolution:
         while len(members) < wanted and n_trained < most:
             rng = np.random.default_rng([self.settings.seed, 0, n_trained])
             n_new = min(wanted - len(members), most - n_trained)
-            genomes = first_genomes(n_new, self.n_columns, rng, self.settings.initial_length)
+            drawn = first_genomes(n_new, len(self.columns), rng, self.settings.initial_length)
+            genomes = [self.columns[places] for places in drawn]
             members += self._born(genomes, n_trained, self.shares, done)
             n_trained += n_new
         if not members:
@@ -219,15 +220,16 @@ class Evolution:
         settings, last = self.settings, old.history[-1]
         n_children = min(settings.n_offspring, most - old.n_trained)
         rng = np.random.default_rng([settings.seed, last.generation + 1])
-        children = breed(
-            [member.genome for member in old.members],
+        places = breed(
+            [np.searchsorted(self.columns, member.genome) for member in old.members],
             old.fitness,
             n_children,
-            self.n_columns,
+            len(self.columns),
             rng,
             mutation_rate=settings.mutation_rate,
             mutation_share=settings.mutation_share,
         )
+        children = [self.columns[child] for child in places]
         new = self._born(children, old.n_trained, self._shares_for(old), done)
         everyone = [*old.members, *new]
         weight = old.diversity_weight

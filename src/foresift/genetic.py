@@ -44,7 +44,7 @@ def _read(
 class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """An ensemble whose members see different columns, bred to be accurate and to disagree (Opitz's GEFS).
 
-    A genome is a string of columns; every genome makes a network. New genomes come from crossing and mutating
+    A genome is a string of columns that are not constant; every genome makes a network. New genomes come from crossing and mutating
     those of the present ensemble, the fitter ones more often; of old and new members the fittest stay, where
     fitness is accuracy plus lambda times diversity, both scaled to the range from 0 to 1. The ensemble is the
     plain average of its members. Lambda is adjusted while the search goes on.

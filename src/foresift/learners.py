@@ -123,6 +123,24 @@ class ModelReader:
         """Read encoded rows."""
         return rows if self.plain else self.coding.code(rows)
 
+    def varying(self, values: NDArray[Any]) -> NDArray[np.int32]:
+        """Columns of which a model can see more than one value among these rows.
+
+        Examples
+        --------
+        >>> rows = np.array([[1.0, 5.0], [1.0, np.nan]])
+        >>> coding = InputCoding.learn(rows, (None, None))
+        >>> readers = [ModelReader(coding, plain, n_classes=2) for plain in (True, False)]
+        >>> [reader.varying(reader.values(rows)).tolist() for reader in readers]  # a network sees 0 twice
+        [[1], []]
+        """
+        if self.plain:
+            differ = (values != values[0]) & ~(np.isnan(values) & np.isnan(values[0]))
+            return np.flatnonzero(differ.any(axis=0)).astype(np.int32)
+        differ = (values != values[0]).any(axis=0)
+        blocks = zip(self.coding.starts[:-1], self.coding.starts[1:], strict=True)
+        return np.array([j for j, (a, b) in enumerate(blocks) if differ[a:b].any()], dtype=np.int32)
+
     def part(self, values: NDArray[Any], genome: Genome) -> NDArray[Any]:
         """Return what a model of this genome sees of the values."""
         part = values[:, genome if self.plain else self.coding.inputs_of(genome)]
@@ -148,8 +166,8 @@ class EstimatorLearner:
         The classifier.
     reader : ModelReader
         What it gets to see.
-    rows : ndarray of float64 of shape (n, n_columns)
-        Encoded training rows.
+    values : ndarray of shape (n, n_inputs)
+        Training rows, as the reader reads them.
     target, weights
         Class and weight of every row.
     seed : int
@@ -162,7 +180,7 @@ class EstimatorLearner:
         self,
         estimator: Any,
         reader: ModelReader,
-        rows: NDArray[np.float64],
+        values: NDArray[Any],
         target: NDArray[np.int32],
         weights: NDArray[np.float64] | None,
         seed: int,
@@ -170,7 +188,7 @@ class EstimatorLearner:
     ) -> None:
         self.estimator = estimator
         self.reader = reader
-        self.values = reader.values(rows)
+        self.values = values
         self.target = target
         self.weights = None if weights is None or (weights == weights[0]).all() else weights
         self.seed = seed

@@ -17,6 +17,7 @@ from foresift._sklearn import HasMethods, Interval, Progress, StrOptions, requir
 from foresift.checkpoints import load_population, save_population
 from foresift.coding import InputCoding, encoded_rows
 from foresift.evolution import Evolution, Judge, Population, Settings
+from foresift.genes import Genome
 from foresift.learners import EstimatorLearner, Learner, ModelReader, NetworkLearner
 from foresift.networks import NETWORK_CONSTRAINTS, Backprop
 from foresift.table import Table
@@ -70,11 +71,14 @@ class Search:
         Reads rows for prediction.
     about : dict
         What identifies the search: a digest of the data, the seed, the parameters.
+    varying : ndarray of int32
+        The columns that are not constant; if there are any, no other is in a genome.
     """
 
     evolution: Evolution
     reader: ModelReader
     about: dict[str, Any]
+    varying: Genome
 
 
 def open_search(owner: Any, table: Table, weights: NDArray[np.float64] | None, seed: int) -> Search:
@@ -106,6 +110,8 @@ def open_search(owner: Any, table: Table, weights: NDArray[np.float64] | None, s
     coding = InputCoding.learn(rows, table.schema.categories, weights)
     plain = not networks and "categorical_features" in owner.estimator.get_params(deep=False)
     reader = ModelReader(coding, plain, table.n_classes)
+    values = reader.values(rows)
+    varying = reader.varying(values)
     mode = owner.evaluate if owner.evaluate != "auto" else "training" if networks else "oob"
 
     judged = np.ones(len(rows)) if weights is None else weights / weights.mean()
@@ -130,9 +136,9 @@ def open_search(owner: Any, table: Table, weights: NDArray[np.float64] | None, s
             momentum=owner.momentum,
             seed=seed,
         )
-        learner = NetworkLearner(coding.code(rows), coding, target, remaining, options, owner.n_jobs)
+        learner = NetworkLearner(values, coding, target, remaining, options, owner.n_jobs)
     else:
-        learner = EstimatorLearner(owner.estimator, reader, rows, target, remaining, seed, owner.n_jobs)
+        learner = EstimatorLearner(owner.estimator, reader, values, target, remaining, seed, owner.n_jobs)
     settings = Settings(
         owner.population,
         owner.n_offspring,
@@ -144,7 +150,8 @@ def open_search(owner: Any, table: Table, weights: NDArray[np.float64] | None, s
         seed,
     )
     judge = Judge(target, judged, unseen_only=mode == "oob")
-    evolution = Evolution(learner, judge, settings, table.n_columns, trained_on, shares)
+    columns = varying if len(varying) else np.arange(table.n_columns, dtype=np.int32)
+    evolution = Evolution(learner, judge, settings, columns, trained_on, shares)
     fixed = {name: getattr(owner, name) for name in SEARCH_PARAMETERS if name not in _FREE}
     about = {
         "data": _digest(rows, target, weights, coding, table),
@@ -152,7 +159,7 @@ def open_search(owner: Any, table: Table, weights: NDArray[np.float64] | None, s
         "estimator": repr(owner.estimator),
         **asdict(settings),
     }
-    return Search(evolution, reader, about)
+    return Search(evolution, reader, about, varying)
 
 
 def run_search(

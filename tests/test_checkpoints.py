@@ -1,5 +1,6 @@
 """Searches that were killed or interrupted go on to the same result; files that do not fit are refused."""
 
+import json
 import os
 import signal
 import subprocess
@@ -149,6 +150,55 @@ def test_damaged_and_foreign_archives_are_refused(data, tmp_path):
     np.savez(path, head=np.array([{"format": "pickled"}], dtype=object))
     with pytest.raises(ValueError, match="not a checkpoint of GEFS"):
         GEFSClassifier(**SMALL, random_state=0, checkpoint=path).fit(*data)
+
+
+def harmed(arrays, change):
+    """Arrays of a file with one entry removed or changed."""
+    name, value = change
+    if name.startswith("head."):
+        head = json.loads(arrays["head"].item())
+        head.pop(name[5:]) if value is None else head.update({name[5:]: value})
+        return {**arrays, "head": np.array(json.dumps(head))}
+    arrays = dict(arrays)
+    old = arrays.pop(name)
+    return arrays if value is None else {**arrays, name: value(old)}
+
+
+@pytest.mark.parametrize("estimator", ["mlp", GaussianNB()], ids=str)
+def test_archives_with_a_part_missing_or_wrong_are_refused(estimator, data, tmp_path):
+    path = tmp_path / "search.npz"
+    options = {**SMALL, "estimator": estimator, "evaluate": "oob", "random_state": 0, "checkpoint": path}
+    GEFSClassifier(**options).fit(*data)
+    with np.load(path) as file:
+        arrays = dict(file)
+    changes = [(name, None) for name in ("genome.2", "fitness", "numbers", "accuracies")]
+    changes += [(f"head.{name}", None) for name in ("about", "n_trained", "history", "diversity_weight")]
+    changes += [
+        ("head.history", []),
+        ("head.history", [{"what": 1}]),
+        ("head.about", {}),
+        ("head.about", "x"),
+    ]
+    changes += [("genome.2", lambda genome: genome + 6), ("genome.2", lambda genome: genome - 7)]
+    changes += [("genome.2", lambda genome: genome[:0]), ("genome.2", lambda genome: genome + 0.5)]
+    changes += [("rows.0", None), ("rows.0", lambda rows: rows + 1000)]
+    changes += [("fitness", lambda fitness: fitness[1:])]
+    changes += [
+        ("accuracies", lambda accuracies: accuracies[1:]),
+        ("fitness", lambda fitness: fitness * np.nan),
+    ]
+    if estimator == "mlp":
+        changes += [("model.0.hidden", None), ("model.0.hidden", lambda weights: weights[:, 1:])]
+        changes += [("model.3.output", lambda weights: weights.astype(float))]
+    for change in changes:
+        np.savez(path, **harmed(arrays, change))
+        with pytest.raises(ValueError, match="damaged: delete it, or name another file"):
+            GEFSClassifier(**{**options, "n_candidates": 30}).fit(*data)
+    np.savez(path, **harmed(arrays, ("head.about", None)))
+    with pytest.raises(ValueError, match="damaged"):
+        GEFSClassifier(**{**options, "random_state": None}).fit(*data)
+    np.savez(path, **arrays)
+    assert GEFSClassifier(**{**options, "n_candidates": 30}).fit(*data).n_trained_ == 30
 
 
 def test_a_folder_that_is_not_there(data, tmp_path):

@@ -156,6 +156,12 @@ def _mean(outputs: Sequence[Any]) -> NDArray[np.float64]:
     return total / len(outputs)
 
 
+def _are_among(chosen: NDArray[Any], all_of_them: NDArray[Any]) -> bool:
+    """Whether something was chosen, and nothing that is not there."""
+    one_by_one = chosen.ndim == 1 and chosen.size > 0 and chosen.dtype.kind in "iu"
+    return one_by_one and bool(np.isin(chosen, all_of_them).all())
+
+
 class Evolution:
     """Breeds one generation after another. A population is never changed: a step returns the next.
 
@@ -257,6 +263,19 @@ class Evolution:
         outputs = self.learner.outputs(genomes, [member.model for member in population.members])
         pairs = zip(population.members, outputs, strict=True)
         return replace(population, members=tuple(replace(member, outputs=out) for member, out in pairs))
+
+    def can_hold(self, population: Population, packed: Sequence[dict[str, NDArray[Any]]]) -> bool:
+        """Whether this search can have made the population and the packed models of its members."""
+        members = population.members
+        return (
+            len(members) > 0
+            and len(population.history) > 0
+            and population.fitness.shape == (len(members),)
+            and bool(np.isfinite(population.fitness).all())
+            and all(_are_among(member.genome, self.columns) for member in members)
+            and all(self.shares is None if m.rows is None else _are_among(m.rows, self.rows) for m in members)
+            and all(map(self.learner.can_unpack, packed, [member.genome for member in members]))
+        )
 
     def revive(self, population: Population, packed: Sequence[dict[str, NDArray[Any]]]) -> Population:
         """Give the members of a population from a file their models and outputs."""

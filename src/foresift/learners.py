@@ -36,6 +36,9 @@ class Learner(Protocol):
     def pack(self, model: Any) -> dict[str, NDArray[Any]]:
         """Arrays that a file can hold and from which, with the training data, the model can be made again."""
 
+    def can_unpack(self, packed: dict[str, NDArray[Any]], genome: Genome) -> bool:
+        """Whether these arrays can be a model of the genome."""
+
     def unpack(
         self,
         packed: Sequence[dict[str, NDArray[Any]]],
@@ -88,6 +91,18 @@ class NetworkLearner:
     def pack(self, model: Network) -> dict[str, NDArray[Any]]:
         """Return the weights."""
         return {"hidden": model.hidden, "output": model.output}
+
+    def can_unpack(self, packed: dict[str, NDArray[Any]], genome: Genome) -> bool:
+        """Whether the weights have the right shapes, and are finite."""
+        options, n_inputs = self.ensemble.options, len(self.coding.inputs_of(genome))
+        shapes = {
+            "hidden": (options.n_hidden, n_inputs + 1),
+            "output": (options.n_outputs, options.n_hidden + 1),
+        }
+        return packed.keys() == shapes.keys() and all(
+            array.shape == shapes[key] and array.dtype == np.float32 and bool(np.isfinite(array).all())
+            for key, array in packed.items()
+        )
 
     def unpack(
         self,
@@ -229,6 +244,10 @@ class EstimatorLearner:
     def pack(self, model: Any) -> dict[str, NDArray[Any]]:
         """Return nothing: an estimator cannot be stored safely, and is fitted again from its seed."""
         return {}
+
+    def can_unpack(self, packed: dict[str, NDArray[Any]], genome: Genome) -> bool:
+        """Whether there is nothing."""
+        return not packed
 
     def unpack(
         self,

@@ -201,9 +201,54 @@ def test_archives_with_a_part_missing_or_wrong_are_refused(estimator, data, tmp_
     assert GEFSClassifier(**{**options, "n_candidates": 30}).fit(*data).n_trained_ == 30
 
 
-def test_a_folder_that_is_not_there(data, tmp_path):
-    with pytest.raises(FileNotFoundError):
-        GEFSClassifier(**SMALL, checkpoint=tmp_path / "none" / "search.npz").fit(*data)
+@pytest.mark.parametrize("seed", [None, 0])
+@pytest.mark.parametrize("make", [GEFSClassifier, GEFSSelector])
+def test_places_where_no_file_can_be(make, seed, data, tmp_path):
+    class Never(GaussianNB):
+        def fit(self, X, y):
+            raise AssertionError("the place is looked at first")
+
+    options = {**SMALL, "estimator": Never(), "random_state": seed}
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*none; make it first"):
+        make(**options, checkpoint=tmp_path / "none" / "search.npz").fit(*data)
+    with pytest.raises(IsADirectoryError, match=r"is a folder: name a file"):
+        make(**options, checkpoint=tmp_path).fit(*data)
+
+
+def test_a_file_with_more_networks_than_are_wanted_is_taken_as_it_is(data, tmp_path):
+    path = tmp_path / "search.npz"
+    whole = GEFSClassifier(**SMALL, random_state=0, checkpoint=path).fit(*data)
+    content = path.read_bytes()
+    model = GEFSClassifier(**{**SMALL, "n_candidates": 10}, random_state=0, checkpoint=path).fit(*data)
+    assert model.n_trained_ == 26
+    assert outcome(model, data[0]) == outcome(whole, data[0])
+    assert path.read_bytes() == content
+
+
+class Interrupting(GaussianNB):
+    """A classifier during whose 12th fit Ctrl-C is pressed."""
+
+    fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        Interrupting.fits += 1
+        if Interrupting.fits == 12:
+            raise KeyboardInterrupt
+        return super().fit(X, y, sample_weight)
+
+
+def test_of_an_interrupted_selector_the_file_is_left(data, tmp_path):
+    options = {**SMALL, "estimator": Interrupting(), "random_state": 0, "checkpoint": tmp_path / "search.npz"}
+    Interrupting.fits = 0
+    selector = GEFSSelector(**options)
+    with pytest.raises(KeyboardInterrupt):
+        selector.fit(*data)
+    assert not hasattr(selector, "scores_")
+    with np.load(options["checkpoint"]) as file:
+        assert json.loads(file["head"].item())["n_trained"] == 10  # the last whole generation
+    selector.fit(*data)
+    whole = GEFSSelector(**{**options, "checkpoint": None}).fit(*data)
+    assert selector.scores_.tolist() == whole.scores_.tolist()
 
 
 # The search would take hours; a generation takes a fraction of a second.

@@ -17,7 +17,7 @@ import numpy as np
 
 from foresift.evolution import Evolution, Member, Population, Record
 
-__all__ = ["load_population", "save_population", "stored_seed"]
+__all__ = ["load_population", "require_place", "save_population", "stored_seed"]
 
 _FORMAT = "foresift GEFS 1"
 _DAMAGE = (
@@ -129,8 +129,28 @@ def _unpacked(head: dict[str, Any], arrays: dict[str, Any]) -> tuple[Population,
     return population, packed
 
 
+def require_place(path: str | os.PathLike[str] | None) -> None:
+    """Raise if no file can be written there: before a search, not after its first generation.
+
+    Examples
+    --------
+    >>> require_place("no such folder/search.npz")
+    Traceback (most recent call last):
+        ...
+    FileNotFoundError: checkpoint=no such folder/search.npz: there is no folder no such folder; make it first.
+    """
+    if path is None:
+        return
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"checkpoint={path}: there is no folder {folder}; make it first.")
+    if Path(path).is_dir():
+        raise IsADirectoryError(f"checkpoint={path} is a folder: name a file, for instance in it.")
+
+
 def stored_seed(path: str | os.PathLike[str] | None) -> int | None:
     """Seed of the search in a file; None if there is no file."""
+    require_place(path)
     if path is None or not os.path.exists(path):
         return None
     return int(_read(path)[0]["about"]["seed"])

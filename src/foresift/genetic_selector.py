@@ -72,6 +72,9 @@ categorical_features, n_jobs, random_state
     the defaults of `GEFSClassifier`. The default rule kept 87 % of the relevant and 17 % of the irrelevant
     columns.
 
+    Ctrl-C leaves no scores, unlike `GEFSClassifier`, which keeps its population; with `checkpoint` the
+    generations up to then are in the file, and fitting again goes on from there.
+
     Examples
     --------
     >>> from foresift import GEFSSelector

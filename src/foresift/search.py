@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift._sklearn import HasMethods, Interval, Progress, StrOptions, require_classifier
-from foresift.checkpoints import load_population, save_population
+from foresift.checkpoints import load_population, require_place, save_population
 from foresift.coding import InputCoding, encoded_rows
 from foresift.evolution import Evolution, Judge, Population, Settings
 from foresift.genes import Genome
@@ -100,6 +100,7 @@ def open_search(owner: Any, table: Table, weights: NDArray[np.float64] | None, s
             f"n_candidates={owner.n_candidates} is less than population={owner.population}, which is trained "
             "first: raise the one or lower the other."
         )
+    require_place(owner.checkpoint)
     networks = isinstance(owner.estimator, str)
     if not networks:
         require_classifier(owner.estimator, type(owner).__name__)

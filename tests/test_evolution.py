@@ -22,6 +22,8 @@ N_ROWS, N_COLUMNS = 30, 5
 class FakeLearner:
     """A model is its genome; its output the mean of random columns. Some numbers diverge."""
 
+    when_not_finite = "so do that."
+
     def __init__(self, n_outputs=1, diverging=()):
         self.values = np.random.default_rng(0).random((N_ROWS, N_COLUMNS, n_outputs)).astype(np.float32)
         self.diverging, self.trained_on = set(diverging), {}
@@ -162,7 +164,7 @@ def test_fewer_than_wanted_grow_to_the_full_size():
 
 
 def test_all_diverge():
-    with pytest.raises(ValueError, match=r"All 20 models diverged.*smaller learning_rate"):
+    with pytest.raises(ValueError, match=r"All 20 models are useless: so do that\."):
         make(diverging=range(20)).begin(20, nothing)
 
 

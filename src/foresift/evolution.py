@@ -209,10 +209,7 @@ class Evolution:
             members += self._born(genomes, n_trained, self.shares, done)
             n_trained += n_new
         if not members:
-            raise ValueError(
-                f"All {n_trained} models diverged: their weights or outputs are not finite. "
-                "Use a smaller learning_rate."
-            )
+            raise ValueError(f"All {n_trained} models are useless: {self.learner.when_not_finite}")
         weight = self.settings.diversity_weight
         scores = fitness([m.accuracy for m in members], self.judge.diversity(members), weight)
         first = Record(0, n_trained, *self.judge.errors(members), weight)

@@ -25,6 +25,8 @@ Rows = NDArray[np.uint32]
 class Learner(Protocol):
     """Trains models and asks them, in threads; the outcome does not depend on how many."""
 
+    when_not_finite: str  # what is wrong, and what to do, if no model has finite outputs
+
     def train(
         self, genomes: Sequence[Genome], rows: Sequence[Rows], numbers: Sequence[int], done: Callable[[], Any]
     ) -> list[Any]:
@@ -65,6 +67,8 @@ class NetworkLearner:
     n_jobs : int or None
         Threads.
     """
+
+    when_not_finite = "their weights or outputs are not finite. Use a smaller learning_rate."
 
     def __init__(
         self,
@@ -202,6 +206,10 @@ class EstimatorLearner:
         n_jobs: int | None,
     ) -> None:
         self.estimator = estimator
+        self.when_not_finite = (
+            f"the probabilities of {type(estimator).__name__} are not finite. Use another estimator, or other "
+            "parameters of it."
+        )
         self.reader = reader
         self.values = values
         self.target = target

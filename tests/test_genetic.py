@@ -138,7 +138,11 @@ def test_fit_more_wants_the_same_data(cancer):
         clone(model).fit(X, y).set_params(epochs=9).fit_more(X, y, 4)
     with pytest.raises(ValueError, match="one more member"):
         model.fit_more(X, y, 0)
+    for wrong in (2.5, "4", None, True):
+        with pytest.raises(TypeError, match=r"n_candidates=.*pass an int"):
+            model.fit_more(X, y, wrong)
     assert np.array_equal(model.predict_proba(X), before)
+    assert model.fit_more(X, y, np.int64(4)).n_trained_ == 22
 
 
 def test_time_and_patience(cancer):
@@ -291,12 +295,25 @@ def test_selector_without_a_column_that_varies():
 
 def test_rates_that_diverge(cancer):
     X, y = cancer
-    with pytest.raises(ValueError, match=r"All 18 models diverged.*smaller learning_rate"):
+    with pytest.raises(ValueError, match=r"All 18 models are useless.*smaller learning_rate"):
         GEFSClassifier(**SMALL, learning_rate=1e300).fit(X, y)
     some = GEFSClassifier(**SMALL, learning_rate=2e37).fit(X, y)
     assert 0 < some.n_diverged_ < 18
     assert all(network.is_finite for network in some.estimators_)
     assert np.isfinite(some.predict_proba(X)).all()
+
+
+class NaNs(GaussianNB):
+    """A classifier that knows nothing."""
+
+    def predict_proba(self, X):
+        return np.full((len(X), 2), np.nan)
+
+
+def test_other_classifiers_that_are_not_finite(cancer):
+    with pytest.raises(ValueError, match=r"All 18 models are useless: the probabilities of NaNs") as caught:
+        GEFSClassifier(NaNs(), **SMALL).fit(*cancer)
+    assert "learning_rate" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -312,6 +329,8 @@ def test_rates_that_diverge(cancer):
         ({"validation_fraction": 1.0}, "validation_fraction"),
         ({"patience": 0}, "patience"),
         ({"learning_rate": -1}, "learning_rate"),
+        ({"epochs": 2**33}, "epochs"),
+        ({"n_hidden": 2**33}, "n_hidden"),
     ],
 )
 def test_parameters_out_of_range(parameters, message, cancer):

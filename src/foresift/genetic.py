@@ -45,10 +45,10 @@ def _read(
 class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """An ensemble whose members see different columns, bred to be accurate and to disagree (Opitz's GEFS).
 
-    A genome is a string of columns that are not constant; every genome makes a network. New genomes come from crossing and mutating
-    those of the present ensemble, the fitter ones more often; of old and new members the fittest stay, where
-    fitness is accuracy plus lambda times diversity, both scaled to the range from 0 to 1. The ensemble is the
-    plain average of its members. Lambda is adjusted while the search goes on.
+    A genome is a string of columns, none of them constant; every genome makes a network. New genomes come
+    from crossing and mutating those of the present ensemble, the fitter ones more often; of old and new
+    members the fittest stay, where fitness is accuracy plus lambda times diversity, both scaled to the range
+    from 0 to 1. The ensemble is the plain average of its members. Lambda is adjusted while the search goes on.
 
     The search can be stopped at any time and goes on later: see `fit_more`, `max_seconds`, `patience` and
     `checkpoint`. Ctrl-C leaves the estimator fitted with the last whole population, and then raises.
@@ -91,8 +91,8 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     checkpoint : path, default=None
         A file that is written after every generation. If it exists, `fit` goes on from there, with the same
         outcome as if it had not been interrupted; data and parameters must be the same, but for
-        `n_candidates`, `max_seconds`, `patience` and `n_jobs`. If it has `n_candidates` members or more behind
-        it already, none is trained, and the ensemble is that of the file: see `n_trained_`.
+        `n_candidates`, `max_seconds`, `patience` and `n_jobs`. If `n_candidates` or more have been trained
+        for it already, the ensemble is that of the file: see `n_trained_`.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
         masked here.

@@ -207,8 +207,8 @@ class EstimatorLearner:
     ) -> None:
         self.estimator = estimator
         self.when_not_finite = (
-            f"the probabilities of {type(estimator).__name__} are not finite. Use another estimator, or other "
-            "parameters of it."
+            f"the probabilities of {type(estimator).__name__} are not finite. Use another estimator, or set "
+            "other parameters."
         )
         self.reader = reader
         self.values = values

@@ -224,7 +224,7 @@ class Evolution:
         n_children = min(settings.n_offspring, most - old.n_trained)
         rng = np.random.default_rng([settings.seed, last.generation + 1])
         places = breed(
-            [np.searchsorted(self.columns, member.genome) for member in old.members],
+            [np.searchsorted(self.columns, member.genome).astype(np.int32) for member in old.members],
             old.fitness,
             n_children,
             len(self.columns),

@@ -48,7 +48,7 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     A genome is a string of columns, none of them constant; every genome makes a network. New genomes come
     from crossing and mutating those of the present ensemble, the fitter ones more often; of old and new
     members the fittest stay, where fitness is accuracy plus lambda times diversity, both scaled to the range
-    from 0 to 1. The ensemble is the plain average of its members. Lambda is adjusted while the search goes on.
+    from 0 to 1. The ensemble is the plain average of its members. Lambda is adjusted as the search goes on.
 
     The search can be stopped at any time and goes on later: see `fit_more`, `max_seconds`, `patience` and
     `checkpoint`. Ctrl-C leaves the estimator fitted with the last whole population, and then raises.

@@ -41,8 +41,8 @@ def one_network(table: Results, repeats: int) -> None:
         activation="logistic",
         solver="sgd",
         batch_size=1,
-        learning_rate_init=0.15
-        / 10,  # the gradient of the cross-entropy is larger; with 0.15 it hardly learns
+        # The gradient of the cross-entropy is larger; with 0.15 accuracy was 0.92 to 0.95 instead of 0.97.
+        learning_rate_init=0.015,
         momentum=0.9,
         nesterovs_momentum=False,
         alpha=0,

@@ -1,5 +1,6 @@
 """Searches that were killed or interrupted go on to the same result; files that do not fit are refused."""
 
+import json
 import os
 import signal
 import subprocess
@@ -7,6 +8,7 @@ import sys
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from callbacks import Listener
 from sklearn.datasets import load_breast_cancer
@@ -109,6 +111,23 @@ def test_other_data_and_parameters_are_refused(data, tmp_path):
         GEFSClassifier(GaussianNB(), **SMALL, random_state=0, checkpoint=path).fit(X, y)
 
 
+def test_codes_that_mean_something_else_are_other_data(tmp_path):
+    """The encoded rows are the same in all of these."""
+    codes = np.arange(60) % 3
+    frame = pd.DataFrame({"a": np.array(["p", "q", "r"])[codes], "b": np.linspace(0, 1, 60)})
+    y = np.where(codes == 1, "no", "yes")
+    path = tmp_path / "search.npz"
+    GEFSClassifier(**SMALL, random_state=0, checkpoint=path).fit(frame, y)
+    for X, labels in (
+        (frame.assign(a=codes), y),  # a number
+        (frame.replace({"a": {"r": "z"}}), y),
+        (frame, np.where(codes == 1, "maybe", "yes")),
+    ):
+        with pytest.raises(ValueError, match="other data"):
+            GEFSClassifier(**SMALL, random_state=0, checkpoint=path).fit(X, labels)
+    GEFSClassifier(**SMALL, random_state=0, checkpoint=path).fit(frame, y)
+
+
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04 not really"])
 def test_other_files_are_refused(content, data, tmp_path):
     path = tmp_path / "search.npz"
@@ -133,9 +152,103 @@ def test_damaged_and_foreign_archives_are_refused(data, tmp_path):
         GEFSClassifier(**SMALL, random_state=0, checkpoint=path).fit(*data)
 
 
-def test_a_folder_that_is_not_there(data, tmp_path):
-    with pytest.raises(FileNotFoundError):
-        GEFSClassifier(**SMALL, checkpoint=tmp_path / "none" / "search.npz").fit(*data)
+def harmed(arrays, change):
+    """Arrays of a file with one entry removed or changed."""
+    name, value = change
+    if name.startswith("head."):
+        head = json.loads(arrays["head"].item())
+        head.pop(name[5:]) if value is None else head.update({name[5:]: value})
+        return {**arrays, "head": np.array(json.dumps(head))}
+    arrays = dict(arrays)
+    old = arrays.pop(name)
+    return arrays if value is None else {**arrays, name: value(old)}
+
+
+@pytest.mark.parametrize("estimator", ["mlp", GaussianNB()], ids=str)
+def test_archives_with_a_part_missing_or_wrong_are_refused(estimator, data, tmp_path):
+    path = tmp_path / "search.npz"
+    options = {**SMALL, "estimator": estimator, "evaluate": "oob", "random_state": 0, "checkpoint": path}
+    GEFSClassifier(**options).fit(*data)
+    with np.load(path) as file:
+        arrays = dict(file)
+    changes = [(name, None) for name in ("genome.2", "fitness", "numbers", "accuracies")]
+    changes += [(f"head.{name}", None) for name in ("about", "n_trained", "history", "diversity_weight")]
+    changes += [
+        ("head.history", []),
+        ("head.history", [{"what": 1}]),
+        ("head.about", {}),
+        ("head.about", "x"),
+    ]
+    changes += [("genome.2", lambda genome: genome + 6), ("genome.2", lambda genome: genome - 7)]
+    changes += [("genome.2", lambda genome: genome[:0]), ("genome.2", lambda genome: genome + 0.5)]
+    changes += [("rows.0", None), ("rows.0", lambda rows: rows + 1000)]
+    changes += [("fitness", lambda fitness: fitness[1:])]
+    changes += [
+        ("accuracies", lambda accuracies: accuracies[1:]),
+        ("fitness", lambda fitness: fitness * np.nan),
+    ]
+    if estimator == "mlp":
+        changes += [("model.0.hidden", None), ("model.0.hidden", lambda weights: weights[:, 1:])]
+        changes += [("model.3.output", lambda weights: weights.astype(float))]
+    for change in changes:
+        np.savez(path, **harmed(arrays, change))
+        with pytest.raises(ValueError, match="damaged: delete it, or name another file"):
+            GEFSClassifier(**{**options, "n_candidates": 30}).fit(*data)
+    np.savez(path, **harmed(arrays, ("head.about", None)))
+    with pytest.raises(ValueError, match="damaged"):
+        GEFSClassifier(**{**options, "random_state": None}).fit(*data)
+    np.savez(path, **arrays)
+    assert GEFSClassifier(**{**options, "n_candidates": 30}).fit(*data).n_trained_ == 30
+
+
+@pytest.mark.parametrize("seed", [None, 0])
+@pytest.mark.parametrize("make", [GEFSClassifier, GEFSSelector])
+def test_places_where_no_file_can_be(make, seed, data, tmp_path):
+    class Never(GaussianNB):
+        def fit(self, X, y):
+            raise AssertionError("the place is looked at first")
+
+    options = {**SMALL, "estimator": Never(), "random_state": seed}
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*none; make it first"):
+        make(**options, checkpoint=tmp_path / "none" / "search.npz").fit(*data)
+    with pytest.raises(IsADirectoryError, match=r"is a folder: name a file"):
+        make(**options, checkpoint=tmp_path).fit(*data)
+
+
+def test_a_file_with_more_networks_than_are_wanted_is_taken_as_it_is(data, tmp_path):
+    path = tmp_path / "search.npz"
+    whole = GEFSClassifier(**SMALL, random_state=0, checkpoint=path).fit(*data)
+    content = path.read_bytes()
+    model = GEFSClassifier(**{**SMALL, "n_candidates": 10}, random_state=0, checkpoint=path).fit(*data)
+    assert model.n_trained_ == 26
+    assert outcome(model, data[0]) == outcome(whole, data[0])
+    assert path.read_bytes() == content
+
+
+class Interrupting(GaussianNB):
+    """A classifier during whose 12th fit Ctrl-C is pressed."""
+
+    fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        Interrupting.fits += 1
+        if Interrupting.fits == 12:
+            raise KeyboardInterrupt
+        return super().fit(X, y, sample_weight)
+
+
+def test_of_an_interrupted_selector_the_file_is_left(data, tmp_path):
+    options = {**SMALL, "estimator": Interrupting(), "random_state": 0, "checkpoint": tmp_path / "search.npz"}
+    Interrupting.fits = 0
+    selector = GEFSSelector(**options)
+    with pytest.raises(KeyboardInterrupt):
+        selector.fit(*data)
+    assert not hasattr(selector, "scores_")
+    with np.load(options["checkpoint"]) as file:
+        assert json.loads(file["head"].item())["n_trained"] == 10  # the last whole generation
+    selector.fit(*data)
+    whole = GEFSSelector(**{**options, "checkpoint": None}).fit(*data)
+    assert selector.scores_.tolist() == whole.scores_.tolist()
 
 
 # The search would take hours; a generation takes a fraction of a second.

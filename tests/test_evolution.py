@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from foresift.evolution import Evolution, Judge, Member, Settings
+from foresift.evolution import Evolution, Judge, Member, Population, Settings
 from foresift.genes import adjusted, breed, first_genomes
 
 SETTINGS = {
@@ -22,6 +22,8 @@ N_ROWS, N_COLUMNS = 30, 5
 class FakeLearner:
     """A model is its genome; its output the mean of random columns. Some numbers diverge."""
 
+    when_not_finite = "so do that."
+
     def __init__(self, n_outputs=1, diverging=()):
         self.values = np.random.default_rng(0).random((N_ROWS, N_COLUMNS, n_outputs)).astype(np.float32)
         self.diverging, self.trained_on = set(diverging), {}
@@ -39,13 +41,13 @@ class FakeLearner:
         ]
 
 
-def make(n_outputs=1, diverging=(), unseen_only=False, shares=None, **changes):
+def make(n_outputs=1, diverging=(), unseen_only=False, shares=None, columns=range(N_COLUMNS), **changes):
     target = np.random.default_rng(1).integers(0, max(2, n_outputs), N_ROWS).astype(np.int32)
     learner = FakeLearner(n_outputs, diverging)
     judge = Judge(target, np.ones(N_ROWS), unseen_only)
     rows = np.arange(N_ROWS, dtype=np.uint32)
-    settings = Settings(**{**SETTINGS, **changes})
-    return Evolution(learner, judge, settings, N_COLUMNS, rows, shares)
+    settings, columns = Settings(**{**SETTINGS, **changes}), np.array(columns, np.int32)
+    return Evolution(learner, judge, settings, columns, rows, shares)
 
 
 def nothing():
@@ -119,6 +121,18 @@ def test_population_never_shrinks_and_the_unfit_die():
     assert max(member.number for member in population.members) > 5
 
 
+def test_genes_are_of_the_columns_to_choose_from():
+    some, all_of_three = make(columns=[1, 2, 4]), make(columns=range(3))
+    some.learner.values = some.learner.values[:, [3, 0, 1, 4, 2]]  # so that 1, 2, 4 are what 0, 1, 2 were
+    population, same = (evolution.begin(500, nothing) for evolution in (some, all_of_three))
+    for _ in range(10):
+        population = some.step(population, 500, nothing)
+        same = all_of_three.step(same, 500, nothing)
+    pairs = zip(population.members, same.members, strict=True)
+    assert all(np.array_equal(a.genome, np.array([1, 2, 4])[b.genome]) for a, b in pairs)
+    assert {*np.concatenate([member.genome for member in population.members])} == {1, 2, 4}
+
+
 def test_last_generation_is_cut_short():
     evolution = make()
     population = evolution.begin(13, nothing)
@@ -150,7 +164,7 @@ def test_fewer_than_wanted_grow_to_the_full_size():
 
 
 def test_all_diverge():
-    with pytest.raises(ValueError, match=r"All 20 models diverged.*smaller learning_rate"):
+    with pytest.raises(ValueError, match=r"All 20 models are useless: so do that\."):
         make(diverging=range(20)).begin(20, nothing)
 
 
@@ -196,6 +210,33 @@ def test_emphasis_gives_half_of_the_rows_to_the_misclassified():
     assert wrong[rows].mean() > wrong.mean() + 0.1
     assert all(len(evolution.learner.trained_on[k]) == N_ROWS for k in range(6, 10))
     assert np.array_equal(evolution.learner.trained_on[0], np.arange(N_ROWS))
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_emphasis_leaves_rows_alone_that_no_member_may_judge(n_outputs):
+    shares = np.full(N_ROWS, 1 / N_ROWS)
+    evolution = make(n_outputs, unseen_only=True, shares=shares, emphasis=True, population=2)
+    target, members = evolution.judge.target, evolution.begin(100, nothing).members
+    heard = np.array([any(row not in member.rows for member in members) for row in range(N_ROWS)])
+    assert (target[~heard] != 0).any()
+    for member in members:  # right but for a row that is judged
+        member.outputs[:] = target[:, None] == (np.arange(n_outputs) if n_outputs > 1 else 1)
+        member.outputs[np.flatnonzero(heard)[0]] = 1 - member.outputs[np.flatnonzero(heard)[0]]
+    emphasised = evolution._shares_for(Population(members, np.ones(2), 1.0, 2, 0))
+    assert emphasised[heard][0] == pytest.approx(0.5)
+    assert np.ptp(np.delete(emphasised, np.flatnonzero(heard)[0])) == pytest.approx(0)
+
+
+def test_emphasis_is_for_the_rows_that_are_trained_on():
+    evolution = make(emphasis=True)  # the first ten rows are held out, and alone judge
+    judge = Judge(evolution.judge.target, (np.arange(N_ROWS) < 10).astype(float), unseen_only=False)
+    rows = np.arange(10, N_ROWS, dtype=np.uint32)
+    evolution = Evolution(evolution.learner, judge, evolution.settings, evolution.columns, rows, None)
+    population = evolution.begin(100, nothing)
+    outputs = np.mean([member.outputs for member in population.members], axis=0, dtype=float)
+    wrong = ((outputs[:, 0] > 0.5) != (judge.target == 1))[10:]
+    assert 0 < wrong.mean() < 0.5
+    assert evolution._shares_for(population)[wrong].sum() == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("right", [True, False])

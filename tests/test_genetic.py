@@ -8,7 +8,7 @@ import pytest
 from callbacks import Listener
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
-from sklearn.linear_model import RidgeClassifier
+from sklearn.linear_model import LinearRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -138,7 +138,11 @@ def test_fit_more_wants_the_same_data(cancer):
         clone(model).fit(X, y).set_params(epochs=9).fit_more(X, y, 4)
     with pytest.raises(ValueError, match="one more member"):
         model.fit_more(X, y, 0)
+    for wrong in (2.5, "4", None, True):
+        with pytest.raises(TypeError, match=r"n_candidates=.*pass an int"):
+            model.fit_more(X, y, wrong)
     assert np.array_equal(model.predict_proba(X), before)
+    assert model.fit_more(X, y, np.int64(4)).n_trained_ == 22
 
 
 def test_time_and_patience(cancer):
@@ -258,14 +262,58 @@ def test_constant_and_empty_columns(cancer):
     assert np.allclose(shares, shares[0])  # nothing to tell rows apart by
 
 
+def test_constant_columns_are_in_no_genome(mixed):
+    frame, y = mixed
+    frame = frame.assign(one=1.0, same="x", none=np.nan, gone=np.where(np.arange(120) < 60, np.nan, 7.0))
+    names = frame.columns
+    weights = np.ones(120)
+    weights[:10] = 0
+    frame.loc[frame.index[:10], "one"] = 2.0  # where no row counts
+    for estimator, constant in (
+        ("mlp", ["one", "same", "none", "gone"]),  # a network takes a missing number for the mean
+        (CartClassifier(), ["one", "same", "none"]),
+    ):
+        search = {**SMALL, "initial_length": 4.0, "estimator": estimator}
+        first = GEFSClassifier(**{**search, "n_candidates": 6}).fit(frame, y, sample_weight=weights)
+        assert set(names[np.concatenate(first.genomes_)]) == set(names) - set(constant)
+        last = first.fit_more(frame, y, 40, sample_weight=weights)
+        assert set(names[np.concatenate(last.genomes_)]) <= set(names) - set(constant)
+        selector = GEFSSelector(**search).fit(frame, y, sample_weight=weights)
+        scores = dict(zip(names, selector.scores_, strict=True))
+        assert [scores[name] for name in constant] == [0.0] * len(constant)
+        assert sum(scores.values()) == pytest.approx(1)
+        n_varying = len(names) - len(constant)
+        assert selector.support_.tolist() == [score >= 1 / n_varying for score in selector.scores_]
+
+
+def test_selector_without_a_column_that_varies():
+    X, y = np.tile([1.0, 2.0, 3.0], (30, 1)), np.arange(30) % 2
+    assert GEFSSelector(1, **SMALL).fit(X, y).scores_.tolist() == [0.0] * 3
+    with pytest.warns(UserWarning, match="No feature passed the rule"):
+        GEFSSelector(**SMALL).fit(X, y)
+
+
 def test_rates_that_diverge(cancer):
     X, y = cancer
-    with pytest.raises(ValueError, match=r"All 18 models diverged.*smaller learning_rate"):
+    with pytest.raises(ValueError, match=r"All 18 models are useless.*smaller learning_rate"):
         GEFSClassifier(**SMALL, learning_rate=1e300).fit(X, y)
     some = GEFSClassifier(**SMALL, learning_rate=2e37).fit(X, y)
     assert 0 < some.n_diverged_ < 18
     assert all(network.is_finite for network in some.estimators_)
     assert np.isfinite(some.predict_proba(X)).all()
+
+
+class NaNs(GaussianNB):
+    """A classifier that knows nothing."""
+
+    def predict_proba(self, X):
+        return np.full((len(X), 2), np.nan)
+
+
+def test_other_classifiers_that_are_not_finite(cancer):
+    with pytest.raises(ValueError, match=r"All 18 models are useless: the probabilities of NaNs") as caught:
+        GEFSClassifier(NaNs(), **SMALL).fit(*cancer)
+    assert "learning_rate" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -281,6 +329,8 @@ def test_rates_that_diverge(cancer):
         ({"validation_fraction": 1.0}, "validation_fraction"),
         ({"patience": 0}, "patience"),
         ({"learning_rate": -1}, "learning_rate"),
+        ({"epochs": 2**33}, "epochs"),
+        ({"n_hidden": 2**33}, "n_hidden"),
     ],
 )
 def test_parameters_out_of_range(parameters, message, cancer):
@@ -288,6 +338,13 @@ def test_parameters_out_of_range(parameters, message, cancer):
         GEFSClassifier(**parameters).fit(*cancer)
     with pytest.raises(ValueError, match=message):
         GEFSSelector(**parameters).fit(*cancer)
+
+
+@pytest.mark.parametrize("estimator", [LinearRegression(), GaussianNB], ids=str)
+def test_estimators_that_are_no_classifiers(estimator, cancer):
+    for make in (GEFSClassifier, GEFSSelector):
+        with pytest.raises(ValueError, match=f"{make.__name__} needs a classifier"):
+            make(estimator=estimator, **SMALL).fit(*cancer)
 
 
 def test_iris():

@@ -197,7 +197,15 @@ def test_divergence_is_an_error_that_says_what_to_do():
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"epochs": 0}, {"n_hidden": 0}, {"learning_rate": 0}, {"momentum": 1.0}, {"momentum": -0.1}],
+    [
+        {"epochs": 0},
+        {"epochs": 2**33},
+        {"n_hidden": 0},
+        {"n_hidden": 2**33},
+        {"learning_rate": 0},
+        {"momentum": 1.0},
+        {"momentum": -0.1},
+    ],
 )
 def test_parameters_out_of_range(parameters):
     with pytest.raises(ValueError, match=next(iter(parameters))):

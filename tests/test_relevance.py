@@ -117,7 +117,9 @@ def test_nominal_columns_missing_values_and_several_classes():
     y = np.where(frame["colour"] == "red", "a", np.where(frame["size"] > 0, "b", "c"))
     frame.loc[rng.random(n) < 0.2, "size"] = np.nan
     selector = RelevanceSelector(**QUICK).fit(frame, y)
-    assert {"colour", "size"} <= set(selector.get_feature_names_out()) <= {"colour", "size", "few", *frame}
+    names = selector.get_feature_names_out()
+    assert {"colour", "size"} <= set(names)
+    assert len(names) <= 3
     assert selector.relevant_[:7].sum() <= 1
 
 

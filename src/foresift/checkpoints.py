@@ -7,6 +7,8 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,9 +17,19 @@ import numpy as np
 
 from foresift.evolution import Evolution, Member, Population, Record
 
-__all__ = ["load_population", "save_population", "stored_seed"]
+__all__ = ["load_population", "require_place", "save_population", "stored_seed"]
 
 _FORMAT = "foresift GEFS 1"
+_DAMAGE = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def save_population(
@@ -86,30 +98,59 @@ def load_population(
         return None
     head, arrays = _read(path)
     _require_same(path, head["about"], about)
-    members = []
-    for k, number in enumerate(arrays["numbers"].tolist()):
-        accuracy = float(arrays["accuracies"][k])
-        members.append(Member(number, arrays[f"genome.{k}"], arrays.get(f"rows.{k}"), None, accuracy))
+    with _refusing(path):
+        population, packed = _unpacked(head, arrays)
+        if not evolution.can_hold(population, packed):
+            raise ValueError("a model, a gene or a row that cannot be")
+    return evolution.revive(population, packed)  # may fit classifiers, whose errors are their own
+
+
+def _unpacked(head: dict[str, Any], arrays: dict[str, Any]) -> tuple[Population, list[dict[str, Any]]]:
+    """Return the population of a file, and the packed models of its members."""
+    members = [
+        Member(number, arrays[f"genome.{k}"], arrays.get(f"rows.{k}"), None, accuracy)
+        for k, (number, accuracy) in enumerate(
+            zip(arrays["numbers"].tolist(), arrays["accuracies"].tolist(), strict=True)
+        )
+    ]
     packed: list[dict[str, Any]] = [{} for _ in members]
     for name, array in arrays.items():
         if name.startswith("model."):
             _, place, key = name.split(".")
             packed[int(place)][key] = array
-    return evolution.revive(
-        Population(
-            tuple(members),
-            arrays["fitness"],
-            head["diversity_weight"],
-            head["n_trained"],
-            head["n_diverged"],
-            tuple(Record(**record) for record in head["history"]),
-        ),
-        packed,
+    population = Population(
+        tuple(members),
+        arrays["fitness"],
+        float(head["diversity_weight"]),
+        int(head["n_trained"]),
+        int(head["n_diverged"]),
+        tuple(Record(**record) for record in head["history"]),
     )
+    return population, packed
+
+
+def require_place(path: str | os.PathLike[str] | None) -> None:
+    """Raise if no file can be written there: before a search, not after its first generation.
+
+    Examples
+    --------
+    >>> require_place("no such folder/search.npz")
+    Traceback (most recent call last):
+        ...
+    FileNotFoundError: checkpoint=no such folder/search.npz: there is no folder no such folder; make it first.
+    """
+    if path is None:
+        return
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"checkpoint={path}: there is no folder {folder}; make it first.")
+    if Path(path).is_dir():
+        raise IsADirectoryError(f"checkpoint={path} is a folder: name a file, for instance in it.")
 
 
 def stored_seed(path: str | os.PathLike[str] | None) -> int | None:
     """Seed of the search in a file; None if there is no file."""
+    require_place(path)
     if path is None or not os.path.exists(path):
         return None
     return int(_read(path)[0]["about"]["seed"])
@@ -117,17 +158,24 @@ def stored_seed(path: str | os.PathLike[str] | None) -> int | None:
 
 def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Head and arrays of a file."""
-    try:
+    with _refusing(path):
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         head = json.loads(str(arrays["head"]))
-        if head["format"] != _FORMAT:
+        if head["format"] != _FORMAT or not isinstance(head["about"]["seed"], int):
             raise ValueError(head["format"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+    return head, arrays
+
+
+@contextlib.contextmanager
+def _refusing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say of a file in which something is missing or wrong that it cannot be used."""
+    try:
+        yield
+    except _DAMAGE as error:
         raise ValueError(
             f"{path} is not a checkpoint of GEFS, or is damaged: delete it, or name another file."
         ) from error
-    return head, arrays
 
 
 def _json(value: Any) -> str:

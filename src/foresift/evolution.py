@@ -120,19 +120,20 @@ class Judge:
         """Share of the rows that a member classifies correctly."""
         return float(np.average(~self.wrong(member.outputs), weights=self.sees(member)))
 
-    def ensemble(self, members: Sequence[Member]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Mean outputs of an ensemble, and how much each row counts.
+    def ensemble(self, members: Sequence[Member]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Mean outputs of an ensemble, and a mask of the rows for which any member speaks.
 
-        If members are judged by unseen rows, only those that did not see a row speak for it.
+        If members are judged by unseen rows, only those that did not see a row speak for it; the outputs of a
+        row that all have seen are 0 and mean nothing.
         """
         if not self.unseen_only:
-            return _mean([member.outputs for member in members]), self.weights
+            return _mean([member.outputs for member in members]), np.ones(len(self.target), dtype=bool)
         voices = np.stack([self.sees(member) > 0 for member in members])
         total = np.zeros(members[0].outputs.shape)
         for member, voice in zip(members, voices, strict=True):
             total += member.outputs * voice[:, np.newaxis]
         heard = voices.sum(axis=0)
-        return total / np.maximum(heard, 1)[:, np.newaxis], np.where(heard > 0, self.weights, 0.0)
+        return total / np.maximum(heard, 1)[:, np.newaxis], heard > 0
 
     def diversity(self, members: Sequence[Member]) -> NDArray[np.float64]:
         """Mean absolute difference, over rows and outputs, between each member and the ensemble of all."""
@@ -142,8 +143,8 @@ class Judge:
 
     def errors(self, members: Sequence[Member]) -> tuple[float, float, float]:
         """Error of the ensemble, mean error of its members, and their mean diversity."""
-        outputs, weights = self.ensemble(members)
-        whole = float(np.average(self.wrong(outputs), weights=weights))
+        outputs, heard = self.ensemble(members)
+        whole = float(np.average(self.wrong(outputs), weights=np.where(heard, self.weights, 0.0)))
         mean = 1 - float(np.mean([member.accuracy for member in members]))
         return whole, mean, float(self.diversity(members).mean())
 
@@ -153,6 +154,12 @@ def _mean(outputs: Sequence[Any]) -> NDArray[np.float64]:
     for part in outputs:
         total += part
     return total / len(outputs)
+
+
+def _are_among(chosen: NDArray[Any], all_of_them: NDArray[Any]) -> bool:
+    """Whether something was chosen, and nothing that is not there."""
+    one_by_one = chosen.ndim == 1 and chosen.size > 0 and chosen.dtype.kind in "iu"
+    return one_by_one and bool(np.isin(chosen, all_of_them).all())
 
 
 class Evolution:
@@ -166,8 +173,8 @@ class Evolution:
         Judges them.
     settings : Settings
         Sizes and rates.
-    n_columns : int
-        Number of genes to choose from.
+    columns : ndarray of int32
+        The genes to choose from, in ascending order.
     rows : ndarray of uint32
         The rows that may be trained on.
     shares : ndarray or None
@@ -179,14 +186,14 @@ class Evolution:
         learner: Learner,
         judge: Judge,
         settings: Settings,
-        n_columns: int,
+        columns: Genome,
         rows: Rows,
         shares: NDArray[np.float64] | None,
     ) -> None:
         self.learner = learner
         self.judge = judge
         self.settings = settings
-        self.n_columns = n_columns
+        self.columns = columns
         self.rows = rows
         self.shares = shares
 
@@ -197,14 +204,12 @@ class Evolution:
         while len(members) < wanted and n_trained < most:
             rng = np.random.default_rng([self.settings.seed, 0, n_trained])
             n_new = min(wanted - len(members), most - n_trained)
-            genomes = first_genomes(n_new, self.n_columns, rng, self.settings.initial_length)
+            drawn = first_genomes(n_new, len(self.columns), rng, self.settings.initial_length)
+            genomes = [self.columns[places] for places in drawn]
             members += self._born(genomes, n_trained, self.shares, done)
             n_trained += n_new
         if not members:
-            raise ValueError(
-                f"All {n_trained} models diverged: their weights or outputs are not finite. "
-                "Use a smaller learning_rate."
-            )
+            raise ValueError(f"All {n_trained} models are useless: {self.learner.when_not_finite}")
         weight = self.settings.diversity_weight
         scores = fitness([m.accuracy for m in members], self.judge.diversity(members), weight)
         first = Record(0, n_trained, *self.judge.errors(members), weight)
@@ -218,15 +223,16 @@ class Evolution:
         settings, last = self.settings, old.history[-1]
         n_children = min(settings.n_offspring, most - old.n_trained)
         rng = np.random.default_rng([settings.seed, last.generation + 1])
-        children = breed(
-            [member.genome for member in old.members],
+        places = breed(
+            [np.searchsorted(self.columns, member.genome).astype(np.int32) for member in old.members],
             old.fitness,
             n_children,
-            self.n_columns,
+            len(self.columns),
             rng,
             mutation_rate=settings.mutation_rate,
             mutation_share=settings.mutation_share,
         )
+        children = [self.columns[child] for child in places]
         new = self._born(children, old.n_trained, self._shares_for(old), done)
         everyone = [*old.members, *new]
         weight = old.diversity_weight
@@ -255,6 +261,19 @@ class Evolution:
         pairs = zip(population.members, outputs, strict=True)
         return replace(population, members=tuple(replace(member, outputs=out) for member, out in pairs))
 
+    def can_hold(self, population: Population, packed: Sequence[dict[str, NDArray[Any]]]) -> bool:
+        """Whether this search can have made the population and the packed models of its members."""
+        members = population.members
+        return (
+            len(members) > 0
+            and len(population.history) > 0
+            and population.fitness.shape == (len(members),)
+            and bool(np.isfinite(population.fitness).all())
+            and all(_are_among(member.genome, self.columns) for member in members)
+            and all(self.shares is None if m.rows is None else _are_among(m.rows, self.rows) for m in members)
+            and all(map(self.learner.can_unpack, packed, [member.genome for member in members]))
+        )
+
     def revive(self, population: Population, packed: Sequence[dict[str, NDArray[Any]]]) -> Population:
         """Give the members of a population from a file their models and outputs."""
         members = population.members
@@ -270,13 +289,14 @@ class Evolution:
         """Probability of every row to be drawn for a child.
 
         With emphasis, AdaBoost's factor: rows that the present ensemble misclassifies get as much of the
-        whole as those it classifies correctly. Without errors, or with as many as right answers, there is no
-        such factor.
+        whole as the others. Without errors, or with as many as right answers, there is no such factor. A row
+        for which no member may speak is not known to be wrong.
         """
         if not self.settings.emphasis:
             return self.shares
         shares = np.full(len(self.rows), 1 / len(self.rows)) if self.shares is None else self.shares
-        wrong = self.judge.wrong(self.judge.ensemble(population.members)[0])[self.rows]
+        outputs, heard = self.judge.ensemble(population.members)
+        wrong = (self.judge.wrong(outputs) & heard)[self.rows]
         error = shares[wrong].sum()
         if not 0 < error < 0.5:
             return shares

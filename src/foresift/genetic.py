@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import asdict
 from typing import Any, ClassVar
 
@@ -44,10 +45,10 @@ def _read(
 class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """An ensemble whose members see different columns, bred to be accurate and to disagree (Opitz's GEFS).
 
-    A genome is a string of columns; every genome makes a network. New genomes come from crossing and mutating
-    those of the present ensemble, the fitter ones more often; of old and new members the fittest stay, where
-    fitness is accuracy plus lambda times diversity, both scaled to the range from 0 to 1. The ensemble is the
-    plain average of its members. Lambda is adjusted while the search goes on.
+    A genome is a string of columns, none of them constant; every genome makes a network. New genomes come
+    from crossing and mutating those of the present ensemble, the fitter ones more often; of old and new
+    members the fittest stay, where fitness is accuracy plus lambda times diversity, both scaled to the range
+    from 0 to 1. The ensemble is the plain average of its members. Lambda is adjusted as the search goes on.
 
     The search can be stopped at any time and goes on later: see `fit_more`, `max_seconds`, `patience` and
     `checkpoint`. Ctrl-C leaves the estimator fitted with the last whole population, and then raises.
@@ -90,7 +91,8 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     checkpoint : path, default=None
         A file that is written after every generation. If it exists, `fit` goes on from there, with the same
         outcome as if it had not been interrupted; data and parameters must be the same, but for
-        `n_candidates`, `max_seconds`, `patience` and `n_jobs`.
+        `n_candidates`, `max_seconds`, `patience` and `n_jobs`. If `n_candidates` or more have been trained
+        for it already, the ensemble is that of the file: see `n_trained_`.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
         masked here.
@@ -246,6 +248,8 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             Itself.
         """
         check_is_fitted(self)
+        if isinstance(n_candidates, bool) or not isinstance(n_candidates, numbers.Integral):
+            raise TypeError(f"n_candidates={n_candidates!r}, but it is a number of members: pass an int.")
         if n_candidates < 1:
             raise ValueError(
                 f"n_candidates={n_candidates}, but one more member is the least that can be trained."

@@ -22,8 +22,8 @@ class GEFSSelector(RankingSelector):
     """Keep the features that survive in an ensemble bred for accuracy and diversity (Opitz's GEFS).
 
     The score of a feature is its share in the genes of the final population, every genome counting by its
-    fitness. Genes are drawn from all features alike, so 1 / n_features is what a feature has that neither
-    helps nor harms; by default those that have as much or more are kept.
+    fitness. Genes are drawn alike from all n features that are not constant, so 1 / n is what a feature has
+    that neither helps nor harms; by default those that have as much or more are kept. Constant ones score 0.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ categorical_features, n_jobs, random_state
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Share of the genes; sums to one.
+        Share of the genes; sums to one, unless all features are constant.
     genomes_ : list of ndarray
         The columns of every member of the final population.
     fitness_ : ndarray of shape (n_members,)
@@ -71,6 +71,9 @@ categorical_features, n_jobs, random_state
     (make_classification, 400 rows, 6 tables, 10 epochs) 80 % of the five best were relevant, and 20 % with
     the defaults of `GEFSClassifier`. The default rule kept 87 % of the relevant and 17 % of the irrelevant
     columns.
+
+    Ctrl-C leaves no scores, unlike `GEFSClassifier`, which keeps its population; with `checkpoint` the
+    generations up to then are in the file, and fitting again goes on from there.
 
     Examples
     --------
@@ -159,7 +162,9 @@ categorical_features, n_jobs, random_state
         self.genomes_ = [member.genome for member in population.members]
         self.fitness_ = population.fitness
         self.n_trained_, self.n_diverged_ = population.n_trained, population.n_diverged
-        return survival(self.genomes_, self.fitness_, table.n_columns)
+        self._n_varying = len(search.varying)
+        shares = survival(self.genomes_, self.fitness_, table.n_columns)
+        return shares if self._n_varying else np.zeros(table.n_columns)
 
     def _own_support(self) -> NDArray[np.bool_]:
-        return np.asarray(self.scores_ >= 1 / len(self.scores_))
+        return np.asarray(self.scores_ * self._n_varying >= 1)

@@ -25,6 +25,8 @@ Rows = NDArray[np.uint32]
 class Learner(Protocol):
     """Trains models and asks them, in threads; the outcome does not depend on how many."""
 
+    when_not_finite: str  # what is wrong, and what to do, if no model has finite outputs
+
     def train(
         self, genomes: Sequence[Genome], rows: Sequence[Rows], numbers: Sequence[int], done: Callable[[], Any]
     ) -> list[Any]:
@@ -35,6 +37,9 @@ class Learner(Protocol):
 
     def pack(self, model: Any) -> dict[str, NDArray[Any]]:
         """Arrays that a file can hold and from which, with the training data, the model can be made again."""
+
+    def can_unpack(self, packed: dict[str, NDArray[Any]], genome: Genome) -> bool:
+        """Whether these arrays can be a model of the genome."""
 
     def unpack(
         self,
@@ -63,6 +68,8 @@ class NetworkLearner:
         Threads.
     """
 
+    when_not_finite = "their weights or outputs are not finite. Use a smaller learning_rate."
+
     def __init__(
         self,
         values: NDArray[np.float32],
@@ -88,6 +95,18 @@ class NetworkLearner:
     def pack(self, model: Network) -> dict[str, NDArray[Any]]:
         """Return the weights."""
         return {"hidden": model.hidden, "output": model.output}
+
+    def can_unpack(self, packed: dict[str, NDArray[Any]], genome: Genome) -> bool:
+        """Whether the weights have the right shapes, and are finite."""
+        options, n_inputs = self.ensemble.options, len(self.coding.inputs_of(genome))
+        shapes = {
+            "hidden": (options.n_hidden, n_inputs + 1),
+            "output": (options.n_outputs, options.n_hidden + 1),
+        }
+        return packed.keys() == shapes.keys() and all(
+            array.shape == shapes[key] and array.dtype == np.float32 and bool(np.isfinite(array).all())
+            for key, array in packed.items()
+        )
 
     def unpack(
         self,
@@ -123,6 +142,24 @@ class ModelReader:
         """Read encoded rows."""
         return rows if self.plain else self.coding.code(rows)
 
+    def varying(self, values: NDArray[Any]) -> NDArray[np.int32]:
+        """Columns of which a model can see more than one value among these rows.
+
+        Examples
+        --------
+        >>> rows = np.array([[1.0, 5.0], [1.0, np.nan]])
+        >>> coding = InputCoding.learn(rows, (None, None))
+        >>> readers = [ModelReader(coding, plain, n_classes=2) for plain in (True, False)]
+        >>> [reader.varying(reader.values(rows)).tolist() for reader in readers]  # a network sees 0 twice
+        [[1], []]
+        """
+        if self.plain:
+            differ = (values != values[0]) & ~(np.isnan(values) & np.isnan(values[0]))
+            return np.flatnonzero(differ.any(axis=0)).astype(np.int32)
+        differ = (values != values[0]).any(axis=0)
+        blocks = zip(self.coding.starts[:-1], self.coding.starts[1:], strict=True)
+        return np.array([j for j, (a, b) in enumerate(blocks) if differ[a:b].any()], dtype=np.int32)
+
     def part(self, values: NDArray[Any], genome: Genome) -> NDArray[Any]:
         """Return what a model of this genome sees of the values."""
         part = values[:, genome if self.plain else self.coding.inputs_of(genome)]
@@ -148,8 +185,8 @@ class EstimatorLearner:
         The classifier.
     reader : ModelReader
         What it gets to see.
-    rows : ndarray of float64 of shape (n, n_columns)
-        Encoded training rows.
+    values : ndarray of shape (n, n_inputs)
+        Training rows, as the reader reads them.
     target, weights
         Class and weight of every row.
     seed : int
@@ -162,15 +199,19 @@ class EstimatorLearner:
         self,
         estimator: Any,
         reader: ModelReader,
-        rows: NDArray[np.float64],
+        values: NDArray[Any],
         target: NDArray[np.int32],
         weights: NDArray[np.float64] | None,
         seed: int,
         n_jobs: int | None,
     ) -> None:
         self.estimator = estimator
+        self.when_not_finite = (
+            f"the probabilities of {type(estimator).__name__} are not finite. Use another estimator, or set "
+            "other parameters."
+        )
         self.reader = reader
-        self.values = reader.values(rows)
+        self.values = values
         self.target = target
         self.weights = None if weights is None or (weights == weights[0]).all() else weights
         self.seed = seed
@@ -211,6 +252,10 @@ class EstimatorLearner:
     def pack(self, model: Any) -> dict[str, NDArray[Any]]:
         """Return nothing: an estimator cannot be stored safely, and is fitted again from its seed."""
         return {}
+
+    def can_unpack(self, packed: dict[str, NDArray[Any]], genome: Genome) -> bool:
+        """Whether there is nothing."""
+        return not packed
 
     def unpack(
         self,

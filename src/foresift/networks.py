@@ -30,10 +30,12 @@ from foresift.table import Schema, make_table
 
 __all__ = ["Backprop", "MLPEnsemble", "Network", "NetworkClassifier", "probabilities", "step_weights"]
 
+_MOST = 2**32 - 1  # the kernel counts with 32 bits
+
 # What every estimator that trains networks takes.
 NETWORK_CONSTRAINTS: dict[str, Any] = {
-    "n_hidden": [Interval(numbers.Integral, 1, None, closed="left"), None],
-    "epochs": [Interval(numbers.Integral, 1, None, closed="left")],
+    "n_hidden": [Interval(numbers.Integral, 1, _MOST, closed="both"), None],
+    "epochs": [Interval(numbers.Integral, 1, _MOST, closed="both")],
     "learning_rate": [Interval(numbers.Real, 0, None, closed="neither")],
     "momentum": [Interval(numbers.Real, 0, 1, closed="left")],
 }

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift._sklearn import HasMethods, Interval, Progress, StrOptions
-from foresift.checkpoints import load_population, save_population
+from foresift._sklearn import HasMethods, Interval, Progress, StrOptions, require_classifier
+from foresift.checkpoints import load_population, require_place, save_population
 from foresift.coding import InputCoding, encoded_rows
 from foresift.evolution import Evolution, Judge, Population, Settings
+from foresift.genes import Genome
 from foresift.learners import EstimatorLearner, Learner, ModelReader, NetworkLearner
 from foresift.networks import NETWORK_CONSTRAINTS, Backprop
 from foresift.table import Table
@@ -70,11 +71,14 @@ class Search:
         Reads rows for prediction.
     about : dict
         What identifies the search: a digest of the data, the seed, the parameters.
+    varying : ndarray of int32
+        The columns that are not constant; if there are any, no other is in a genome.
     """
 
     evolution: Evolution
     reader: ModelReader
     about: dict[str, Any]
+    varying: Genome
 
 
 def open_search(owner: Any, table: Table, weights: NDArray[np.float64] | None, seed: int) -> Search:
@@ -96,14 +100,19 @@ def open_search(owner: Any, table: Table, weights: NDArray[np.float64] | None, s
             f"n_candidates={owner.n_candidates} is less than population={owner.population}, which is trained "
             "first: raise the one or lower the other."
         )
+    require_place(owner.checkpoint)
+    networks = isinstance(owner.estimator, str)
+    if not networks:
+        require_classifier(owner.estimator, type(owner).__name__)
     rows, target = encoded_rows(table), table.target
     if weights is not None and not weights.all():
         used = weights > 0
         rows, target, weights = rows[used], target[used], weights[used]
     coding = InputCoding.learn(rows, table.schema.categories, weights)
-    networks = isinstance(owner.estimator, str)
     plain = not networks and "categorical_features" in owner.estimator.get_params(deep=False)
     reader = ModelReader(coding, plain, table.n_classes)
+    values = reader.values(rows)
+    varying = reader.varying(values)
     mode = owner.evaluate if owner.evaluate != "auto" else "training" if networks else "oob"
 
     judged = np.ones(len(rows)) if weights is None else weights / weights.mean()
@@ -128,9 +137,9 @@ def open_search(owner: Any, table: Table, weights: NDArray[np.float64] | None, s
             momentum=owner.momentum,
             seed=seed,
         )
-        learner = NetworkLearner(coding.code(rows), coding, target, remaining, options, owner.n_jobs)
+        learner = NetworkLearner(values, coding, target, remaining, options, owner.n_jobs)
     else:
-        learner = EstimatorLearner(owner.estimator, reader, rows, target, remaining, seed, owner.n_jobs)
+        learner = EstimatorLearner(owner.estimator, reader, values, target, remaining, seed, owner.n_jobs)
     settings = Settings(
         owner.population,
         owner.n_offspring,
@@ -142,15 +151,16 @@ def open_search(owner: Any, table: Table, weights: NDArray[np.float64] | None, s
         seed,
     )
     judge = Judge(target, judged, unseen_only=mode == "oob")
-    evolution = Evolution(learner, judge, settings, table.n_columns, trained_on, shares)
+    columns = varying if len(varying) else np.arange(table.n_columns, dtype=np.int32)
+    evolution = Evolution(learner, judge, settings, columns, trained_on, shares)
     fixed = {name: getattr(owner, name) for name in SEARCH_PARAMETERS if name not in _FREE}
     about = {
-        "data": _digest(rows, target, weights),
+        "data": _digest(rows, target, weights, coding, table),
         **fixed,
         "estimator": repr(owner.estimator),
         **asdict(settings),
     }
-    return Search(evolution, reader, about)
+    return Search(evolution, reader, about, varying)
 
 
 def run_search(
@@ -232,8 +242,16 @@ def _held_out(target: NDArray[np.int32], fraction: float, seed: int) -> NDArray[
     return mask
 
 
-def _digest(rows: NDArray[np.float64], target: NDArray[np.int32], weights: NDArray[np.float64] | None) -> str:
-    digest = hashlib.sha256(repr(rows.shape).encode())
-    for array in (rows, target, weights):
+def _digest(
+    rows: NDArray[np.float64],
+    target: NDArray[np.int32],
+    weights: NDArray[np.float64] | None,
+    coding: InputCoding,
+    table: Table,
+) -> str:
+    """Fingerprint of the data and of what its codes mean."""
+    known = [None if names is None else np.asarray(names).tolist() for names in table.schema.categories]
+    digest = hashlib.sha256(repr((rows.shape, known, table.classes.tolist())).encode())
+    for array in (rows, target, weights, coding.starts.astype(np.int64), coding.nominal):
         digest.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

@@ -57,6 +57,29 @@ def test_pvalues_of_unlike_columns_are_those_of_chance(told):
             assert share > alpha / 2.5 - 3 * error
 
 
+@pytest.mark.parametrize(("shift", "stretch"), [(1, 1), (3, 1), (3, 2), (0, 2.5)])
+def test_an_odd_column_among_many_alike_has_a_yardstick_of_its_own(shift, stretch):
+    rng = np.random.default_rng(3)
+    pvalues = []
+    for _ in range(150):
+        roots = rng.normal(size=(300, 11))
+        roots[0] = shift + stretch * roots[0]
+        pvalues.append(pooled_pvalues(standardized((1 + 0.03 * roots) ** 3, np.zeros(300))))
+    pvalues = np.array(pvalues)
+    for alpha in (0.01, 0.05, 0.1):
+        assert (pvalues[:, 0] <= alpha).mean() < 1.5 * alpha + 3 * np.sqrt(alpha / 150)
+        assert (pvalues[:, 1:] <= alpha).mean() == pytest.approx(alpha, rel=0.15)
+
+
+def test_the_yardstick_of_an_odd_column():
+    rng = np.random.default_rng(4)
+    roots = np.array([rng.permutation(np.linspace(1, 2, 11)) for _ in range(40)])
+    roots[7] = 5 + 4 * (roots[7] - 1.5)
+    z = standardized(roots**3, np.zeros(40))
+    twins = roots[7, 1:]
+    assert z[7, 0] == pytest.approx((roots[7, 0] - twins.mean()) / twins.std(ddof=1))
+
+
 def test_unknown_twins_are_left_out():
     rng = np.random.default_rng(2)
     scores = gammas(rng, np.full(20, 4.0), np.ones(20))

@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from foresift import ForestGainSelector
+from foresift import ForestGainSelector, redundancy
 from foresift.datasets import make_simple
+from foresift.redundancy import redundant_with
+from foresift.table import make_table
 
 
 def selected(make, seed, **options):
@@ -165,3 +167,135 @@ def test_weights_and_tiny_tables():
     for n in (4, 9, 12):
         few = clone(selector).set_params(n_features_to_select=2).fit(X[:n], np.arange(n) % 2)
         assert few.support_.sum() == 2
+
+
+def test_rows_of_weight_0_do_not_matter():
+    rng = np.random.default_rng(0)
+    X, y = numeric_copy(rng)
+    X = np.vstack([X, rng.normal(size=(200, 4))])  # copies no more, but for the weights
+    y, weights = np.append(y, y), np.repeat([1.0, 0.0], 200)
+    options = {"redundancy": 0.5, "bound": "exact", "n_estimators": 20, "random_state": 0}
+    weighted = ForestGainSelector(**options).fit(X, y, sample_weight=weights)
+    assert weighted.redundancy_[:2].max() == 1
+    assert weighted.support_[:2].sum() == 1
+
+
+# --- pairs ---
+
+
+def leader(columns, y, seed, **options):
+    """What the second column is redundant with."""
+    table = make_table(pd.DataFrame(dict(zip("abcdefgh", columns, strict=False))), np.asarray(y).astype(int))
+    return redundant_with(table, None, np.arange(len(columns)), 0.5, seed, **options)[1]
+
+
+def noisy_copy(f, g, e):
+    return [f, f + 0.1 * e], f + 0.5 * g > 0
+
+
+def noisy_copy_of_a_part_of_an_xor(f, g, e):
+    return [f, f + 0.02 * e], (f > 0) ^ (g > 0)
+
+
+def noisy_square(f, g, e):
+    return [f, f**2 + 0.05 * e], abs(f) > 0.7
+
+
+def noisy_category(f, g, e):
+    a = np.digitize(f, [-0.7, 0, 0.7])
+    return [a.astype(str), np.where(abs(e) > 2, 3 - a, a).astype(str)], np.isin(a, [1, 2]) ^ (g > 1)
+
+
+def other_term(f, g, e):
+    return [f, g], f + g > 0
+
+
+def correlated_term(f, g, e):
+    return [f, 0.7 * f + 0.7 * g], f + g > 0
+
+
+def other_part_of_an_xor(f, g, e):
+    return [f, g], (f > 0) ^ (g > 0)
+
+
+def correlated_part_of_an_xor(f, g, e):
+    return [f, 0.7 * f + 0.7 * g], (f > 0) ^ (0.7 * f + 0.7 * g > 0)
+
+
+def other_measurement(f, g, e):
+    return [f + 0.8 * g, f + 0.8 * e], f > 0
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [(make, 0) for make in (noisy_copy, noisy_copy_of_a_part_of_an_xor, noisy_square, noisy_category)]
+    + [(make, -1) for make in (other_term, correlated_term, other_part_of_an_xor)]
+    + [(make, -1) for make in (correlated_part_of_an_xor, other_measurement)],
+)
+def test_copies_are_redundant_and_partners_are_not(make, expected):
+    found = [leader(*make(*np.random.default_rng(seed).normal(size=(3, 300))), seed) for seed in range(10)]
+    assert found.count(expected) >= 9
+
+
+def test_pairs_look_at_a_bounded_number_of_rows_and_partners(monkeypatch):
+    asked = []
+    share = redundancy._Pairs.share
+
+    def watch(self, i, k, relation):
+        asked.append((i, k, len(self._rows)))
+        return share(self, i, k, relation)
+
+    monkeypatch.setattr(redundancy._Pairs, "share", watch)
+    monkeypatch.setattr(redundancy, "MOST_ROWS", 150)
+    rng = np.random.default_rng(0)
+    f = rng.normal(size=200)
+    X = f[:, np.newaxis] + 0.6 * rng.normal(size=(200, 40))
+    leaders = redundant_with(make_table(X, (f > 0).astype(int)), None, np.arange(40), 0.9, 0)
+    assert (leaders < 0).sum() > 20
+    assert {n for _, _, n in asked} == {150}
+    assert max(np.bincount([i for i, _, _ in asked])) == redundancy.PARTNERS
+    pairs = redundancy._Pairs(make_table(X[:150], f[:150] > 0), None, np.arange(40), 0)
+    parts = [np.argsort(np.argsort(X[:150, j])) * 6 // 150 for j in range(40)]  # sqrt(150 / 4) quantiles
+    assert np.array_equal(pairs._parts, parts)
+
+
+def test_relations_and_information_are_those_of_the_counts():
+    rng = np.random.default_rng(1)
+    n = 120
+    frame = pd.DataFrame(
+        {"a": rng.integers(0, 3, n), "b": rng.integers(0, 4, n), "c": rng.choice(list("xyz"), n)}
+    )
+    y, weights = rng.integers(0, 3, n), rng.integers(1, 4, n).astype(float)
+    pairs = redundancy._Pairs(make_table(frame, y), weights, np.arange(3), 0)
+    repeated = frame.loc[frame.index.repeat(weights.astype(int))].assign(y=np.repeat(y, weights.astype(int)))
+
+    def entropy(*names):
+        shares = repeated.value_counts(list(names), normalize=True)
+        return -(shares * np.log(shares)).sum()
+
+    for k, name in ((1, "b"), (2, "c")):
+        expected = 2 * (1 - entropy("a", name) / (entropy("a") + entropy(name)))
+        assert pairs.relations(0, [1, 2])[k - 1] == pytest.approx(expected)
+        given = pairs._information(pairs._parts[:1], pairs._parts[k])
+        expected = entropy("a", name) + entropy("y", name) - entropy("a", "y", name) - entropy(name)
+        assert given == pytest.approx([expected])
+    alone = pairs._information(pairs._parts[:1], np.zeros(n, dtype=np.int64))
+    assert alone == pytest.approx([entropy("a") + entropy("y") - entropy("a", "y")])
+
+
+def test_values_are_exchanged_inside_lots():
+    rng = np.random.default_rng(2)
+    lots = rng.permutation(np.repeat(np.arange(7), [1, 4, 5, 4, 6, 9, 4]))
+    sources = redundancy._sources(lots, rng.random((3, len(lots))))
+    for source in sources:
+        assert sorted(source) == list(range(len(lots)))
+        assert np.array_equal(lots[source], lots)
+        assert ((source == np.arange(len(lots))) == (lots == 0)).all()  # nobody keeps his own, but if alone
+    assert not np.array_equal(sources[0], sources[1])
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 9])
+def test_tiny_tables_have_an_answer(n):
+    x = np.arange(float(n))
+    assert leader([x, -x], np.arange(n) % 2, 0) == 0
+    assert leader([x, np.where(x > 0, np.nan, 1.0)], np.arange(n) % 2, 0) in (-1, 0)

@@ -5,9 +5,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from callbacks import Listener
 from sklearn.base import clone
 
 from foresift import RelevanceSelector
+from foresift._sklearn import HAS_CALLBACKS
 from foresift.stats import selection_stability
 
 QUICK = {"n_estimators": 20, "random_state": 0}
@@ -107,6 +109,22 @@ def test_a_noisy_copy_is_redundant_and_a_partner_is_not():
     assert selector.redundant_with_[[1, 2]].tolist() == [-1, -1]
 
 
+def test_redundancy_can_be_left_out_and_is_counted_in_the_progress():
+    X, y = signal()
+    X[:, 3] = X[:, 0]
+    for limit, n_tasks in ((0.5, 30), (None, 20)):
+        selector = RelevanceSelector(redundancy=limit, **QUICK)
+        if HAS_CALLBACKS:
+            listener = Listener()
+            selector.set_callbacks(listener)
+        selector.fit(X, y)
+        assert selector.redundant_with_[3] == (0 if limit else -1)
+        if HAS_CALLBACKS:
+            assert len(listener.ended) == n_tasks + 1  # and the fit
+    with pytest.raises(ValueError, match="minimal=True keeps one feature of each group"):
+        RelevanceSelector(redundancy=None, minimal=True).fit(X, y)
+
+
 def test_nominal_columns_missing_values_and_several_classes():
     rng = np.random.default_rng(0)
     n = 300
@@ -126,10 +144,15 @@ def test_nominal_columns_missing_values_and_several_classes():
 def test_rows_of_weight_0_are_not_there_and_a_common_weight_does_nothing():
     X, y = signal()
     weights = (np.arange(len(y)) % 3 > 0).astype(float)
+    X[:, 11] = np.where(weights > 0, X[:, 0], -2 * X[:, 0] ** 2)  # a copy, and a noisy one, where it counts
+    X[:, 10] = np.where(weights > 0, X[:, 1] + 0.05 * X[:, 9], X[:, 8])
     weighted = RelevanceSelector(**QUICK).fit(X, y, sample_weight=weights)
     dropped = RelevanceSelector(**QUICK).fit(X[weights > 0], y[weights > 0])
     assert np.array_equal(weighted.relevant_, dropped.relevant_)
     assert weighted.gains_ == pytest.approx(dropped.gains_)
+    assert np.array_equal(weighted.redundant_with_, dropped.redundant_with_)
+    assert weighted.redundant_with_[11] == 0
+    assert (weighted.redundant_with_[[1, 10]] == [10, 1]).sum() == 1
     plain = RelevanceSelector(**QUICK).fit(X, y)
     shares = RelevanceSelector(**QUICK).fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
     assert shares.gains_ == pytest.approx(plain.gains_)

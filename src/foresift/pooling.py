@@ -11,6 +11,7 @@ from foresift.table import Table
 __all__ = ["kinds_of", "pooled_pvalues", "standardized"]
 
 _NEAR = 0.3  # columns whose numbers of values differ by less, in logarithms, are of one kind
+_ODD = 2.0  # standard errors from the mean of its kind from which a column is on its own
 _TIE = 1e-9  # scores closer than this are equal but for rounding
 
 
@@ -34,7 +35,8 @@ def standardized(scores: NDArray[np.float64], kinds: NDArray[np.float64]) -> NDA
 
     Mean gains by chance are about gamma distributed, their cube roots normal (Wilson & Hilferty 1931). The
     mean and the variance of a column are those of its twins, shrunk to those of all columns of like kind as
-    far as these do not differ by more than chance (empirical Bayes). A twin is compared with the other twins
+    far as these do not differ by more than chance (empirical Bayes); a column whose twins are further from
+    its kind, or spread wider, than chance goes has its own. A twin is compared with the other twins
     of its column, so that it has no part in its own yardstick.
 
     Parameters
@@ -95,12 +97,21 @@ class _Window:
 def _moments(
     twins: NDArray[np.float64], window: _Window, of_mean: float, of_variance: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and variance of each column's twins, shrunk to those of the window by these shares."""
+    """Mean and variance of each column's twins, shrunk to those of the window by these shares.
+
+    One share for all columns is wrong for a few odd ones among many alike: these keep what is theirs if it is
+    further from the window than chance goes (limited translation, Efron & Morris 1972). Of variances only the
+    large ones: a small one that is due to chance would give the pool a long tail, which costs power.
+    """
     mean, variance = np.nanmean(twins, axis=1), _variance(twins)
     near_mean, near_variance = window.mean(mean), window.mean(variance)
-    mean = near_mean + of_mean * (mean - near_mean)
-    variance = near_variance * (variance / near_variance) ** of_variance
-    return mean, variance
+    logs, n_twins = np.log(variance), twins.shape[1]
+    part = 1 - 1 / window.size
+    odd = np.abs(mean - near_mean) > _ODD * np.sqrt(near_variance / n_twins * part)
+    wide = logs - window.mean(logs) > _ODD * np.sqrt(polygamma(1, (n_twins - 1) / 2) * part)
+    mean = np.where(odd, mean, near_mean + of_mean * (mean - near_mean))
+    shrunk = near_variance * (variance / near_variance) ** of_variance
+    return mean, np.where(wide, variance, shrunk)
 
 
 def _shrinkage(twins: NDArray[np.float64], window: _Window) -> tuple[float, float]:

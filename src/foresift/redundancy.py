@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import entr
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -18,10 +20,16 @@ from foresift.uncertainty import symmetrical_uncertainty
 __all__ = ["explained_shares", "redundant_with"]
 
 MOST_TREES, LEAST_TREES, ROWS_IN_ALL = 400, 50, 400_000  # small tables have few nodes, so more trees
-PAIR_TREES = 50  # for two columns, each of which is tried at every other node
-RELATED = 0.1  # symmetrical uncertainty of quantiles: two normal columns with a correlation of about 0.6
-QUANTILES = 8
 LOT = 4  # rows, at least, that are predicted about the same and exchange their values
+
+# For pairs of columns.
+RELATED = 0.1  # symmetrical uncertainty of quantiles: two normal columns with a correlation of about 0.6
+PARTNERS = 3  # kept columns a candidate is compared with
+QUANTILES, CATEGORIES = 8, 15  # parts of a numeric and of a nominal column, at most
+MOST_ROWS = 4000
+N_SHUFFLES = 8
+CELLS = 2**20  # of tables of counts at a time
+STEPS = 10  # in which the work is told
 
 
 def explained_shares(
@@ -64,18 +72,33 @@ def explained_shares(
         Shares from 0 to 1; 0 for the best feature, NaN for columns that were not asked for.
     """
     shares = np.full(table.n_columns, np.nan)
+    table, weights = _that_count(table, weights, candidates)
+    rows = np.arange(table.n_rows)
     kept: list[int] = []
-    for candidate in candidates.tolist():
+    for candidate, column in enumerate(candidates.tolist()):
         if n_wanted is not None and len(kept) == n_wanted:
             break
-        rng = np.random.default_rng([seed, candidate])
-        if any(_same(table, candidate, column) for column in kept):
-            shares[candidate] = 1.0
+        rng = np.random.default_rng([seed, column])
+        if any(_same(table, candidate, other, rows) for other in kept):
+            shares[column] = 1.0
         else:
-            shares[candidate] = _share(table, weights, kept, candidate, rng, options) if kept else 0.0
-        if shares[candidate] < redundant_from:
+            shares[column] = _share(table, weights, kept, candidate, rng, options) if kept else 0.0
+        if shares[column] < redundant_from:
             kept.append(candidate)
     return shares
+
+
+def _that_count(
+    table: Table, weights: NDArray[np.float64] | None, columns: NDArray[np.intp]
+) -> tuple[Table, NDArray[np.float64] | None]:
+    """Return these columns, in this order, without the rows of weight 0, and the weights of the others."""
+    rows = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights > 0)
+    store = _core.ColumnStore(len(rows), 65_536)
+    for column in columns.tolist():
+        _add(store, table, column, _codes(table, column)[rows])
+    target = np.asarray(table.target)[rows]
+    fewer = Table(store, Schema(None, (None,) * len(columns)), target, table.classes)
+    return fewer, None if weights is None else weights[rows]
 
 
 def redundant_with(
@@ -84,16 +107,24 @@ def redundant_with(
     candidates: NDArray[np.intp],
     redundant_from: float,
     seed: int,
-    options: dict[str, Any],
+    progress: Progress | None = None,
 ) -> NDArray[np.intp]:
     """For each feature the better one, not redundant itself, that tells the same about the classes.
 
-    As `explained_shares`, but with every better feature alone, and only with those it is related to at all.
+    The question is that of `explained_shares`, put to pairs of columns and answered without forests: a
+    candidate is compared with the `PARTNERS` kept columns it is related to most. Rows next to each other in
+    the kept column exchange their values of the candidate, which leaves what the kept one knows of it. What
+    the candidate tells about the classes is its mutual information with them, alone and beside the kept
+    column, above what it is after shuffling; the share of it that is left is what the kept one accounts for.
+    Numeric columns count by quantiles, at most `MOST_ROWS` rows are looked at. One column costs at most as
+    many tests as there are partners, and one table of counts with every kept one.
 
     Parameters
     ----------
-    table, weights, candidates, redundant_from, seed, options
+    table, weights, candidates, redundant_from, seed
         As in `explained_shares`.
+    progress : Progress or None, default=None
+        Is told `STEPS` times that a part of the work is done.
 
     Returns
     -------
@@ -101,39 +132,152 @@ def redundant_with(
         The feature that accounts for the largest share, if it is at least `redundant_from`; else -1.
     """
     leaders = np.full(table.n_columns, -1)
-    kept: list[int] = []
-    for candidate in candidates.tolist():
-        rng = np.random.default_rng([seed, len(kept)])
-        shares = {}
-        for column in kept:
-            if _same(table, candidate, column):
-                shares = {column: 1.0}
-                break
-            if _relation(table, candidate, column) >= RELATED:
-                shares[column] = _share(table, weights, [column], candidate, rng, options, PAIR_TREES)
-        if shares and max(shares.values()) >= redundant_from:
-            leaders[candidate] = max(shares, key=shares.__getitem__)
-        else:
-            kept.append(candidate)
+    n_told = 0
+    if len(candidates):
+        pairs = _Pairs(table, weights, candidates, seed)
+        kept: list[int] = []  # positions among the candidates, as in `pairs`
+        for i in range(len(candidates)):
+            leader = pairs.leader(i, kept, redundant_from)
+            if leader < 0:
+                kept.append(i)
+            else:
+                leaders[candidates[i]] = candidates[leader]
+            due = STEPS * (i + 1) // len(candidates)
+            if progress is not None and due > n_told:
+                progress.advance(due - n_told)
+            n_told = due
+    elif progress is not None:
+        progress.advance(STEPS)
     return leaders
 
 
-def _relation(table: Table, a: int, b: int) -> float:
-    """Symmetrical uncertainty of two columns, numeric ones by quantiles."""
-    parts = [_parts(table, column) for column in (a, b)]
-    size = int(parts[1].max()) + 1
-    counts = np.bincount(parts[0] * size + parts[1], minlength=(int(parts[0].max()) + 1) * size)
-    return float(symmetrical_uncertainty(counts.reshape(-1, size)))
+class _Pairs:
+    """What pairs of columns tell about each other and about the classes; what is of one column is kept."""
+
+    def __init__(
+        self,
+        table: Table,
+        weights: NDArray[np.float64] | None,
+        columns: NDArray[np.intp],
+        seed: int,
+    ) -> None:
+        rng = np.random.default_rng([seed, 1])
+        self._table, self._columns = table, columns
+        self._counted = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights > 0)
+        n_rows = min(MOST_ROWS, len(self._counted))
+        self._rows = rows = np.sort(rng.choice(self._counted, n_rows, replace=False))
+        self._weights = np.ones(len(rows)) if weights is None else weights[rows]
+        self._target = np.asarray(table.target)[rows].astype(np.int64)
+        n_quantiles = max(2, min(QUANTILES, math.isqrt(len(rows) // 4)))
+        self._parts = np.array([_parts(table, int(j), rows, n_quantiles) for j in columns], dtype=np.int64)
+        self._n_parts = int(self._parts.max()) + 1
+        # The same for all pairs, so that the outcome for one does not depend on which others were asked.
+        self._keys = rng.random((N_SHUFFLES, len(rows)))
+        self._lots: dict[int, NDArray[np.intp]] = {}
+
+    def leader(self, i: int, kept: list[int], redundant_from: float) -> int:
+        """Which of the kept accounts for most of column i, if for enough; else -1."""
+        relations = self.relations(i, kept)
+        best, most = -1, redundant_from
+        for at in np.argsort(-relations, kind="stable")[:PARTNERS]:
+            k = kept[at]
+            if relations[at] < RELATED:
+                break
+            if _same(self._table, int(self._columns[i]), int(self._columns[k]), self._counted):
+                return k
+            share = self.share(i, k, float(relations[at]))
+            if share > most or (best < 0 and share == most):
+                best, most = k, share
+        return best
+
+    def relations(self, i: int, others: list[int]) -> NDArray[np.float64]:
+        """Symmetrical uncertainty of column i and each of the others."""
+        size = self._n_parts
+        found = [np.empty(0)]
+        lot = max(1, CELLS // max(size * size, len(self._rows)))
+        for begin in range(0, len(others), lot):
+            parts = self._parts[others[begin : begin + lot]] * size + self._parts[i]
+            found.append(symmetrical_uncertainty(self._counts(parts, size * size).reshape(-1, size, size)))
+        return np.concatenate(found)
+
+    def share(self, i: int, k: int, relation: float) -> float:
+        """Share of what column i tells about the classes that column k accounts for."""
+        own, beside = self._parts[i], self._parts[k]
+        twins = own[_sources(self._lots_of(k), self._keys)]
+        anywhere = own[np.argsort(self._keys, axis=1)]
+        inside = own[_sources(beside, self._keys)]
+        alone = self._information(np.vstack([own, twins, anywhere]), np.zeros_like(beside))
+        together = self._information(np.vstack([own, twins, inside]), beside)
+        told = (alone + together).reshape(-1)
+        chance = told[1 + N_SHUFFLES :]
+        above = told[: 1 + N_SHUFFLES] - chance.mean()
+        # Neither alone nor beside k does it tell more than chance: what it tells, it tells with others. What
+        # counts then is how much the two columns are the same.
+        if above[0] <= 2 * chance.std():
+            return relation
+        return float(np.clip(above[1:].mean() / above[0], 0, 1))
+
+    def _information(self, parts: NDArray[np.int64], given: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Mutual information of each row of `parts` and the classes, given other parts."""
+        n_given, size, n_classes = int(given.max()) + 1, self._n_parts, self._table.n_classes
+        cells = (given * size + parts) * n_classes + self._target
+        shape = (len(parts), n_given, size, n_classes)
+        counts = self._counts(cells, n_given * size * n_classes).reshape(shape)
+
+        def entropies(some: NDArray[np.float64]) -> NDArray[np.float64]:
+            return np.asarray(entr(some).reshape(len(parts), -1).sum(axis=1))
+
+        shares = counts / self._weights.sum()
+        by_class, by_part = shares.sum(axis=2), shares.sum(axis=3)
+        return entropies(by_class) + entropies(by_part) - entropies(shares) - entropies(by_part.sum(axis=2))
+
+    def _counts(self, cells: NDArray[np.int64], n_cells: int) -> NDArray[np.float64]:
+        """Weight in each cell, for every row of `cells`."""
+        cells = cells + n_cells * np.arange(len(cells))[:, np.newaxis]
+        weights = np.broadcast_to(self._weights, cells.shape).reshape(-1)
+        return np.asarray(np.bincount(cells.reshape(-1), weights, n_cells * len(cells)), dtype=np.float64)
+
+    def _lots_of(self, k: int) -> NDArray[np.intp]:
+        """Rows next to each other in column k, at least `LOT` of them, or those of one category."""
+        if self._table.store.is_nominal(int(self._columns[k])):
+            return self._parts[k]
+        if k not in self._lots:
+            codes = _codes(self._table, int(self._columns[k]))[self._rows]
+            order = np.argsort(codes, kind="stable")
+            level = np.cumsum(np.diff(codes[order], prepend=codes[order[0]]) != 0)
+            lots = np.empty(len(codes), dtype=np.intp)
+            lots[order] = _merged(level, LOT)
+            self._lots[k] = lots
+        return self._lots[k]
 
 
-def _parts(table: Table, column: int) -> NDArray[np.int64]:
-    """Categories, or quantiles; missing is one more."""
-    codes = _codes(table, column)
-    n_values = table.store.n_values(column)
-    if table.store.is_nominal(column) or n_values <= QUANTILES:
-        return codes
-    ranks = np.cumsum(np.bincount(codes, minlength=n_values + 1)[:n_values])
-    of_code = np.append((QUANTILES * (ranks - 1)) // max(1, int(ranks[-1])), QUANTILES)
+def _sources(lots: NDArray[Any], keys: NDArray[np.float64]) -> NDArray[np.intp]:
+    """For every row the one it takes its value from: the next one of its lot in the order of the keys."""
+    order = np.argsort(lots + keys, axis=1)
+    ordered = lots[order[0]]  # the same lots in every order
+    first = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))
+    following = np.roll(order, -1, axis=1)
+    following[:, np.append(first[1:], len(lots)) - 1] = order[:, first]
+    sources = np.empty_like(order)
+    np.put_along_axis(sources, order, following, axis=1)
+    return sources
+
+
+def _parts(table: Table, column: int, rows: NDArray[np.intp], n_quantiles: int) -> NDArray[np.int64]:
+    """Quantiles, or the commonest categories and one for the rest; missing is a part of its own."""
+    codes = _codes(table, column)[rows]
+    missing = table.store.n_values(column)
+    counts = np.bincount(codes, minlength=missing + 1)
+    if table.store.is_nominal(column):
+        of_code = np.minimum(np.argsort(np.argsort(-counts, kind="stable")), CATEGORIES)
+        return np.asarray(of_code[codes])
+    counts, n_missing = counts[:missing], counts[missing]
+    if np.count_nonzero(counts) <= n_quantiles:
+        of_code = np.cumsum(counts > 0) - 1
+    else:
+        ranks = np.cumsum(counts)
+        of_code = (n_quantiles * (ranks - 1)) // int(ranks[-1])
+    of_code = np.append(np.maximum(of_code, 0), max(0, int(of_code.max(initial=-1))) + (n_missing > 0))
     return np.asarray(of_code[codes])
 
 
@@ -144,13 +288,12 @@ def _share(
     candidate: int,
     rng: np.random.Generator,
     options: dict[str, Any],
-    most_trees: int = MOST_TREES,
 ) -> float:
     twin = _twin(table, kept, candidate, rng)
     codes = _codes(table, candidate)
     # The same draws of columns for both: a twin that differs little meets almost the same nodes.
     seed = int(rng.integers(2**63))
-    n_estimators = max(LEAST_TREES, min(most_trees, ROWS_IN_ALL // table.n_rows))
+    n_estimators = max(LEAST_TREES, min(MOST_TREES, ROWS_IN_ALL // table.n_rows))
     options = {**options, "n_estimators": n_estimators}
     own = _above_chance(table, weights, kept, candidate, codes, seed, options)
     # A candidate that is no better than chance beside the kept ones has nothing left to be explained.
@@ -224,18 +367,22 @@ def _merged(level: NDArray[np.intp], size: int) -> NDArray[np.intp]:
     return lots[level]
 
 
-def _same(table: Table, a: int, b: int) -> bool:
-    """Whether two columns tell the same: equal or reversed ranks, or categories by other names."""
+def _same(table: Table, a: int, b: int, rows: NDArray[np.intp]) -> bool:
+    """Whether two columns tell the same in these rows: equal or reversed ranks, or categories renamed."""
     store = table.store
-    if store.is_nominal(a) != store.is_nominal(b) or store.n_values(a) != store.n_values(b):
+    if store.is_nominal(a) != store.is_nominal(b):
         return False
-    first, second, n = _codes(table, a), _codes(table, b), store.n_values(a)
-    if not np.array_equal(first == n, second == n):  # missing in the same rows
+    first, second = (_codes(table, column)[rows] for column in (a, b))
+    unknown = first == store.n_values(a)
+    if not np.array_equal(unknown, second == store.n_values(b)):  # missing in the same rows
         return False
+    ranks = [np.unique(codes[~unknown], return_inverse=True)[1] for codes in (first, second)]
+    if unknown.all() or ranks[0].max() != ranks[1].max():
+        return bool(unknown.all())
     if store.is_nominal(a):
-        pairs = np.unique(first * (n + 1) + second)
-        return len(pairs) == len(np.unique(first)) == len(np.unique(second))
-    return np.array_equal(first, second) or bool(((first == n) | (first == n - 1 - second)).all())
+        n_values = int(ranks[0].max()) + 1
+        return len(np.unique(ranks[0] * n_values + ranks[1])) == n_values
+    return np.array_equal(ranks[0], ranks[1]) or np.array_equal(ranks[0], ranks[1].max() - ranks[1])
 
 
 def _codes(table: Table, column: int) -> NDArray[np.int64]:

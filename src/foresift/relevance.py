@@ -14,7 +14,7 @@ from foresift._sklearn import Interval, Progress, RealNotInt, StrOptions, seed_o
 from foresift.growing import scale_up
 from foresift.pooling import kinds_of, pooled_pvalues, standardized
 from foresift.ranking import RankingSelector
-from foresift.redundancy import redundant_with
+from foresift.redundancy import STEPS, redundant_with
 from foresift.stats import Stability, adjusted_pvalues, selection_stability
 from foresift.table import Table
 from foresift.twins import alike, gather_twins
@@ -58,9 +58,10 @@ class RelevanceSelector(RankingSelector):
     min_share : float, default=0
         Cuts of numeric columns leave at least this share of the node's rows on either side, if the column has
         such a cut. 0.4 makes trees that see features which matter only together; see Notes.
-    redundancy : float, default=0.5
-        A relevant feature is redundant with a better one if at least this share of its gain above chance is
-        left when only what the other knows of it is left.
+    redundancy : float or None, default=0.5
+        A relevant feature is redundant with a better one if at least this share of what it tells about the
+        classes is left when only what the other knows of it is left. It is compared with the three better
+        ones it is related to most. None leaves the question out.
     n_half_samples : int, default=0
         Number of random halvings of the rows on which the selection is repeated, both halves each, to measure
         its stability. Each costs about as much as the fit itself.
@@ -90,7 +91,8 @@ class RelevanceSelector(RankingSelector):
     gains_, expected_gains_ : ndarray of shape (n_features,)
         Mean gain in bits of every column, and of its twins.
     redundant_with_ : ndarray of int of shape (n_features,)
-        For every relevant feature that tells the same as a better one, the number of that feature; else -1.
+        For every relevant feature that tells the same as a better one, the number of that feature; else -1,
+        as for all features if `redundancy` is None.
     stability_ : Stability or None
         Agreement of the selections of half of the rows: `value` (1: always the same, 0: as if drawn at
         random), `lower` and `upper` end of a 95 % interval; see `foresift.stats.selection_stability`. None
@@ -154,7 +156,7 @@ class RelevanceSelector(RankingSelector):
         "max_depth": [Interval(numbers.Integral, 1, None, closed="left"), None],
         "min_samples_split": [Interval(numbers.Integral, 2, None, closed="left")],
         "min_share": [Interval(numbers.Real, 0, 0.5, closed="left")],
-        "redundancy": [Interval(numbers.Real, 0, 1, closed="right")],
+        "redundancy": [Interval(numbers.Real, 0, 1, closed="right"), None],
         "n_half_samples": [Interval(numbers.Integral, 0, None, closed="left")],
         "nominal_splits": [StrOptions({"subsets", "multiway"})],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
@@ -200,32 +202,36 @@ class RelevanceSelector(RankingSelector):
         self.random_state = random_state
 
     def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        if self.minimal and self.redundancy is None:
+            raise ValueError(
+                "minimal=True keeps one feature of each group, and redundancy=None looks for none."
+            )
         weights, seed = scale_up(weights), seed_of(self.random_state)
         if weights is not None and np.allclose(weights, 1):  # rounding must not decide what may be split
             weights = None
         order, first = alike(table, weights)
-        with track(self, self.n_estimators * (1 + 2 * self.n_half_samples), task="tree") as progress:
+        n_tasks = self.n_estimators * (1 + 2 * self.n_half_samples)
+        n_tasks += 0 if self.redundancy is None else STEPS
+        with track(self, n_tasks, task="tree") as progress:
             z, means = self._pass(table, weights, order, first, seed, progress)
             halves = self._halves(table, weights, order, first, seed, progress)
+            self.pvalues_, self.adjusted_pvalues_ = self._tests(z)
+            self.relevant_ = self.adjusted_pvalues_ <= self.alpha
+            scores = self._scores(z[:, 0], np.isin(first, order))
+            self.redundant_with_ = np.full(table.n_columns, -1)
+            if self.redundancy is not None:
+                best_first = np.argsort(-scores, kind="stable")
+                best_first = best_first[self.relevant_[best_first]]
+                self.redundant_with_ = redundant_with(
+                    table, weights, best_first, self.redundancy, seed, progress
+                )
         self.gains_, self.expected_gains_ = means[:, 0], _mean(means[:, 1:])
         self.null_scores_ = z[:, 1:]
-        self.pvalues_, self.adjusted_pvalues_ = self._tests(z)
-        self.relevant_ = self.adjusted_pvalues_ <= self.alpha
         self.stability_: Stability | None = None
         self.selection_frequencies_: NDArray[np.float64] | None = None
         if len(halves):
             self.stability_ = selection_stability(halves)
             self.selection_frequencies_ = halves.mean(axis=0)
-        scores = self._scores(z[:, 0], np.isin(first, order))
-        options = {
-            "weighting": "complexity",
-            "nominal_splits": self.nominal_splits,
-            "n_permutations": 2,
-            "n_jobs": self.n_jobs,
-        }
-        best_first = np.flatnonzero(self.relevant_)
-        best_first = best_first[np.argsort(-scores[best_first], kind="stable")]
-        self.redundant_with_ = redundant_with(table, weights, best_first, self.redundancy, seed, options)
         return scores
 
     def _scores(self, z: NDArray[np.float64], varies: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
 
 import typer
 
+from foresift.methods import METHODS, SEARCHES
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -25,88 +27,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-
-# Long searches say how far they are, and on Ctrl-C show what they have.
-_LONG: dict[str, object] = {"verbose": 1, "return_partial": True}
-_SEARCHES = ("wrappers", "contribution")  # modules whose selectors look for a set, of K columns if so told
-
-
-def _search(direction: str, what: str) -> tuple[str, str, dict[str, object], str]:
-    return "wrappers", "SequentialSelector", {"direction": direction, **_LONG}, what
-
-
-# Key of a method: module and class of its selector, the parameters that make it the method, what it does.
-METHODS: dict[str, tuple[str, str, dict[str, object], str]] = {
-    "forest-gain": (
-        "embedded",
-        "ForestGainSelector",
-        {"bound": "exact", "max_features": "sqrt"},
-        "average information gain in a forest, and what chance would give (Rogers & Gunn)",
-    ),
-    "relevance": (
-        "relevance",
-        "RelevanceSelector",
-        {},
-        "gain in a forest beside that of permuted twins, at a false discovery rate of 0.1",
-    ),
-    "ssv1": (
-        "ssv",
-        "SSVSelector",
-        {"mode": "separate"},
-        "separability of each column (Grabczewski & Jankowski)",
-    ),
-    "ssv2": (
-        "ssv",
-        "SSVSelector",
-        {"mode": "tree"},
-        "place in one separability tree (Grabczewski & Jankowski)",
-    ),
-    "info-gain": ("filters", "InfoGainSelector", {}, "information gain of the best split of each column"),
-    "pearson": ("filters", "PearsonSelector", {"nominal": "one-hot"}, "correlation with the class"),
-    "fscore": (
-        "filters",
-        "FScoreSelector",
-        {"nominal": "one-hot"},
-        "difference of class means over deviations",
-    ),
-    "relief": (
-        "relief",
-        "ReliefSelector",
-        {},
-        "differences to the nearest row of another class (Kira & Rendell)",
-    ),
-    "relieff": ("relief", "ReliefFSelector", {}, "differences to near rows of other classes (Kononenko)"),
-    "gefs": (
-        "genetic_selector",
-        "GEFSSelector",
-        {},
-        "share in the genes of an ensemble of networks bred for it (Opitz)",
-    ),
-    "cfs": ("cfs", "CFSSelector", {}, "columns that tell of the class and not of each other (Hall)"),
-    "cumulative-gain": (
-        "cumulative",
-        "CumulativeGainSelector",
-        {},
-        "the column that gains most at each level of a tree (Bommaganti)",
-    ),
-    "feature-boosting": (
-        "feature_boosting",
-        "FeatureBoostingSelector",
-        {"n_iterations": 100},
-        "weights learned from trees on random subsets of the columns (Bommaganti)",
-    ),
-    "random": ("filters", "RandomSelector", {}, "chance: what to compare the others with"),
-    "contribution": (
-        "contribution",
-        "ContributionSelector",
-        _LONG,
-        "columns dropped by what they contribute to a forest (Murata)",
-    ),
-    "sfs": _search("forward", "columns added to a forest as they help its accuracy most"),
-    "sbs": _search("backward", "columns dropped from a forest as its accuracy misses them least"),
-    "plus-minus": _search("plus-minus", "two columns added, one dropped, in turn (Stearns)"),
-    "exhaustive": _search("exhaustive", "every set of columns tried"),
-}
 
 # `auto` is the one we would take ourselves.
 Method = StrEnum("Method", {key.replace("-", "_"): key for key in ("auto", *METHODS)})  # type: ignore[misc]
@@ -288,7 +208,7 @@ def rank(
     labels: "np.ndarray",
     *,
     method: str = "forest-gain",
-    trees: int,
+    trees: int | None,
     seed: int,
     jobs: int,
     k: int | None = None,
@@ -303,8 +223,8 @@ def rank(
         The target, one label per row.
     method : str, default="forest-gain"
         A key of `METHODS`.
-    trees : int
-        How many trees to grow, if the method grows a forest.
+    trees : int or None
+        How many trees to grow, if the method grows a forest; None: what suits the method.
     seed : int
         Equal seeds give equal rankings.
     jobs : int
@@ -331,8 +251,8 @@ def rank(
 
     module, name, parameters, _ = METHODS[method]
     selector = getattr(import_module(f"foresift.{module}"), name)(**parameters)
-    given = {"n_estimators": trees, "random_state": seed, "n_jobs": jobs}
-    if k is not None and module in _SEARCHES:
+    given = {"random_state": seed, "n_jobs": jobs} | ({} if trees is None else {"n_estimators": trees})
+    if k is not None and module in SEARCHES:
         given |= {"n_features_to_select": k}
     selector.set_params(**{key: value for key, value in given.items() if key in selector.get_params()})
     with warnings.catch_warnings():
@@ -405,7 +325,10 @@ def select(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Equal seeds give equal rankings.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1,
-    trees: Annotated[int, typer.Option(min=1, help="How many trees the forest grows.")] = 500,
+    trees: Annotated[
+        int | None,
+        typer.Option(min=1, help="Trees of a forest; by default as many as suit the method."),
+    ] = None,
 ) -> None:
     """Rank the columns of DATA by how much they tell about the target.
 
@@ -424,7 +347,8 @@ def select(
     size = f"{len(labels)} rows, {len(columns)} columns"
     how = METHODS[key][-1]
     if key == "forest-gain":
-        how = f"average information gain in {trees} trees above what chance gives, seed {seed}"
+        grown = METHODS[key][2]["n_estimators"] if trees is None else trees
+        how = f"average information gain in {grown} trees above what chance gives, seed {seed}"
     _print_ranking(ranking[:k], columns, f"{data.name}: {size}, target {target}; {how}")
 
 

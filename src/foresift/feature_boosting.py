@@ -307,7 +307,7 @@ class FeatureBoostingSelector(RankingSelector):
     ) -> NDArray[np.float64]:
         usable = np.arange(data.n_columns)
         if self.order == 2:  # a feature that tells all by itself would carry a constant one along
-            usable = np.flatnonzero([_varies(data.table.store, j) for j in usable])
+            usable = np.flatnonzero([_varies(data.table.store, j) for j in range(data.n_columns)])
             usable = np.arange(data.n_columns) if len(usable) < 2 else usable
         n_features = len(usable)
         size = min(self._size(data.n_columns), n_features)

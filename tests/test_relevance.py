@@ -29,7 +29,7 @@ def noise(n, p, seed, minority=0.5):
 
 def quiet_fit(X, y, **options):
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "No feature passed")
+        warnings.filterwarnings("ignore", "No feature (passed|can pass)")
         return RelevanceSelector(**{**QUICK, **options}).fit(X, y)
 
 
@@ -62,7 +62,7 @@ def test_noise_is_rarely_taken_for_relevant():
 def test_if_nothing_is_relevant_the_best_is_kept_with_a_warning():
     X, y = noise(100, 10, 3)
     with pytest.warns(UserWarning, match="No feature passed the rule of RelevanceSelector"):
-        selector = RelevanceSelector(alpha=1e-3, n_twins=10, **QUICK).fit(X, y)
+        selector = RelevanceSelector(error="none", alpha=0.01, n_twins=10, **QUICK).fit(X, y)
     assert not selector.relevant_.any()
     assert selector.support_.sum() == 1
     assert selector.support_[np.argmax(selector.scores_)]
@@ -156,6 +156,13 @@ def test_rows_of_weight_0_are_not_there_and_a_common_weight_does_nothing():
     plain = RelevanceSelector(**QUICK).fit(X, y)
     shares = RelevanceSelector(**QUICK).fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
     assert shares.gains_ == pytest.approx(plain.gains_)
+    unequal = np.random.default_rng(0).integers(0, 4, len(y)) * 1.0
+    one, *others = (
+        RelevanceSelector(**QUICK).fit(X, y, sample_weight=unequal * by) for by in (1, 2, 100, 0.01)
+    )
+    for other in others:
+        assert other.scores_ == pytest.approx(one.scores_)
+        assert np.array_equal(other.redundant_with_, one.redundant_with_)
 
 
 def test_stability_over_half_samples():
@@ -211,6 +218,42 @@ def test_bad_parameters():
     for options in ({"error": "bonferroni"}, {"alpha": 0}, {"n_twins": 2}, {"min_share": 0.5}):
         with pytest.raises(ValueError, match=f"The {next(iter(options))!r} parameter"):
             RelevanceSelector(**options).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("error", "match"),
+    [("fdr", "A single feature cannot pass"), ("fwer", "No feature can"), ("none", "No feature can")],
+)
+def test_twins_that_are_too_few_for_alpha_are_told(error, match):
+    X, y = signal()
+    alpha = 0.001 if error == "none" else 0.01  # one of 1 + 12 * 10, and that times 12
+    if error == "fdr":
+        X[:, :3] = noise(300, 3, 5)[0]
+    with pytest.warns(UserWarning, match=match) as caught:
+        RelevanceSelector(error=error, alpha=alpha, n_twins=10, **QUICK).fit(X, y)
+    told = [w for w in caught if match in str(w.message)]
+    assert len(told) == 1
+    assert "raise n_twins or alpha" in str(told[0].message)
+    assert told[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RelevanceSelector(error=error, alpha=0.1, n_twins=10, **QUICK).fit(*signal())
+
+
+def test_an_alpha_that_asks_for_too_many_twins():
+    X, y = signal(n=60)
+    with pytest.raises(ValueError, match=r"alpha=1e-05 asks for 1 / alpha = 10000\d twins .* set n_twins"):
+        RelevanceSelector(alpha=1e-5).fit(X, y)
+    assert quiet_fit(X, y, alpha=1e-5, error="none", n_twins=4, n_estimators=5).null_scores_.shape == (12, 4)
+
+
+def test_fewer_rows_than_a_node_needs():
+    X, y = signal(n=20)
+    weights = (np.arange(20) < 8) * 3.0
+    y[:8] = np.arange(8) % 2
+    with pytest.warns(UserWarning, match="there are 8 rows .* Lower min_samples_split") as caught:
+        RelevanceSelector(**QUICK).fit(X, y, sample_weight=weights)
+    assert not any("raise n_estimators" in str(w.message) for w in caught)
 
 
 def test_columns_that_were_not_tried_have_no_score():

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift._sklearn import Interval, Progress, RealNotInt, StrOptions, seed_of, track
-from foresift.growing import scale_up
 from foresift.pooling import kinds_of, pooled_pvalues, standardized
 from foresift.ranking import RankingSelector
 from foresift.redundancy import STEPS, redundant_with
@@ -21,6 +20,7 @@ from foresift.twins import alike, gather_twins
 
 __all__ = ["RelevanceSelector"]
 
+_MOST_TWINS = 1000  # that are taken unasked
 _LEAST_TWINS = 3  # that must have been tried: each is measured by the spread of the others
 
 
@@ -48,7 +48,7 @@ class RelevanceSelector(RankingSelector):
         Number of trees.
     n_twins : int or None, default=None
         Twins per column, at least 4. None takes 10, or 1 / alpha if that is more: with fewer, a single
-        relevant feature cannot pass.
+        relevant feature cannot pass. More than 1000 must be asked for.
     max_features : int, float, {"sqrt", "log2"} or None, default=1/3
         Columns tried per node, at least one; the best is split.
     max_depth : int or None, default=5
@@ -125,10 +125,15 @@ class RelevanceSelector(RankingSelector):
     and columns are drawn in an order that depends on their values. The order of the rows matters as the
     seed does.
 
+    Weights are scaled to an average of one over the rows that have any. A twin takes the values of its column
+    from other rows, but not their weights: the error rate holds if the weights are independent of the columns
+    within each class, as weights of the classes are. Weights made from a column (for instance to mend how a
+    sample was drawn by age) can make that column look relevant when it is not (docs/relevance.md).
+
     Two columns that matter only together, such as those of an exclusive or, show if enough nodes have been
     cut by the one near the right place before the other is tried. By default that is a matter of luck.
     ``max_features=1, min_share=0.4, max_depth=6, n_estimators=10 * n_features`` finds such pairs, and finds
-    less of the rest (docs/relevance.md, where the error rates and the power were measured).
+    less of the rest; its own error rate has not been measured. For what has, see docs/relevance.md.
 
     Examples
     --------
@@ -206,10 +211,9 @@ class RelevanceSelector(RankingSelector):
             raise ValueError(
                 "minimal=True keeps one feature of each group, and redundancy=None looks for none."
             )
-        weights, seed = scale_up(weights), seed_of(self.random_state)
-        if weights is not None and np.allclose(weights, 1):  # rounding must not decide what may be split
-            weights = None
+        weights, seed = _scaled(weights), seed_of(self.random_state)
         order, first = alike(table, weights)
+        n_rows = table.n_rows if weights is None else int(np.count_nonzero(weights))
         n_tasks = self.n_estimators * (1 + 2 * self.n_half_samples)
         n_tasks += 0 if self.redundancy is None else STEPS
         with track(self, n_tasks, task="tree") as progress:
@@ -217,7 +221,7 @@ class RelevanceSelector(RankingSelector):
             halves = self._halves(table, weights, order, first, seed, progress)
             self.pvalues_, self.adjusted_pvalues_ = self._tests(z)
             self.relevant_ = self.adjusted_pvalues_ <= self.alpha
-            scores = self._scores(z[:, 0], np.isin(first, order))
+            scores = self._scores(z[:, 0], np.isin(first, order), n_rows)
             self.redundant_with_ = np.full(table.n_columns, -1)
             if self.redundancy is not None:
                 best_first = np.argsort(-scores, kind="stable")
@@ -227,6 +231,7 @@ class RelevanceSelector(RankingSelector):
                 )
         self.gains_, self.expected_gains_ = means[:, 0], _mean(means[:, 1:])
         self.null_scores_ = z[:, 1:]
+        self._warn_if_none_can_pass()
         self.stability_: Stability | None = None
         self.selection_frequencies_: NDArray[np.float64] | None = None
         if len(halves):
@@ -234,17 +239,50 @@ class RelevanceSelector(RankingSelector):
             self.selection_frequencies_ = halves.mean(axis=0)
         return scores
 
-    def _scores(self, z: NDArray[np.float64], varies: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def _n_twins(self) -> int:
+        if self.n_twins is not None:
+            return int(self.n_twins)
+        wanted = max(10, math.ceil(1 / self.alpha))
+        if wanted > _MOST_TWINS:
+            raise ValueError(
+                f"alpha={self.alpha} asks for 1 / alpha = {wanted} twins of every column: use "
+                f"an alpha of at least {1 / _MOST_TWINS}, or set n_twins (with fewer than 1 / alpha a single "
+                "relevant feature cannot pass)."
+            )
+        return wanted
+
+    def _scores(self, z: NDArray[np.float64], varies: NDArray[np.bool_], n_rows: int) -> NDArray[np.float64]:
         """Scores of the columns: 0 for constant ones, NaN for others that were not tried."""
         n_untried = int(np.isnan(z[varies]).sum())
-        if n_untried:
-            warnings.warn(
+        if n_untried and n_rows < self.min_samples_split:
+            self._warn(
+                f"No column was tried: there are {n_rows} rows (of a weight above 0), and a node needs "
+                f"min_samples_split={self.min_samples_split}. Lower min_samples_split, or get more rows."
+            )
+        elif n_untried:
+            self._warn(
                 f"{n_untried} of {len(z)} columns were hardly ever tried, so they have no score: raise "
-                "n_estimators or max_features.",
-                UserWarning,
-                stacklevel=6,  # the caller of fit, behind fit_context
+                "n_estimators or max_features."
             )
         return np.where(varies, z, 0.0)
+
+    def _warn_if_none_can_pass(self) -> None:
+        """Say so if nothing passed, and a single feature could not have, however good."""
+        if self.n_twins is None or self.relevant_.any():
+            return
+        known = ~np.isnan(self.null_scores_)
+        n_tried = int(known.any(axis=1).sum())
+        best = (1 if self.error == "none" else n_tried) / (1 + int(known.sum()))
+        if n_tried and best > self.alpha:
+            what = "A single feature cannot pass" if self.error == "fdr" else "No feature can pass"
+            self._warn(
+                f"{what}, however good: with n_twins={self.n_twins} and {n_tried} columns the smallest "
+                f"adjusted p-value of one is {best:.2g}, more than alpha={self.alpha}. Leave n_twins at None, "
+                "or raise n_twins or alpha."
+            )
+
+    def _warn(self, message: str) -> None:
+        warnings.warn(message, UserWarning, stacklevel=6)  # the caller of fit, behind fit_context
 
     def _pass(
         self,
@@ -256,7 +294,7 @@ class RelevanceSelector(RankingSelector):
         progress: Progress,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Standardized scores and mean gains, of columns and twins; NaN for columns that were not tried."""
-        n_twins = max(10, math.ceil(1 / self.alpha)) if self.n_twins is None else self.n_twins
+        n_twins = self._n_twins()
         z = np.full((table.n_columns, 1 + n_twins), np.nan)
         means = np.zeros_like(z)
         if len(order):
@@ -322,6 +360,14 @@ class RelevanceSelector(RankingSelector):
         support = np.zeros(len(last), dtype=bool)
         support[np.lexsort((self.ranking_, last))[:n_wanted]] = True
         return support
+
+
+def _scaled(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    """Weights with an average of one where they are not 0, so that their unit does not matter."""
+    if weights is None:
+        return None
+    weights = weights / weights[weights > 0].mean()
+    return None if np.allclose(weights, 1) else weights  # rounding must not decide what may be split
 
 
 def _mean(values: NDArray[np.float64]) -> NDArray[np.float64]:

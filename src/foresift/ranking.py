@@ -163,7 +163,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             their dtype if X is a frame of the same library); otherwise an array, of numbers if all selected
             columns are, else of objects.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "support_")
         output = output_container(self)
         if sparse.issparse(X) or (isinstance(X, np.ndarray) and (output == "default" or X.dtype != object)):
             return super().transform(X)
@@ -214,7 +214,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return tags
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
+        check_is_fitted(self, "support_")
         return self.support_
 
     def _choose_size(

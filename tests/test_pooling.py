@@ -68,7 +68,7 @@ def test_an_odd_column_among_many_alike_has_a_yardstick_of_its_own(shift, stretc
     pvalues = np.array(pvalues)
     for alpha in (0.01, 0.05, 0.1):
         assert (pvalues[:, 0] <= alpha).mean() < 1.5 * alpha + 3 * np.sqrt(alpha / 150)
-        assert (pvalues[:, 1:] <= alpha).mean() == pytest.approx(alpha, rel=0.15)
+        assert (pvalues[:, 1:] <= alpha).mean() == pytest.approx(alpha, rel=0.25)
 
 
 def test_the_yardstick_of_an_odd_column():

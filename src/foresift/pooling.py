@@ -35,8 +35,9 @@ def standardized(scores: NDArray[np.float64], kinds: NDArray[np.float64]) -> NDA
 
     Mean gains by chance are about gamma distributed, their cube roots normal (Wilson & Hilferty 1931). The
     mean and the variance of a column are those of its twins, shrunk to those of all columns of like kind as
-    far as these do not differ by more than chance (empirical Bayes); a column whose twins are further from
-    its kind, or spread wider, than chance goes has its own. A twin is compared with the other twins
+    far as these do not differ by more than chance (empirical Bayes); a column whose twins are further
+    above its kind, or spread wider, than chance goes has its own, if its score is lower by it. Not so the
+    twins: in simulations that made the pool's tail too short. A twin is compared with the other twins
     of its column, so that it has no part in its own yardstick.
 
     Parameters
@@ -60,6 +61,9 @@ def standardized(scores: NDArray[np.float64], kinds: NDArray[np.float64]) -> NDA
         others = np.delete(roots[:, 1:], t - 1, axis=1) if t else roots[:, 1:]
         mean, variance = _moments(others, window, *shrink)
         z[:, t] = (roots[:, t] - mean) / np.sqrt(variance)
+        if t == 0:
+            mean, variance = _limited(others, window, mean, variance)
+            z[:, 0] = np.minimum(z[:, 0], (roots[:, 0] - mean) / np.sqrt(variance))
     return z
 
 
@@ -97,21 +101,30 @@ class _Window:
 def _moments(
     twins: NDArray[np.float64], window: _Window, of_mean: float, of_variance: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and variance of each column's twins, shrunk to those of the window by these shares.
-
-    One share for all columns is wrong for a few odd ones among many alike: these keep what is theirs if it is
-    further from the window than chance goes (limited translation, Efron & Morris 1972). Of variances only the
-    large ones: a small one that is due to chance would give the pool a long tail, which costs power.
-    """
+    """Mean and variance of each column's twins, shrunk to those of the window by these shares."""
     mean, variance = np.nanmean(twins, axis=1), _variance(twins)
     near_mean, near_variance = window.mean(mean), window.mean(variance)
-    logs, n_twins = np.log(variance), twins.shape[1]
-    part = 1 - 1 / window.size
-    odd = np.abs(mean - near_mean) > _ODD * np.sqrt(near_variance / n_twins * part)
+    mean = near_mean + of_mean * (mean - near_mean)
+    variance = near_variance * (variance / near_variance) ** of_variance
+    return mean, variance
+
+
+def _limited(
+    twins: NDArray[np.float64],
+    window: _Window,
+    mean: NDArray[np.float64],
+    variance: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the column's own mean and variance where they are further above the window's than chance goes.
+
+    One share for all columns is wrong for a few odd ones among many alike (limited translation, Efron &
+    Morris 1972).
+    """
+    own_mean, own_variance, n_twins = np.nanmean(twins, axis=1), _variance(twins), twins.shape[1]
+    logs, part = np.log(own_variance), 1 - 1 / window.size
+    high = own_mean - window.mean(own_mean) > _ODD * np.sqrt(window.mean(own_variance) / n_twins * part)
     wide = logs - window.mean(logs) > _ODD * np.sqrt(polygamma(1, (n_twins - 1) / 2) * part)
-    mean = np.where(odd, mean, near_mean + of_mean * (mean - near_mean))
-    shrunk = near_variance * (variance / near_variance) ** of_variance
-    return mean, np.where(wide, variance, shrunk)
+    return np.where(high, own_mean, mean), np.where(wide, own_variance, variance)
 
 
 def _shrinkage(twins: NDArray[np.float64], window: _Window) -> tuple[float, float]:

@@ -277,8 +277,8 @@ class RelevanceSelector(RankingSelector):
             what = "A single feature cannot pass" if self.error == "fdr" else "No feature can pass"
             self._warn(
                 f"{what}, however good: with n_twins={self.n_twins} and {n_tried} columns the smallest "
-                f"adjusted p-value of one is {best:.2g}, more than alpha={self.alpha}. Leave n_twins at None,"
-                " or raise n_twins or alpha."
+                f"adjusted p-value of one is {best:.2g}, more than alpha={self.alpha}. Leave n_twins at "
+                "None, or raise n_twins or alpha."
             )
 
     def _warn(self, message: str) -> None:

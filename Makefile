@@ -64,6 +64,7 @@ bench-selection: $(VENV)/.package  ## Speed of selectors against BorutaPy, skreb
 
 figures: $(VENV)/.package  ## The pictures and tables of docs/
 	python docs/rogers_gunn.py all
+	python docs/murata.py all
 
 # A second copy of the package, built with the sanitizers, stands before the plain one on the path. The interpreter
 # is not instrumented, so the runtimes are preloaded: libstdc++ too, or the first C++ exception would not be seen.

@@ -2,7 +2,7 @@
 
 All in processor time of one thread, both sides with the same data and the same kind of forest.
 
-    python benchmarks/wrappers.py            # everything, about ten minutes
+    python benchmarks/wrappers.py            # everything, a quarter of an hour
     python benchmarks/wrappers.py --quick    # fewer features
     python benchmarks/wrappers.py --only backward
 """
@@ -73,13 +73,18 @@ def backward(table: Results, quick: bool) -> None:
 
 
 def contribution(table: Results, quick: bool) -> None:
-    """RFE estimates no errors, so ours with cv=None does the same work; RFECV estimates them."""
+    """RFE estimates no errors, so ours with cv=None does the same work."""
     problem = data(2000, 20 if quick else 100, 10)
     for criterion in ("gini", "entropy"):
         rf, sift = forests(100, criterion)
         ours = ContributionSelector(10, estimator=sift, cv=None)
         what = f"sequential contribution, no errors, {criterion}"
         compare(table, what, "15x", RFE(rf, n_features_to_select=10), ours, problem, 10)
+
+
+def errors(table: Results, quick: bool) -> None:
+    """With an error at every step: RFECV repeats the whole elimination in every fold."""
+    problem = data(2000, 20 if quick else 100, 10)
     rf, sift = forests(100, "entropy")
     theirs = RFECV(rf, min_features_to_select=10, cv=3)
     ours = ContributionSelector(10, estimator=sift, random_state=0)
@@ -116,7 +121,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="fewer features")
-    parts = {"backward": backward, "contribution": contribution, "growth": growth}
+    parts = {"backward": backward, "contribution": contribution, "errors": errors, "growth": growth}
     parser.add_argument("--only", action="append", default=[], choices=tuple(parts), help="may be repeated")
     args = parser.parse_args()
     columns = (

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from typing import Any
 
 import matplotlib as mpl
@@ -251,6 +252,10 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60, help="processor time of SBS on a table")
     parser.add_argument("--jobs", type=int, default=1, help="threads of a search")
     arguments = parser.parse_args()
+    if "FORESIFT_DATA" not in os.environ:
+        parser.exit(
+            0, "docs/murata.py: the tables of the paper are wanted; set FORESIFT_DATA to their folder.\n"
+        )
     if arguments.what in ("searches", "all"):
         for method in METHODS:
             for table in TABLES:

@@ -420,16 +420,34 @@ def test_the_weaker_half_of_a_pair_stays_as_long_as_the_other():
     assert np.mean(ranks[True]) < np.mean(ranks[False])
 
 
+@pytest.mark.parametrize("mode", ["batch", "sequential"])
+def test_a_pair_that_tells_only_together_outlives_noise(mode):
+    kept = {True: 0, False: 0}
+    for seed in range(4):
+        X, y = xor(seed, n=400, p=12)
+        forest = SiftForestClassifier(100, max_features="sqrt", n_thresholds=10, random_state=seed)
+        for protect in kept:
+            options = {"estimator": forest, "mode": mode, "protect_pairs": protect, "random_state": seed}
+            selector = ContributionSelector(2, **options).fit(X, y)
+            kept[protect] += selector.support_[:2].all()
+            assert selector.ranking_[selector.support_].max() == 2
+    assert kept[True] >= 3 > kept[False]
+
+
 def test_a_weak_pair_does_not_cost_the_best_feature():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 6))
     mixed = (X[:, 1] > 0) ^ (X[:, 2] > 0)
     y = np.where(rng.random(600) < 0.3, mixed, X[:, 0] > 0).astype(int)
     forest = SiftForestClassifier(400, max_features=2, random_state=0)
-    selector = ContributionSelector(1, estimator=forest, protect_pairs=True, mode="batch", cv=None).fit(X, y)
-    assert selector.pairs_.significant()[1, 2]
-    assert selector.get_support(indices=True).tolist() == [0]
-    assert selector.ranking_[0] == 1
+    for cv in (None, 3):
+        selector = ContributionSelector(
+            1, estimator=forest, protect_pairs=True, mode="batch", cv=cv, random_state=0
+        )
+        selector.fit(X, y)
+        assert selector.pairs_.significant()[1, 2]
+        assert selector.get_support(indices=True).tolist() == [0]
+        assert selector.ranking_[0] == 1
 
 
 def test_trees_are_read_before_the_folds(data):

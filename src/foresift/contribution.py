@@ -71,7 +71,9 @@ class ContributionSelector(RankingSelector):
     protect_pairs : bool, default=False
         Let a feature that works together with others, in a significant pair of
         `foresift.importance.co_occurrence`, count with the largest contribution among itself and those of
-        them that are left. In XOR neither half is of any use without the other.
+        them that are left; and before such a feature goes, see what error it makes if others go instead:
+        these go, unless that error is larger. (Without `cv` there are no errors to compare.) In XOR neither
+        half is of any use without the other.
     pair_alpha : float, default=0.05
         Level at which a pair is significant, all pairs together (Holm): a statement about the trees that were
         grown, not about the data they were grown on.
@@ -210,6 +212,7 @@ class ContributionSelector(RankingSelector):
     path_: SearchPath
     _worths: list[NDArray[np.float64]]  # of every step: what its features count with,
     _orders: list[NDArray[np.intp]]  # and the order in which they would go
+    _tied: NDArray[np.bool_]  # the significant pairs
 
     @fit_context(prefer_skip_nested_validation=False)  # the forest checks its own parameters
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -280,9 +283,8 @@ class ContributionSelector(RankingSelector):
         while True:
             subset = tuple(features.tolist())
             if self.mode == "sequential" or not self.path_:  # before the folds: it says if it reads no trees
-                worth, order = self._read(forests, features)
-            else:
-                order = order[np.isin(order, features)]
+                worth, ranked = self._read(forests, features)
+            order = ranked[np.isin(ranked, features)]
             score = math.nan if scorer is None else scorer([subset])[0]
             if not self.path_:
                 self.full_error_ = 1.0 - score
@@ -300,7 +302,10 @@ class ContributionSelector(RankingSelector):
             enough = len(features) <= n_wanted if n_wanted is not None else beyond > self.patience
             if enough or len(features) == 1:
                 return
-            features = np.sort(order[self._n_dropped(len(features), n_wanted) :])
+            n_dropped = self._n_dropped(len(features), n_wanted)
+            if scorer is not None and self.protect_pairs:
+                order = self._orders[-1] = self._better_order(order, n_dropped, scorer)
+            features = np.sort(order[n_dropped:])
 
     def _read(
         self, forests: SubsetForests, features: NDArray[np.intp]
@@ -313,12 +318,25 @@ class ContributionSelector(RankingSelector):
                 self.pairs_ = pairs
         worth = ratios.copy()
         if pairs is not None:
-            one, other = np.nonzero(pairs.significant(self.pair_alpha))
+            tied = pairs.significant(self.pair_alpha)
+            self._tied = tied | self._tied if self.path_ else tied  # what was seen once is not forgotten
+            one, other = np.nonzero(tied)
             np.maximum.at(worth, one, ratios[other])
         # Low ones first, of a pair its smaller half, of equals the last column. So a feature outlives its
         # partners or counts no less without them: the order stays the same as they go.
         keys = (-features, np.round(ratios[features], 9), np.round(worth[features], 9))
         return worth, features[np.lexsort(keys)]
+
+    def _better_order(
+        self, order: NDArray[np.intp], n_dropped: int, scorer: SubsetScorer
+    ) -> NDArray[np.intp]:
+        """Let features that are in a pair go last, if that makes no larger error now."""
+        paired = self._tied[np.ix_(order, order)].any(axis=1)
+        other = np.concatenate([order[~paired], order[paired]])
+        if set(order[:n_dropped]) == set(other[:n_dropped]):
+            return order
+        plain, spared = scorer([tuple(np.sort(way[n_dropped:]).tolist()) for way in (order, other)])
+        return other if spared >= plain else order
 
     def _n_dropped(self, n_left: int, n_wanted: int | None) -> int:
         step = self.step if isinstance(self.step, numbers.Integral) else max(1, int(self.step * n_left))
@@ -356,6 +374,7 @@ class ContributionSelector(RankingSelector):
             self.scores_ = n_dropped + self.scores_ / 100.0
             self.scores_[order[:n_dropped]] = np.arange(n_dropped)
         del self._worths, self._orders
+        self.__dict__.pop("_tied", None)
 
     def _chosen(self, n_wanted: int | None) -> int:
         if n_wanted is not None:

@@ -221,7 +221,8 @@ def protection(seeds: int = 10) -> dict[str, int]:
     for seed in range(seeds):
         X, y = xor(seed, p=32)
         for name in kept:
-            options: dict[str, Any] = {"estimator": forest(seed).set_params(n_estimators=300), "random_state": seed}
+            trees = forest(seed).set_params(n_estimators=300)
+            options: dict[str, Any] = {"estimator": trees, "random_state": seed}
             search = ContributionSelector(2, mode="batch", protect_pairs=name != "plain", **options).fit(X, y)
             kept[name] += int(search.support_[:2].all())
     return kept | {"tables": seeds}

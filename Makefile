@@ -26,7 +26,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --no-build-isolation
 DEMO := src/foresift/_data/bikeshare.csv
 
-.PHONY: help demo test test-cpp test-python lint bench bench-selection figures sanitize oldest clean
+.PHONY: help demo test test-cpp test-python lint docs bench bench-selection figures sanitize oldest clean
 .DELETE_ON_ERROR:
 
 help:  ## List the targets
@@ -61,6 +61,12 @@ bench-selection: $(VENV)/.package  ## Speed of selectors against BorutaPy, skreb
 	python benchmarks/selection.py
 	python benchmarks/rankers.py
 	python benchmarks/c45.py
+
+# Every page of the reference is made anew, so that no page of a name that is gone stays behind.
+docs: $(VENV)/.package  ## The documentation, in build/docs; a warning is an error
+	$(INSTALL) -C build-dir=build/wheel '.[docs]'
+	rm -rf docs/api
+	python -m sphinx -W --keep-going -q docs build/docs
 
 figures: $(VENV)/.package  ## The pictures and tables of docs/
 	python docs/rogers_gunn.py all
@@ -109,5 +115,5 @@ $(VENV)/.package: $(VENV)/.tools $(SOURCES)
 	@touch $@
 
 clean:  ## Remove everything that was made
-	rm -rf $(VENV) build .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .hypothesis src/foresift/_core.pyi
+	rm -rf $(VENV) build docs/api .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .hypothesis src/foresift/_core.pyi
 	find src tests tools benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

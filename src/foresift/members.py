@@ -270,7 +270,7 @@ class VotingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features_in_)
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
             The rows.
 
         Returns
@@ -286,7 +286,7 @@ class VotingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features_in_)
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
             The rows.
 
         Returns

@@ -323,7 +323,7 @@ class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features_in_)
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
             The rows.
 
         Returns
@@ -340,7 +340,7 @@ class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features_in_)
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
             The rows.
 
         Returns

@@ -46,12 +46,12 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     Attributes
     ----------
-    scores_ : ndarray of float64 of shape (n_features_in_,)
+    scores_ : ndarray of float64 of shape (n_features,)
         The score of every column, higher is better; NaN where there is no estimate.
-    ranking_ : ndarray of int of shape (n_features_in_,)
+    ranking_ : ndarray of int of shape (n_features,)
         The rank of every column: 1 is the best, scores that are equal but for rounding (1e-12 of their size)
         rank in column order, NaN last.
-    support_ : ndarray of bool of shape (n_features_in_,)
+    support_ : ndarray of bool of shape (n_features,)
         Which columns are kept, at least one.
     n_features_in_ : int
         Number of columns.
@@ -153,7 +153,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features_in_)
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
             Anything that `fit` takes, with the same columns.
 
         Returns
@@ -192,7 +192,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray or sparse matrix of shape (n, n_features_in_)
+        ndarray or sparse matrix of shape (n, n_features)
             All columns; the removed ones are zero.
         """
         support = self.get_support()

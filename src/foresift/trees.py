@@ -65,7 +65,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features_in_)
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
             The rows. A category that was not seen at a node of a tree takes that node's largest branch.
 
         Returns
@@ -81,7 +81,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features_in_)
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
             The rows.
 
         Returns
@@ -114,7 +114,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features_in_)
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
             The rows. Where a missing value goes to all branches in parts, the largest one is followed.
 
         Returns

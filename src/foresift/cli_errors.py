@@ -1,0 +1,88 @@
+"""What every command does when something goes wrong: one sentence on stderr and an exit code."""
+
+import errno
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import NoReturn, ParamSpec
+
+import typer
+
+from foresift.reading import InputError
+
+__all__ = ["BAD_INPUT", "CLOSED_PIPE", "FAILED", "STOPPED", "guarded"]
+
+FAILED = 1  # the answer could not be had or written
+BAD_INPUT = 2  # also typer's for bad options
+STOPPED = 130  # Ctrl-C, as shells count it
+CLOSED_PIPE = 141  # nobody reads on, as in `foresift ... | head`
+
+P = ParamSpec("P")
+
+
+def guarded(command: Callable[P, None]) -> Callable[P, None]:
+    """Make a function a command that ends cleanly whatever happens.
+
+    An `InputError`, or a `ValueError` of the library (whose messages say what to do), is the user's to mend:
+    exit code 2. A file that cannot be written, too little memory and anything unforeseen: 1.
+    Ctrl-C: 130. If the function has a parameter `debug` and it is true, errors are shown whole.
+
+    Parameters
+    ----------
+    command : callable
+        What the command does.
+
+    Returns
+    -------
+    callable
+        The same, with the same signature, for `typer`.
+
+    Examples
+    --------
+    >>> @guarded
+    ... def greet(name: str) -> None:
+    ...     if not name:
+    ...         raise InputError("Say whom to greet.")
+    ...     print("Hello", name)
+    >>> greet("Ada")
+    Hello Ada
+    """
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            _end("stopped.", STOPPED)
+        except BrokenPipeError:
+            # What is still in the buffer would fail again at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(CLOSED_PIPE) from None
+        except (typer.Exit, typer.Abort):
+            raise
+        except Exception as error:
+            if kwargs.get("debug"):
+                raise
+            _end(*_told(error))
+
+    return run
+
+
+def _told(error: Exception) -> tuple[str, int]:
+    """Say in one sentence what went wrong, and whose it is to mend."""
+    message = " ".join(str(error).split())
+    if isinstance(error, InputError | ValueError) and message:
+        return message, BAD_INPUT
+    if isinstance(error, OSError):
+        what = "no space left on the device" if error.errno == errno.ENOSPC else error.strerror or message
+        return f"Cannot write {error.filename or 'the output'}: {what}.", FAILED
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this table: take fewer rows or columns.", FAILED
+    return f"{type(error).__name__}: {message or 'no message'} (--debug shows where).", FAILED
+
+
+def _end(message: str, code: int) -> NoReturn:
+    typer.echo(f"foresift: {message}", err=True)
+    raise typer.Exit(code)

@@ -15,8 +15,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-# A command is a function that `guarded` wraps, in a module cli_NAME.py which imports what is slow only when it
-# runs.
+# A command is a function that `guarded` wraps, in a module cli_NAME.py which imports slow things as it runs.
 app.command()(select)
 
 

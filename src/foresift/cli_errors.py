@@ -9,7 +9,7 @@ from typing import NoReturn, ParamSpec
 
 import typer
 
-from foresift.reading import InputError
+from foresift.errors import InputError
 
 __all__ = ["BAD_INPUT", "CLOSED_PIPE", "FAILED", "STOPPED", "guarded"]
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from foresift.cli_errors import guarded
+from foresift.errors import InputError
 from foresift.methods import METHODS, SEARCHES
-from foresift.reading import InputError, read_table, split_target
+from foresift.reading import read_table, split_target
 from foresift.terminal import Ranked, print_ranking
 
 if TYPE_CHECKING:

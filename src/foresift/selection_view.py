@@ -25,8 +25,9 @@ from foresift.drawing import (
 
 __all__ = ["FIRST_ROWS", "MOST_FEATURES", "view"]
 
-FIRST_ROWS = 200  # rows that stand in the document; the script adds the others when asked for
-MOST_FEATURES = 15_000  # features that the document knows of; of more, the best
+FIRST_ROWS = 200  # rows that stand in the document, for paper and where no script runs
+PAGE = 50  # rows that the script shows at first; it makes the others when asked for
+MOST_FEATURES = 12_000  # features that the document knows of; of more, the kept ones and the best
 MOST_LINES = 200  # lines of the tables of columns
 BAR = 200.0  # width of the drawing of a score
 WIDTH, HEIGHT = 640.0, 280.0  # of the curve, with room for its labels:
@@ -69,7 +70,9 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
     n_features = len(features)
     n_kept = sum(bool(f.get("kept")) for f in features)
     known = [f.get("relevant") for f in features if f.get("relevant") is not None]
-    features = features[:MOST_FEATURES]
+    if n_features > MOST_FEATURES:
+        known_ones = sorted(range(n_features), key=lambda i: (not features[i].get("kept"), i))[:MOST_FEATURES]
+        features = [features[i] for i in sorted(known_ones)]
     rows = _rows(features)
     data, method = d.get("data") or {}, d.get("method") or {}
     curve = _curve(d.get("curve"))
@@ -89,7 +92,7 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         "n_relevant": sum(known) if known else None,
         "has": {cell: any(row[cell] != DASH for row in rows) for cell in OPTIONAL},
         "curve": curve,
-        "list": _python_list([f["name"] for f in features if f.get("kept")]),
+        "list": _python_list([f["name"] for f in features if f.get("kept")], n_kept),
         "check": _check(d.get("check"), n_features, n_kept),
         "stability": _stability(d.get("stability")),
         "groups": _groups(features),
@@ -372,10 +375,11 @@ def _cite(d: dict[str, Any], method: dict[str, Any]) -> list[str]:
     return [ours, *([shortened(method["reference"])] if method.get("reference") else [])]
 
 
-def _python_list(names: list[Any]) -> str:
+def _python_list(names: list[Any], n: int) -> str:
     """A list to paste into Python; JSON's literals of strings and whole numbers are Python's as well."""
     lines = "".join(f"    {json.dumps(name, ensure_ascii=False)},\n" for name in names)
-    return f"features = [\n{lines}]\n" if names else "features = []\n"
+    lines += f"    # and {n - len(names)} more: see selection.json\n" if n > len(names) else ""
+    return f"features = [\n{lines}]\n" if lines else "features = []\n"
 
 
 def _for_script(
@@ -385,7 +389,8 @@ def _for_script(
     cells = ("kind", "rank", "score", "interval", "chance", "pvalue", "frequency", "with")
     points = [p["n"] for p in _points(curve)]
     return {
-        "first": FIRST_ROWS,
+        "page": PAGE,
+        "step": FIRST_ROWS,
         "name": [f["name"] for f in features],
         "state": [row["state"] for row in rows],
         "status": {state: text for state, (text, _) in STATES.items()},

@@ -29,7 +29,7 @@
     for (const part of folded) part.open = false;
   });
 
-  /* Any other table whose heads are buttons: sorts the rows it has by data-value, else by text. */
+  /* Other tables than the ranking: sorts the rows it has by data-value, else by text. */
   const collator = new Intl.Collator(undefined, { numeric: true });
   const compare = (a, b, down) => {
     if (a === b) return 0;
@@ -69,7 +69,7 @@
     const blank = $("row").content.querySelector("tr");
     const names = data.name.map((name) => String(name));
     const folds = names.map((name) => name.toLocaleLowerCase());
-    let key = "rank", down = false, most = data.first, listed = new Set();
+    let key = "rank", down = false, most = data.page, listed = new Set();
 
     /* Rows beyond the first are made when they are wanted. */
     const rowOf = (i) => {
@@ -114,7 +114,7 @@
       hide();
       $("none").hidden = found.length > 0;
       $("more").hidden = found.length <= most;
-      $("more").textContent = `Show ${Math.min(data.first, found.length - most)} more`;
+      $("more").textContent = `Show ${Math.min(data.step, found.length - most)} more`;
       const less = shown.length < found.length ? `, the first ${shown.length} shown` : "";
       $("count").textContent = `${found.length} of ${names.length} columns${less}`;
     };
@@ -125,16 +125,21 @@
       down = turn(button);
       show();
     });
-    const refilter = () => { most = data.first; show(); };
+    const refilter = () => { most = data.page; show(); };
     $("tools").addEventListener("input", refilter);
     $("tools").addEventListener("submit", (event) => event.preventDefault());
     $("reset").addEventListener("click", () => { $("tools").reset(); refilter(); $("text").focus(); });
     $("more").addEventListener("click", () => {
       const next = body.rows.length;
-      most += data.first;
+      most += data.step;
       show();
       focus(body.rows[next]);
     });
+
+    /* Paper has no button for more. */
+    let onScreen = most;
+    addEventListener("beforeprint", () => { onScreen = most; most = Math.max(most, data.step); show(); });
+    addEventListener("afterprint", () => { most = onScreen; show(); });
 
     /* Details beside the row that the pointer or the focus is on; Escape hides them. */
     const hide = () => {
@@ -177,9 +182,22 @@
     const rowAt = (event) => event.target.closest("tbody tr");
     body.addEventListener("focusin", (event) => tell(rowAt(event)));
     body.addEventListener("focusout", hide);
-    body.addEventListener("mouseover", (event) => tell(rowAt(event)));
-    body.addEventListener("mouseleave", (event) => { if (!details.contains(event.relatedTarget)) hide(); });
-    details.addEventListener("mouseleave", hide);
+    let at = "";
+    body.addEventListener("mousemove", (event) => {
+      /* Rows that move under a resting pointer are none of its business. */
+      const now = `${event.screenX},${event.screenY}`, row = rowAt(event);
+      if (row && at !== now && row.getAttribute("aria-describedby") === null) tell(row);
+      at = now;
+    });
+    /* When the pointer leaves, the row with the focus, if there is one, has its details back. */
+    const leave = (event) => {
+      const row = document.activeElement.closest("#ranking tbody tr");
+      if (details.hidden || details.contains(event.relatedTarget)) return;
+      if (row) tell(row);
+      else hide();
+    };
+    body.addEventListener("mouseleave", leave);
+    details.addEventListener("mouseleave", leave);
     body.addEventListener("click", (event) => focus(rowAt(event)));
     body.addEventListener("keydown", (event) => {
       const row = rowAt(event);
@@ -200,7 +218,9 @@
       listed = new Set(chosen);
       for (const [i, row] of rows) row.classList.toggle("listed", listed.has(i));
       /* JSON's strings and whole numbers are Python's as well. */
-      const lines = chosen.map((i) => `    ${JSON.stringify(data.name[i])},\n`).join("");
+      let lines = chosen.map((i) => `    ${JSON.stringify(data.name[i])},\n`).join("");
+      const missing = data.sizes[at] - chosen.length;
+      if (missing > 0) lines += `    # and ${missing} more: see selection.json\n`;
       list.value = lines ? `features = [\n${lines}]\n` : "features = []\n";
       list.rows = Math.min(14, chosen.length + 3);
       $("copied").textContent = "";

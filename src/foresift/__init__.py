@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from foresift.relevance import RelevanceSelector
     from foresift.relief import ReliefFSelector, ReliefSelector
     from foresift.search_path import commonality
+    from foresift.selection import Selection, select
     from foresift.ssv import SSVSelector
     from foresift.ssv_tree import SSVTreeClassifier
     from foresift.subset_size import SubsetSizeCV
@@ -52,6 +53,7 @@ __all__ = [
     "ResampleBoostClassifier",
     "SSVSelector",
     "SSVTreeClassifier",
+    "Selection",
     "SequentialSelector",
     "SiftForestClassifier",
     "SubsetBaggingClassifier",
@@ -61,6 +63,7 @@ __all__ = [
     "criteria",
     "datasets",
     "importance",
+    "select",
     "stats",
 ]
 
@@ -93,6 +96,8 @@ _HOMES = {
     "SubsetBaggingClassifier": "ensembles",
     "SubsetSizeCV": "subset_size",
     "commonality": "search_path",
+    "select": "selection",
+    "Selection": "selection",
 }
 _MODULES = ("criteria", "datasets", "importance", "stats")
 

@@ -1,4 +1,4 @@
-"""How many of the ranked columns are enough, and whether they do as well as all, on rows that took no part."""
+"""How many of the ranked columns are enough, and whether they do as well as all, on unseen rows."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ TEN_FOLDS, FIVE_FOLDS = 60_000, 250_000  # cells up to which there are so many f
 FULL_TREES = 1_000_000  # cells up to which the ranking has all its trees in the folds
 N_SIZES = 10
 N_TREES = 50  # of the forests that are scored
+LEAST_IN_A_LEAF = 3  # rows; trees of few columns grown to the end learn the noise of their leaves
 LEAST_OF_A_CLASS = 6  # rows; rarer classes cannot be in all folds of folds
 LEAST = 20  # rows
 LOPSIDED = 0.8  # share of the largest class above which accuracy says little
@@ -86,11 +87,13 @@ class Estimate(NamedTuple):
     high: float
 
 
-def corrected_interval(scores: NDArray[np.float64], test_share: float) -> Estimate:
-    """Mean over the folds of a cross-validation, with an interval that minds that their rows overlap.
+def corrected_interval(
+    scores: NDArray[np.float64], test_share: float, least: float = 0.0, most: float = 1.0
+) -> Estimate:
+    """Mean over the folds of a cross-validation, with an interval that minds their overlap.
 
-    The variance of the mean is taken to be 1 / n + n_test / n_train times that of the scores (Nadeau & Bengio,
-    2003, Inference for the generalization error).
+    The variance of the mean is taken to be 1 / n + n_test / n_train times that of the scores (Nadeau &
+    Bengio 2003, Inference for the generalization error). It ends at `least` and `most`.
 
     Examples
     --------
@@ -102,11 +105,11 @@ def corrected_interval(scores: NDArray[np.float64], test_share: float) -> Estima
     mean = float(scores.mean())
     spread = float(scores.std(ddof=1)) * np.sqrt(1 / n + test_share / (1 - test_share))
     half = float(student.ppf(0.975, n - 1)) * spread
-    return Estimate(mean, mean - half, mean + half)
+    return Estimate(mean, max(least, mean - half), min(most, mean + half))
 
 
 class Check(NamedTuple):
-    """Scores of forests of all columns and of those that were selected without the rows they are scored on."""
+    """Scores of forests of all columns, and of those that were selected without the rows scored."""
 
     full: Estimate
     kept: Estimate
@@ -160,9 +163,9 @@ class Rows:
 def order_of(selector: Any) -> NDArray[np.intp]:
     """Columns in the order in which a fitted selector would keep them, best first.
 
-    Relevant columns come before the others, and among them those that tell the same as a better one after the
-    rest. Gains of `ForestGainSelector` count by how far they are above chance: a column of many values gains more
-    by chance than one of few.
+    Relevant columns come before the others, and among them those that tell the same as a better one after
+    the rest. Gains of `ForestGainSelector` count by how far they are above chance: a column of many values
+    gains more by chance than one of few.
     """
     ranks = np.asarray(selector.ranking_)
     if hasattr(selector, "redundant_with_"):
@@ -238,7 +241,7 @@ def assess(
     check = Check(
         corrected_interval(full, share),
         corrected_interval(kept, share),
-        corrected_interval(kept - full, share),
+        corrected_interval(kept - full, share, -1.0),
     )
     curve = SizeCurve(work.sizes(rows.X.shape[1]), curves, 0)
     curve = SizeCurve(curve.sizes, curves, choose_size(curve))
@@ -322,6 +325,7 @@ class _Folds:
         columns = np.sort(columns)  # equal sets of columns make equal forests
         forest = SiftForestClassifier(
             N_TREES,
+            min_samples_leaf=LEAST_IN_A_LEAF,
             max_features="sqrt",
             categorical_features=train.nominal[columns] if train.nominal.any() else None,
             random_state=self.seed,

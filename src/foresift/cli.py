@@ -12,6 +12,7 @@ app = typer.Typer(
     help="Tell which columns of a table matter.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -26,7 +27,9 @@ def methods() -> None:
     width = max(map(len, METHODS))
     for key, (*_, what) in METHODS.items():
         typer.echo(f"{key:<{width}} {what}")
-    typer.echo(f"{'auto':<{width}} the one we would take ourselves; for now: forest-gain")
+    typer.echo(
+        f"{'auto':<{width}} the one we would take ourselves; calibrated relevance, and as few columns as do"
+    )
 
 
 def _version(wanted: bool) -> None:

@@ -1,11 +1,15 @@
 """What every command does when something goes wrong: one sentence on stderr and an exit code."""
 
+import contextlib
 import errno
 import functools
 import os
+import signal
 import sys
-from collections.abc import Callable
-from typing import NoReturn, ParamSpec
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any, NoReturn, ParamSpec
 
 import typer
 
@@ -51,23 +55,46 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        try:
-            command(*args, **kwargs)
-            sys.stdout.flush()
-        except KeyboardInterrupt:
-            _end("stopped.", STOPPED)
-        except BrokenPipeError:
-            # What is still in the buffer would fail again at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(CLOSED_PIPE) from None
-        except (typer.Exit, typer.Abort):
-            raise
-        except Exception as error:
-            if kwargs.get("debug"):
+        with _listening() as heard:
+            try:
+                for stream in (sys.stdout, sys.stderr):
+                    if hasattr(stream, "reconfigure"):  # a name that the terminal cannot show is no error
+                        stream.reconfigure(errors="replace")
+                command(*args, **kwargs)
+                sys.stdout.flush()
+            except (typer.Exit, typer.Abort):
                 raise
-            _end(*_told(error))
+            except (KeyboardInterrupt, Exception) as error:
+                if isinstance(error, KeyboardInterrupt) or heard:  # libraries may make another error of it
+                    _end("stopped.", STOPPED)
+                if isinstance(error, BrokenPipeError):
+                    # What is still in the buffer would fail again at exit.
+                    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                    raise typer.Exit(CLOSED_PIPE) from None
+                if kwargs.get("debug"):
+                    raise
+                _end(*_told(error))
 
     return run
+
+
+@contextlib.contextmanager
+def _listening() -> Iterator[list[int]]:
+    """Let Ctrl-C raise KeyboardInterrupt, and note it in the list, while a command is at work."""
+    heard: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield heard
+        return
+
+    def listen(number: int, frame: FrameType | None) -> Any:
+        heard.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, listen)
+    try:
+        yield heard
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _told(error: Exception) -> tuple[str, int]:

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["atomic"]
+__all__ = ["atomic", "folder"]
 
 
 @contextlib.contextmanager
@@ -51,3 +51,51 @@ def atomic(path: Path) -> Iterator[Path]:
         if isinstance(error, OSError):
             error.filename, error.filename2 = str(path), None
         raise
+
+
+@contextlib.contextmanager
+def folder(path: Path | None) -> Iterator[Path | None]:
+    """Make a folder to write to, before any work is done for it; one that stays empty is taken away again.
+
+    Parameters
+    ----------
+    path : Path or None
+        The folder; None to do nothing.
+
+    Yields
+    ------
+    Path or None
+        The same.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     with folder(Path(parent, "new")) as place:
+    ...         place.is_dir()
+    ...     place.exists()
+    True
+    False
+    """
+    if path is None:
+        yield None
+        return
+    made = not path.exists()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with atomic(path / "selection.json") as place:  # whether files can be written there
+            place.write_bytes(b" ")
+            raise _Tried
+    except _Tried:
+        pass
+    except FileExistsError as error:
+        raise NotADirectoryError(error.errno, "it is a file, not a folder", str(path)) from error
+    try:
+        yield path
+    finally:
+        if made:
+            with contextlib.suppress(OSError):
+                path.rmdir()  # only if it is empty
+
+
+class _Tried(Exception):
+    """Ends a trial to write."""

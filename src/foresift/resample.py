@@ -55,10 +55,10 @@ def resample(
 ) -> Resampled:
     """Repeat a fitted `RelevanceSelector` on random parts of the rows.
 
-    The spread of an estimate over samples of m of n rows, without replacement, times sqrt(m / (n - m)), is its
-    standard error (the jackknife that leaves out n - m rows: Shao & Wu 1989, A general theory for jackknife
-    variance estimation). Scores are about linear in the cube root of the gain, which, other than the score, does
-    not grow with the rows.
+    The spread of an estimate over samples of m of n rows, without replacement, times sqrt(m / (n - m)), is
+    its standard error (the jackknife that leaves out n - m rows: Shao & Wu 1989, A general theory for
+    jackknife variance estimation). Scores are about linear in the cube root of the gain, which, other than
+    the score, does not grow with the rows.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import numbers
 import warnings
 from collections.abc import Callable, Mapping
@@ -20,6 +21,7 @@ from foresift._inputs import read
 from foresift._sklearn import seed_of
 from foresift._slices import take_columns, take_rows
 from foresift.assess import Assessment, Rows, assess, order_of, plan_for
+from foresift.findings import Findings
 from foresift.methods import METHODS, SEARCHES
 from foresift.resample import Resampled, resample, samples_for
 from foresift.sentences import say
@@ -27,8 +29,9 @@ from foresift.table import code_target
 
 __all__ = ["Selection", "select"]
 
-# Told what is being done, how many steps of it there are, and each time that one is done (0 of them at first).
+# Told what is being done, of how many steps, and how many more are done: 0 of them when it begins.
 Tell = Callable[[str, int, int], object]
+_TITLE = "Which columns matter"
 AUTO_TITLE = "calibrated relevance, and as few columns as do"
 _SLOW = (*SEARCHES, "genetic_selector")  # whose searches are not repeated in folds
 
@@ -107,7 +110,7 @@ class Selection:
         return take_columns(X, np.flatnonzero([name in kept for name in names]))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain lists, strings and numbers, fit for JSON; None where there is no number."""
+        """Return everything as plain lists, strings and numbers, fit for JSON; None for no number."""
         data = {key: value for key, value in self.data.items() if key != "names"}
         return {
             "foresift": version("foresift"),
@@ -143,9 +146,9 @@ class Selection:
         return page
 
     def _repr_html_(self) -> str:
-        from foresift.report import selection_snippet
-
-        return selection_snippet(self.to_dict())
+        page = html.escape(self.to_html(), quote=True)
+        style = "width: 100%; height: 40em; border: 0"
+        return f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="{style}" title="{_TITLE}"></iframe>'
 
     def plot_ranking(self, **options: Any) -> Any:
         """Draw the scores with their intervals; see `foresift.plots`."""
@@ -183,8 +186,8 @@ def select(
     y : array-like of shape (n_rows,)
         The class of every row.
     method : str, default="auto"
-        A key of `foresift methods`. "auto" tests which columns are relevant, marks those that tell the same as
-        better ones, and keeps as few of the relevant ones as are within one standard error of the best.
+        A key of `foresift methods`. "auto" tests which columns are relevant, marks those that tell the same
+        as better ones, and keeps as few of the relevant ones as are within one standard error of the best.
     n_features_to_select : int or None, default=None
         Keep so many; None leaves it to the method.
     alpha : float, default=0.1
@@ -242,7 +245,7 @@ def select(
         resampled = work.resample()
     kept = work.keep(selector, None if assessment is None else assessment.curve.chosen)
     names = list(source.names or (f"x{j}" for j in range(source.n_columns)))
-    result = _Result(selector, method, names, kept, assessment, resampled)
+    result = Findings(selector, method, names, kept, assessment, resampled)
     counts = np.bincount(codes, minlength=len(classes)).tolist()
     facts = {
         "n_rows": source.n_rows,
@@ -372,93 +375,6 @@ class _Work:
         schema = self.selector.schema_
         some = self.X if len(rows) == len(self.y) else take_rows(self.X, rows)
         return Rows(np.asarray(schema.encode(some)), self.y[rows], schema.nominal)
-
-
-@dataclass(frozen=True, eq=False)
-class _Result:
-    """Turns what was found into rows and numbers for `Selection.to_dict`."""
-
-    selector: Any
-    method: str
-    names: list[str]
-    kept: NDArray[np.intp]
-    assessment: Assessment | None
-    resampled: Resampled | None
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One row for every column, best first."""
-        s, order = self.selector, order_of(self.selector)
-        nan = np.full(len(order), np.nan)
-        score = np.asarray(s.scores_, dtype=np.float64)
-        chance = np.asarray(getattr(s, "expected_scores_", np.zeros(len(order)) if _has_test(s) else nan))
-        ends = np.asarray(getattr(s, "intervals_", np.column_stack([nan, nan])))
-        if self.resampled is not None:
-            half = self.resampled.half_widths
-            ends = np.column_stack([score - half, score + half])
-        pvalue = np.asarray(getattr(s, "pvalues_", nan))
-        adjusted = np.asarray(getattr(s, "adjusted_pvalues_", nan))
-        leaders = getattr(s, "redundant_with_", np.full(len(order), -1))
-        nominal = s.schema_.nominal if hasattr(s, "schema_") else np.zeros(len(order), dtype=bool)
-        kept = set(self.kept.tolist())
-        return [
-            {
-                "name": self.names[j],
-                "kind": "categorical" if nominal[j] else "numeric",
-                "rank": rank,
-                "score": _number(score[j]),
-                "low": _number(ends[j, 0]),
-                "high": _number(ends[j, 1]),
-                "chance": _number(chance[j]),
-                "pvalue": _number(pvalue[j]),
-                "adjusted_pvalue": _number(adjusted[j]),
-                "relevant": bool(s.relevant_[j]) if _has_test(s) else None,
-                "kept": j in kept,
-                "redundant_with": self.names[leaders[j]] if leaders[j] >= 0 else None,
-                "frequency": None if self.resampled is None else _number(self.resampled.frequency[j]),
-            }
-            for rank, j in enumerate(order.tolist(), start=1)
-        ]
-
-    def curve(self) -> dict[str, Any] | None:
-        """Score of every size, with 95 % intervals, and the number of columns kept."""
-        a = self.assessment
-        if a is None:
-            return None
-        from foresift.assess import corrected_interval
-
-        points = []
-        for size, scores in zip(a.curve.sizes.tolist(), a.curve.scores.T, strict=True):
-            mean, low, high = corrected_interval(scores, a.test_share)
-            points.append({"n": size, "score": _number(mean), "low": _number(low), "high": _number(high)})
-        return {"metric": a.metric, "points": points, "chosen": len(self.kept), "by_rule": a.curve.chosen}
-
-    def check(self) -> dict[str, Any] | None:
-        """Scores of all columns and of the selected ones, and their difference."""
-        a = self.assessment
-        if a is None:
-            return None
-        full, kept, difference = (
-            dict(zip(("score", "low", "high"), map(_number, e), strict=True)) for e in a.check
-        )
-        difference["value"] = difference.pop("score")
-        about = {"n_folds": len(a.curve.scores), "n_rows": a.n_rows}
-        return {"metric": a.metric, "full": full, "kept": kept, "difference": difference, **about}
-
-    def stability(self) -> dict[str, Any] | None:
-        """Stability of the test of relevance over parts of the rows."""
-        if self.resampled is None or np.isnan(self.resampled.stability.value):
-            return None
-        value, low, high = self.resampled.stability
-        return {"value": _number(value), "low": _number(low), "high": _number(high)}
-
-
-def _has_test(selector: Any) -> bool:
-    return hasattr(selector, "relevant_")
-
-
-def _number(value: Any) -> float | None:
-    value = float(value)
-    return value if np.isfinite(value) else None
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:

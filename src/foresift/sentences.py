@@ -49,7 +49,8 @@ def _what(ranking: list[dict[str, Any]], method: dict[str, Any], n_wanted: int |
         return f"Kept all {n_kept} relevant columns: {found}" if n_kept > 1 else f"Kept 1 column: {found}"
     if n_wanted is not None:
         return f"Kept the best {n_kept}, as asked: {found}"
-    return f"Kept {n_kept}: {found}, and the best {n_kept} are enough (within one standard error of the best size)"
+    enough = "is enough" if n_kept == 1 else f"{n_kept} are enough"
+    return f"Kept {n_kept}: {found}, and the best {enough} (within one standard error of the best size)"
 
 
 def _how_good(a: Assessment, n_kept: int, n_rows: int) -> str:
@@ -60,6 +61,7 @@ def _how_good(a: Assessment, n_kept: int, n_rows: int) -> str:
     form, unit = ("{:+.1f}", " points") if accuracy else ("{:+.3f}", "")
     used = "" if a.n_rows == n_rows else f" of {a.n_rows:,} of the {n_rows:,} rows"
     trees = "" if a.plan.tree_share == 1 else f", with {a.plan.tree_share:.0%} of the trees"
+    name = "an accuracy" if accuracy else f"a {a.metric}"
     interval = f"95 % interval {form.format(low)} to {form.format(high)}"
     if high < 0:
         verdict = "so dropping the others costs something"
@@ -71,8 +73,8 @@ def _how_good(a: Assessment, n_kept: int, n_rows: int) -> str:
         )
     return (
         f"on rows that took no part ({len(a.curve.scores)} folds{used}, the whole selection repeated in"
-        f" each{trees}) a forest of the selected columns has {'an accuracy' if accuracy else f'a {a.metric}'} of"
-        f" {kept} and one of all columns {full}, a difference of {form.format(value)}{unit} ({interval}),"
+        f" each{trees}) a forest of the selected columns has {name} of {kept} and one of all columns {full},"
+        f" a difference of {form.format(value)}{unit} ({interval}),"
         f" {verdict}"
     )
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from foresift.cli import METHODS, app, read_table, to_column
+from foresift.cli import METHODS, app
+from foresift.reading import read_table, to_column
 
 DEMO = Path(str(files("foresift") / "_data" / "bikeshare.csv"))
 RELEVANT = {"plan", "payment", "months_subscribed", "rides_last_month", "support_calls", "home_to_station_m"}

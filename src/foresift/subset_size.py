@@ -20,7 +20,7 @@ from foresift._sklearn import is_metric_scorer, require_classifier, seeded
 from foresift._slices import matrix_of, take_columns, take_rows
 from foresift.forests import SiftForestClassifier
 
-__all__ = ["SizeCurve", "SubsetSizeCV"]
+__all__ = ["SizeCurve", "SubsetSizeCV", "choose_size"]
 
 _MANY = 20  # up to so many columns every size is tried; of more, about so many sizes
 
@@ -147,11 +147,7 @@ class SubsetSizeCV:
                 "The scorer returned NaN for some fold: a class may be missing there. Use fewer folds, or"
                 " another score."
             )
-        at = _first_best(curve.mean)
-        if self.rule == "one-se":
-            within = curve.mean >= curve.mean[at] - curve.standard_error[at] - 1e-12
-            at = int(within.argmax())
-        return SizeCurve(sizes, curve.scores, int(sizes[at]))
+        return SizeCurve(sizes, curve.scores, choose_size(curve, self.rule))
 
     def _sizes(self, n_columns: int) -> NDArray[np.intp]:
         if self.sizes is None:
@@ -186,6 +182,22 @@ class SubsetSizeCV:
         if len(folds) < 2:
             raise ValueError("cv must make at least two folds, so that there is a standard error.")
         return folds
+
+
+def choose_size(curve: SizeCurve, rule: str = "one-se") -> int:
+    """Choose a size: the smallest within one standard error of the best mean, or the best.
+
+    Examples
+    --------
+    >>> curve = SizeCurve(np.array([1, 2, 4]), np.array([[0.6, 0.79, 0.8], [0.8, 0.9, 0.9]]), 0)
+    >>> choose_size(curve), choose_size(curve, "best")
+    (2, 4)
+    """
+    at = _first_best(curve.mean)
+    if rule == "one-se":
+        within = curve.mean >= curve.mean[at] - curve.standard_error[at] - 1e-12
+        at = int(within.argmax())
+    return int(curve.sizes[at])
 
 
 def _first_best(means: NDArray[np.float64]) -> int:

@@ -1,0 +1,345 @@
+"""How many of the ranked columns are enough, and whether they do as well as all, on unseen rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.stats import t as student
+from sklearn.base import clone
+from sklearn.metrics import accuracy_score, roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+
+from foresift.forests import SiftForestClassifier
+from foresift.subset_size import SizeCurve, choose_size
+
+__all__ = [
+    "Assessment",
+    "Check",
+    "Estimate",
+    "Plan",
+    "Rows",
+    "assess",
+    "corrected_interval",
+    "order_of",
+    "plan_for",
+]
+
+# What a table may cost, in cells (rows times columns) that a ranking looks at; a million take about 5 s.
+MOST_CELLS = 250_000  # of the rows that are used; of more, some are drawn
+LEAST_ROWS = 500  # that are used however many columns there are
+TEN_FOLDS, FIVE_FOLDS = 60_000, 250_000  # cells up to which there are so many folds
+FULL_TREES = 1_000_000  # cells up to which the ranking has all its trees in the folds
+N_SIZES = 10
+N_TREES = 50  # of the forests that are scored
+LEAST_IN_A_LEAF = 3  # rows; trees of few columns grown to the end learn the noise of their leaves
+LEAST_OF_A_CLASS = 6  # rows; rarer classes cannot be in all folds of folds
+LEAST = 20  # rows
+LOPSIDED = 0.8  # share of the largest class above which accuracy says little
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the assessment is done, so that it ends within a minute or so on any table.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows that are used, at most.
+    n_folds, n_inner : int
+        Folds, and folds inside each to choose the size.
+    tree_share : float
+        Share of the trees of a ranking that is grown in the folds.
+    """
+
+    n_rows: int
+    n_folds: int
+    n_inner: int
+    tree_share: float
+
+
+def plan_for(n_rows: int, n_columns: int) -> Plan:
+    """Plan the assessment of a table by its size alone, so that equal seeds give equal results anywhere.
+
+    Examples
+    --------
+    >>> plan_for(600, 12)
+    Plan(n_rows=600, n_folds=10, n_inner=3, tree_share=1.0)
+    >>> plan_for(100_000, 50).n_rows, plan_for(200, 10_000).n_folds
+    (5000, 3)
+    """
+    used = min(n_rows, max(LEAST_ROWS, MOST_CELLS // n_columns))
+    cells = used * n_columns
+    folds = (10, 3) if cells <= TEN_FOLDS else (5, 3) if cells <= FIVE_FOLDS else (3, 2)
+    return Plan(used, *folds, min(1.0, max(0.2, FULL_TREES / cells)))
+
+
+class Estimate(NamedTuple):
+    """A number with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def corrected_interval(
+    scores: NDArray[np.float64], test_share: float, least: float = 0.0, most: float = 1.0
+) -> Estimate:
+    """Mean over the folds of a cross-validation, with an interval that minds their overlap.
+
+    The variance of the mean is taken to be 1 / n + n_test / n_train times that of the scores (Nadeau &
+    Bengio 2003, Inference for the generalization error). It ends at `least` and `most`.
+
+    Examples
+    --------
+    >>> mean, low, high = corrected_interval(np.array([0.8, 0.9, 0.85, 0.85]), 0.25)
+    >>> round(mean, 3), round(low, 3), round(high, 3)
+    (0.85, 0.751, 0.949)
+    """
+    n = len(scores)
+    mean = float(scores.mean())
+    spread = float(scores.std(ddof=1)) * np.sqrt(1 / n + test_share / (1 - test_share))
+    half = float(student.ppf(0.975, n - 1)) * spread
+    return Estimate(mean, max(least, mean - half), min(most, mean + half))
+
+
+class Check(NamedTuple):
+    """Scores of forests of all columns, and of those that were selected without the rows scored."""
+
+    full: Estimate
+    kept: Estimate
+    difference: Estimate
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """What the folds tell.
+
+    Attributes
+    ----------
+    metric : str
+        What the scores are: "accuracy" or "ROC AUC".
+    curve : SizeCurve
+        Scores of the best 1, 2, 3 ... columns.
+    check : Check
+        Whether the selected columns do as well as all.
+    plan : Plan
+        How it was done.
+    n_rows : int
+        Rows that were used.
+    test_share : float
+        Share of them that is tested in a fold.
+    rare : list
+        Classes with too few rows, which were left out.
+    """
+
+    metric: str
+    curve: SizeCurve
+    check: Check
+    plan: Plan
+    n_rows: int
+    test_share: float
+    rare: list[Any] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of a table as numbers: categories are codes, in the columns that `nominal` marks."""
+
+    X: NDArray[Any]
+    y: NDArray[np.intp]
+    nominal: NDArray[np.bool_]
+
+    def take(self, rows: NDArray[np.intp]) -> Rows:
+        """Some of the rows."""
+        return Rows(self.X[rows], self.y[rows], self.nominal)
+
+
+def order_of(selector: Any) -> NDArray[np.intp]:
+    """Columns in the order in which a fitted selector would keep them, best first.
+
+    Relevant columns come before the others, and among them those that tell the same as a better one after
+    the rest. Gains of `ForestGainSelector` count by how far they are above chance: a column of many values
+    gains more by chance than one of few.
+    """
+    ranks = np.asarray(selector.ranking_)
+    if hasattr(selector, "redundant_with_"):
+        group = np.where(~selector.relevant_, 2, (selector.redundant_with_ >= 0).astype(int))
+        return np.lexsort((ranks, group))
+    if hasattr(selector, "expected_scores_"):
+        above = np.asarray(selector.scores_ - selector.expected_scores_)
+        return np.lexsort((ranks, -np.where(np.isnan(above), -np.inf, above)))
+    return np.argsort(ranks, kind="stable")
+
+
+# Given a fitted selector and the size that a curve chose, or None: the columns to keep, maybe none.
+Keep = Callable[[Any, int | None], NDArray[np.intp]]
+
+
+def assess(
+    rows: Rows,
+    selector: Any,
+    keep: Keep,
+    plan: Plan,
+    *,
+    by_curve: bool,
+    seed: int,
+    n_jobs: int | None = None,
+    tell: Callable[[], object] = lambda: None,
+) -> Assessment | None:
+    """Score the best 1, 2, 3 ... columns, and the selected ones beside all, out of fold.
+
+    In every fold the columns are ranked on the training rows alone. For the check the whole selection is
+    repeated there, with folds of its own to choose the size, if the curve is to choose it.
+
+    Parameters
+    ----------
+    rows : Rows
+        The table.
+    selector : selector
+        It is cloned.
+    keep : callable
+        What a fitted selector keeps.
+    plan : Plan
+        Of `plan_for`.
+    by_curve : bool
+        Whether `keep` asks for a size.
+    seed : int
+        Draws rows and folds.
+    n_jobs : int or None
+        Folds at once.
+    tell : callable
+        Is called when a fold is done.
+
+    Returns
+    -------
+    Assessment or None
+        None if there are too few rows.
+    """
+    rng = np.random.default_rng([seed, 2])
+    counts = np.bincount(rows.y)
+    rare = np.flatnonzero((counts > 0) & (counts < LEAST_OF_A_CLASS))
+    there = np.flatnonzero(~np.isin(rows.y, rare))
+    if len(there) < LEAST or len(np.unique(rows.y[there])) < 2:
+        return None
+    if len(there) > plan.n_rows:
+        there = _stratified(there, rows.y, plan.n_rows, rng)
+    used = rows.take(there)
+    work = _Folds(_lighter(selector, plan.tree_share), keep, _metric_of(used.y), by_curve, plan, seed)
+    n_folds = min(plan.n_folds, int(np.bincount(used.y)[np.unique(used.y)].min()))
+    splits = list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(used.X, used.y))
+    results = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(work.score)(used.take(train), used.take(test), tell) for train, test in splits
+    )
+    curves, full, kept = (np.array(part) for part in zip(*results, strict=True))
+    share = 1 / n_folds
+    check = Check(
+        corrected_interval(full, share),
+        corrected_interval(kept, share),
+        corrected_interval(kept - full, share, -1.0),
+    )
+    curve = SizeCurve(work.sizes(rows.X.shape[1]), curves, 0)
+    curve = SizeCurve(curve.sizes, curves, choose_size(curve))
+    return Assessment(work.metric, curve, check, plan, len(there), share, rare.tolist())
+
+
+def _stratified(
+    there: NDArray[np.intp], y: NDArray[np.intp], n_rows: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Rows drawn from every class in proportion, of each at least as many as the folds need."""
+    drawn = []
+    for label in np.unique(y[there]):
+        own = there[y[there] == label]
+        n_own = max(LEAST_OF_A_CLASS, round(n_rows * len(own) / len(there)))
+        drawn.append(rng.permutation(own)[:n_own])
+    return np.sort(np.concatenate(drawn))
+
+
+def _lighter(selector: Any, tree_share: float) -> Any:
+    """Clone with fewer trees, and without what only the whole table needs."""
+    light = clone(selector)
+    params = light.get_params(deep=False)
+    new: dict[str, Any] = {"n_jobs": 1} if "n_jobs" in params else {}
+    if tree_share < 1 and "n_estimators" in params:
+        new["n_estimators"] = max(1, round(tree_share * params["n_estimators"]))
+    return light.set_params(**new)
+
+
+def _metric_of(y: NDArray[np.intp]) -> str:
+    return "ROC AUC" if np.bincount(y).max() > LOPSIDED * len(y) else "accuracy"
+
+
+@dataclass(frozen=True)
+class _Folds:
+    """What is done in every fold."""
+
+    selector: Any
+    keep: Keep
+    metric: str
+    by_curve: bool
+    plan: Plan
+    seed: int
+
+    def score(
+        self, train: Rows, test: Rows, tell: Callable[[], object]
+    ) -> tuple[NDArray[np.float64], float, float]:
+        """Scores of all sizes, of all columns, and of those that the selection keeps."""
+        fitted = self.fitted(train)
+        size = self.chosen(train) if self.by_curve else None
+        curve = self.curve(fitted, train, test)
+        full = self.model(np.arange(train.X.shape[1]), train, test)
+        kept = self.model(self.keep(fitted, size), train, test)
+        tell()
+        return curve, full, kept
+
+    def chosen(self, rows: Rows) -> int:
+        """Size that folds of these rows choose."""
+        folds = StratifiedKFold(self.plan.n_inner, shuffle=True, random_state=self.seed)
+        scores = []
+        for train, test in folds.split(rows.X, rows.y):
+            scores.append(self.curve(self.fitted(rows.take(train)), rows.take(train), rows.take(test)))
+        return choose_size(SizeCurve(self.sizes(rows.X.shape[1]), np.array(scores), 0))
+
+    def fitted(self, rows: Rows) -> Any:
+        selector = clone(self.selector)
+        if rows.nominal.any():
+            selector.set_params(categorical_features=rows.nominal)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # what there is to say, the fit to all rows says
+            return selector.fit(rows.X, rows.y)
+
+    def curve(self, fitted: Any, train: Rows, test: Rows) -> NDArray[np.float64]:
+        order = order_of(fitted)
+        return np.array([self.model(order[:size], train, test) for size in self.sizes(len(order))])
+
+    def model(self, columns: NDArray[np.intp], train: Rows, test: Rows) -> float:
+        """Score of a forest of these columns; without any, of the commonest class."""
+        if not len(columns):
+            commonest = np.bincount(train.y).argmax()
+            return 0.5 if self.metric == "ROC AUC" else float((test.y == commonest).mean())
+        columns = np.sort(columns)  # equal sets of columns make equal forests
+        forest = SiftForestClassifier(
+            N_TREES,
+            min_samples_leaf=LEAST_IN_A_LEAF,
+            max_features="sqrt",
+            categorical_features=train.nominal[columns] if train.nominal.any() else None,
+            random_state=self.seed,
+            n_jobs=1,
+        )
+        forest.fit(train.X[:, columns], train.y)
+        if self.metric == "accuracy":
+            return float(accuracy_score(test.y, forest.predict(test.X[:, columns])))
+        shares = forest.predict_proba(test.X[:, columns])
+        shares = shares[:, 1] if shares.shape[1] == 2 else shares
+        return float(roc_auc_score(test.y, shares, multi_class="ovr", average="weighted"))
+
+    @staticmethod
+    def sizes(n_columns: int) -> NDArray[np.intp]:
+        if n_columns <= N_SIZES:
+            return np.arange(1, n_columns + 1)
+        return np.unique(np.geomspace(1, n_columns, N_SIZES).round().astype(np.intp))

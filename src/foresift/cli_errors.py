@@ -1,0 +1,115 @@
+"""What every command does when something goes wrong: one sentence on stderr and an exit code."""
+
+import contextlib
+import errno
+import functools
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any, NoReturn, ParamSpec
+
+import typer
+
+from foresift.errors import InputError
+
+__all__ = ["BAD_INPUT", "CLOSED_PIPE", "FAILED", "STOPPED", "guarded"]
+
+FAILED = 1  # the answer could not be had or written
+BAD_INPUT = 2  # also typer's for bad options
+STOPPED = 130  # Ctrl-C, as shells count it
+CLOSED_PIPE = 141  # nobody reads on, as in `foresift ... | head`
+
+P = ParamSpec("P")
+
+
+def guarded(command: Callable[P, None]) -> Callable[P, None]:
+    """Make a function a command that ends cleanly whatever happens.
+
+    An `InputError`, or a `ValueError` of the library (whose messages say what to do), is the user's to mend:
+    exit code 2. A file that cannot be written, too little memory and anything unforeseen: 1.
+    Ctrl-C: 130. If the function has a parameter `debug` and it is true, errors are shown whole.
+
+    Parameters
+    ----------
+    command : callable
+        What the command does.
+
+    Returns
+    -------
+    callable
+        The same, with the same signature, for `typer`.
+
+    Examples
+    --------
+    >>> @guarded
+    ... def greet(name: str) -> None:
+    ...     if not name:
+    ...         raise InputError("Say whom to greet.")
+    ...     print("Hello", name)
+    >>> greet("Ada")
+    Hello Ada
+    """
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        with _listening() as heard:
+            try:
+                for stream in (sys.stdout, sys.stderr):
+                    if hasattr(stream, "reconfigure"):  # a name that the terminal cannot show is no error
+                        stream.reconfigure(errors="replace")
+                command(*args, **kwargs)
+                sys.stdout.flush()
+            except (typer.Exit, typer.Abort):
+                raise
+            except (KeyboardInterrupt, Exception) as error:
+                if isinstance(error, KeyboardInterrupt) or heard:  # libraries may make another error of it
+                    _end("stopped.", STOPPED)
+                if isinstance(error, BrokenPipeError):
+                    # What is still in the buffer would fail again at exit.
+                    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                    raise typer.Exit(CLOSED_PIPE) from None
+                if kwargs.get("debug"):
+                    raise
+                _end(*_told(error))
+
+    return run
+
+
+@contextlib.contextmanager
+def _listening() -> Iterator[list[int]]:
+    """Let Ctrl-C raise KeyboardInterrupt, and note it in the list, while a command is at work."""
+    heard: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield heard
+        return
+
+    def listen(number: int, frame: FrameType | None) -> Any:
+        heard.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, listen)
+    try:
+        yield heard
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _told(error: Exception) -> tuple[str, int]:
+    """Say in one sentence what went wrong, and whose it is to mend."""
+    message = " ".join(str(error).split())
+    if isinstance(error, InputError | ValueError) and message:
+        return message, BAD_INPUT
+    if isinstance(error, OSError):
+        what = "no space left on the device" if error.errno == errno.ENOSPC else error.strerror or message
+        return f"Cannot write {error.filename or 'the output'}: {what}.", FAILED
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this table: take fewer rows or columns.", FAILED
+    return f"{type(error).__name__}: {message or 'no message'} (--debug shows where).", FAILED
+
+
+def _end(message: str, code: int) -> NoReturn:
+    typer.echo(f"foresift: {message}", err=True)
+    raise typer.Exit(code)

@@ -1,0 +1,231 @@
+"""CSV and its kin: which encoding and delimiter a file has, and its rows."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import csv
+import io
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from foresift.errors import InputError
+
+__all__ = ["DELIMITERS", "Delimited", "sniff_delimiter", "sniff_encodings", "text_lines"]
+
+# In the order in which they are believed: a comma is in many a text, and the decimal point of many a country.
+DELIMITERS = ("\t", "|", ";", ",")
+SAMPLE = 2**18  # bytes that encoding and delimiter are told from
+MAX_LINE = 2**25  # characters; a line of 100,000 cells is far shorter
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f"))
+
+
+def sniff_encodings(sample: bytes) -> tuple[str, ...]:
+    r"""Tell in which encodings a file may be, the likeliest first.
+
+    Parameters
+    ----------
+    sample : bytes
+        The beginning of the file.
+
+    Returns
+    -------
+    tuple of str
+        Names of codecs; none if this is no text.
+
+    Examples
+    --------
+    >>> sniff_encodings("na\u00efve".encode()), sniff_encodings("na\u00efve".encode("latin-1"))
+    (('utf-8', 'cp1252'), ('cp1252',))
+    >>> sniff_encodings(b"\x00\x01\x02\x03\x04")
+    ()
+    """
+    for mark, encoding in _MARKS:
+        if sample.startswith(mark):
+            return (encoding,)
+    if sample:
+        even, odd = (sample[start::2].count(0) / max(1, len(sample[start::2])) for start in (0, 1))
+        if max(even, odd) > 0.4 and min(even, odd) < 0.05:  # mostly Latin text, in two bytes each
+            return ("utf-16-le" if odd > even else "utf-16-be",)
+    if sample.translate(None, _CONTROLS) != sample:
+        return ()
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(sample)  # may end within a character
+    except UnicodeDecodeError:
+        return ("cp1252",)
+    return ("utf-8", "cp1252")
+
+
+def sniff_delimiter(text: str, *, whole: bool = True) -> str:
+    r"""Tell what separates the cells: the delimiter that cuts header and rows into equally many.
+
+    Parameters
+    ----------
+    text : str
+        The first lines of the file.
+    whole : bool, default=True
+        Whether these are all; else the last one may be cut off and does not count.
+
+    Returns
+    -------
+    str
+        One of `DELIMITERS`; a comma if there is but one column.
+
+    Examples
+    --------
+    >>> sniff_delimiter("name;price\nplum;1,50\npear;2,20\n")
+    ';'
+    """
+    best, best_share = ",", 0.0
+    for mark in DELIMITERS:
+        widths = [len(row) for row in _some_rows(text, mark) if row]
+        if not whole and len(widths) > 2:
+            widths.pop()
+        if not widths or widths[0] < 2:
+            continue
+        share = widths.count(widths[0]) / len(widths)
+        if share > best_share:  # of equally good ones the first
+            best, best_share = mark, share
+    return best
+
+
+def _some_rows(text: str, delimiter: str) -> Iterator[list[str]]:
+    try:
+        yield from csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    except csv.Error:  # a quote that is not closed, or a cell without end
+        return
+
+
+def text_lines(file: BinaryIO, encoding: str, source: str) -> Iterator[str]:
+    r"""Yield the lines of a file from the start, with their ends; none so long that memory runs out.
+
+    Examples
+    --------
+    >>> list(text_lines(io.BytesIO(b"a\r\nb"), "utf-8", "demo"))
+    ['a\r\n', 'b']
+    """
+    file.seek(0)
+    number = 0
+    wrapper = io.TextIOWrapper(file, encoding=encoding, newline="")
+    try:
+        while line := wrapper.readline(MAX_LINE):
+            number += 1
+            if len(line) == MAX_LINE:
+                raise InputError(
+                    f"{source}, line {number} has more than {MAX_LINE:,} characters: this is no table."
+                )
+            if "\0" in line:
+                raise InputError(f"{source}, line {number}: a NUL byte; this is no text file.")
+            yield line
+    finally:
+        wrapper.detach()  # or it would close the file
+
+
+class Delimited:
+    r"""A file of delimited cells.
+
+    Parameters
+    ----------
+    file : binary file
+        One that can be read again from the start.
+    source : str
+        What to call it in messages.
+    delimiter, encoding : str or None, default=None
+        None to tell them from the file.
+
+    Attributes
+    ----------
+    header : list of str
+        The cells of the first line that is not blank.
+    delimiter, encoding : str
+        What they are.
+
+    Examples
+    --------
+    >>> table = Delimited(io.BytesIO(b"a;b\n1;x\n\n2;'y'\n"), "demo")
+    >>> table.delimiter, table.header, list(table.rows())
+    (';', ['a', 'b'], [['1', 'x'], ['2', "'y'"]])
+    """
+
+    def __init__(
+        self, file: BinaryIO, source: str, *, delimiter: str | None = None, encoding: str | None = None
+    ) -> None:
+        self._file, self.source = file, source
+        file.seek(0)
+        sample = file.read(SAMPLE)
+        self._candidates = (encoding,) if encoding else sniff_encodings(sample)
+        if not self._candidates:
+            raise InputError(
+                f"{source} is no text: it holds {'NUL bytes' if 0 in sample else 'control characters'}."
+            )
+        self.encoding = self._candidates[0]
+        try:
+            text = codecs.getincrementaldecoder(self.encoding)().decode(sample)
+        except LookupError:
+            raise InputError(f"There is no encoding {encoding!r}; try utf-8, cp1252 or utf-16.") from None
+        except UnicodeDecodeError as error:
+            raise self._wrong_encoding() from error
+        self.delimiter = delimiter or sniff_delimiter(text, whole=len(sample) < SAMPLE)
+        self._settle()
+        self.header = next(self._read(), [])
+
+    def rows(self) -> Iterator[list[str]]:
+        """Yield the rows below the header from the start; every one as long as the header."""
+        rows = self._read()
+        n_columns = len(next(rows, []))
+        for row in rows:
+            if len(row) != n_columns:
+                raise InputError(
+                    f"{self.source}, line {self._line}: {len(row)} cells, but the header has {n_columns}."
+                )
+            yield row
+
+    def _settle(self) -> None:
+        """Take the second encoding that fits the sample, if the first does not fit the whole file."""
+        if len(self._candidates) == 1:
+            return
+        with contextlib.suppress(UnicodeDecodeError):
+            next(
+                text_lines(self._file, self.encoding, self.source), ""
+            )  # a line without end is refused before all of it is read
+        self._file.seek(0)
+        decoder = codecs.getincrementaldecoder(self.encoding)()
+        try:
+            while block := self._file.read(2**20):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            self.encoding = self._candidates[1]
+
+    def _read(self) -> Iterator[list[str]]:
+        self._line = 0
+        reader = csv.reader(
+            text_lines(self._file, self.encoding, self.source), delimiter=self.delimiter, strict=True
+        )
+        try:
+            for row in reader:
+                self._line = reader.line_num
+                if row:  # csv gives an empty list for a blank line
+                    yield row
+        except UnicodeDecodeError as error:
+            raise self._wrong_encoding() from error
+        except csv.Error as error:
+            what = str(error)
+            if "field limit" in what or "end of data" in what:
+                what = "a quote is opened and not closed"
+            raise InputError(
+                f"{self.source}, from line {self._line + 1} on: not valid CSV ({what})."
+            ) from error
+
+    def _wrong_encoding(self) -> InputError:
+        return InputError(
+            f"{self.source} is not {self.encoding} text: say which encoding it has (--encoding), or save it"
+            " in UTF-8."
+        )

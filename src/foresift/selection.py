@@ -1,0 +1,383 @@
+"""One call from a table to an answer: which columns to keep, how sure that is, and what it costs."""
+
+from __future__ import annotations
+
+import html
+import numbers
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from foresift._inputs import read
+from foresift._sklearn import seed_of
+from foresift._slices import take_columns, take_rows
+from foresift.assess import Assessment, Rows, assess, order_of, plan_for
+from foresift.findings import Findings
+from foresift.methods import METHODS, SEARCHES
+from foresift.resample import Resampled, resample, samples_for
+from foresift.sentences import say
+from foresift.table import code_target
+
+__all__ = ["Selection", "select"]
+
+# Told what is being done, of how many steps, and how many more are done: 0 of them when it begins.
+Tell = Callable[[str, int, int], object]
+_TITLE = "Which columns matter"
+AUTO_TITLE = "calibrated relevance, and as few columns as do"
+_SLOW = (*SEARCHES, "genetic_selector")  # whose searches are not repeated in folds
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What `select` found.
+
+    Attributes
+    ----------
+    selector_ : selector
+        Fitted to all rows.
+    sentence : str
+        What was done, and how sure it is.
+    features : list of str
+        The columns to keep, best first; may be empty.
+    ranking : list of dict
+        A row for every column, best first, as in `to_dict`.
+
+    Examples
+    --------
+    >>> from foresift import select
+    >>> from foresift.datasets import make_simple
+    >>> X, y = make_simple(random_state=2)  # only the first two columns matter
+    >>> selection = select(X, y, random_state=0)
+    >>> sorted(selection.features), selection.transform(X).shape[1]
+    (['x0', 'x1'], 2)
+    >>> selection.to_frame().loc[0, ["rank", "relevant", "kept"]].tolist()
+    [1, True, True]
+    """
+
+    selector_: Any
+    ranking: list[dict[str, Any]]
+    sentence: str
+    method: dict[str, Any]
+    data: dict[str, Any]
+    curve: dict[str, Any] | None
+    check: dict[str, Any] | None
+    stability: dict[str, Any] | None
+    seed: int
+    source: str = ""
+    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    @property
+    def features(self) -> list[str]:
+        """Names of the kept columns, best first."""
+        return [row["name"] for row in self.ranking if row["kept"]]
+
+    def transform(self, X: Any) -> Any:
+        """Keep the selected columns of X, in the order of X and in a container of its kind.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or mapping
+            With the columns that `select` saw; others do no harm if they have names.
+
+        Returns
+        -------
+        array-like, data frame, sparse matrix or mapping
+            The kept columns.
+        """
+        kept = set(self.features)
+        if not kept:
+            raise ValueError("No column was kept, so nothing is left of X.")
+        source = read(X)
+        names = source.names
+        if names is None:
+            if source.n_columns != len(self.ranking):
+                raise ValueError(
+                    f"X has {source.n_columns} columns, but the selection was made of {len(self.ranking)}."
+                )
+            names = tuple(self.data["names"])
+        lost = kept.difference(names)
+        if lost:
+            raise ValueError(f"X lacks the column {min(lost)!r}, which was kept.")
+        return take_columns(X, np.flatnonzero([name in kept for name in names]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain lists, strings and numbers, fit for JSON; None for no number."""
+        data = {key: value for key, value in self.data.items() if key != "names"}
+        return {
+            "foresift": version("foresift"),
+            "created": self.created,
+            "source": self.source,
+            "seed": self.seed,
+            "data": data,
+            "method": self.method,
+            "sentence": self.sentence,
+            "features": self.ranking,
+            "curve": self.curve,
+            "check": self.check,
+            "stability": self.stability,
+        }
+
+    def to_frame(self) -> Any:
+        """Return the ranking as a data frame of pandas or, where that is not installed, of polars."""
+        try:
+            import pandas as frames
+        except ImportError:  # pragma: no cover - the tests have pandas
+            import polars as frames
+        return frames.DataFrame(self.ranking)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return the report as one HTML page, and write it if `path` is given."""
+        from foresift.output import atomic
+        from foresift.report import selection_html
+
+        page = selection_html(self.to_dict())
+        if path is not None:
+            with atomic(Path(path)) as place:
+                place.write_text(page, encoding="utf-8")
+        return page
+
+    def _repr_html_(self) -> str:
+        page = html.escape(self.to_html(), quote=True)
+        style = "width: 100%; height: 40em; border: 0"
+        return f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="{style}" title="{_TITLE}"></iframe>'
+
+    def plot_ranking(self, **options: Any) -> Any:
+        """Draw the scores with their intervals; see `foresift.plots`."""
+        from foresift import plots
+
+        return plots.plot_ranking(self.to_dict(), **options)
+
+    def plot_curve(self, **options: Any) -> Any:
+        """Draw the score of the best 1, 2, 3 ... columns; see `foresift.plots`."""
+        from foresift import plots
+
+        return plots.plot_curve(self.to_dict(), **options)
+
+
+def select(
+    X: Any,
+    y: ArrayLike,
+    method: str = "auto",
+    n_features_to_select: int | None = None,
+    *,
+    alpha: float = 0.1,
+    error: str = "fdr",
+    check: bool = True,
+    parameters: Mapping[str, Any] | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    tell: Tell | None = None,
+) -> Selection:
+    """Say which columns of a table to keep, and how sure that is.
+
+    Parameters
+    ----------
+    X : array-like, data frame, sparse matrix or mapping of shape (n_rows, n_columns)
+        The columns; missing values are allowed.
+    y : array-like of shape (n_rows,)
+        The class of every row.
+    method : str, default="auto"
+        A key of `foresift methods`. "auto" tests which columns are relevant, marks those that tell the same
+        as better ones, and keeps as few of the relevant ones as are within one standard error of the best.
+    n_features_to_select : int or None, default=None
+        Keep so many; None leaves it to the method.
+    alpha : float, default=0.1
+        Error rate of the test, if the method has one.
+    error : {"fdr", "fwer", "none"}, default="fdr"
+        What the error rate is, as in `RelevanceSelector`.
+    check : bool, default=True
+        Whether to score the best 1, 2, 3 ... columns, to compare the selection with all columns out of fold,
+        and to repeat it on parts of the rows. Searches are not repeated. Of a large table some rows are used.
+    parameters : mapping or None, default=None
+        Further parameters of the selector.
+    random_state : int, RandomState or None, default=None
+        Equal seeds give equal selections.
+    n_jobs : int or None, default=None
+        Threads; -1 for all cores. The outcome is the same for any number.
+    tell : callable or None, default=None
+        Is told of progress: what is done, in how many steps, and how many steps more are done.
+
+    Returns
+    -------
+    Selection
+        The fitted selector, the ranking and what is known about it.
+
+    See Also
+    --------
+    foresift.RelevanceSelector : The test behind "auto".
+
+    Examples
+    --------
+    >>> from foresift import select
+    >>> from foresift.datasets import make_simple
+    >>> X, y = make_simple(random_state=2)  # only the first two columns matter
+    >>> print(select(X, y, "info-gain", 2, check=False).sentence)
+    Kept the best 2 of 10 columns by information gain of the best split of each column.
+    """
+    if method not in ("auto", *METHODS):
+        raise ValueError(f"There is no method {method!r}: use auto or one of {', '.join(METHODS)}.")
+    tell = tell or (lambda *_: None)
+    seed = int(random_state) if isinstance(random_state, numbers.Integral) else seed_of(random_state) % 2**32
+    started = perf_counter()
+    selector = _make(method, n_features_to_select, alpha, error, parameters or {}, seed, n_jobs)
+    tell("ranking", 1, 0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "No feature passed")  # the sentence says so
+        selector.fit(X, y)
+    tell("ranking", 1, 1)
+    source = read(X)
+    codes, classes = code_target(y, source.n_rows)
+    work = _Work(
+        X, np.asarray(codes, dtype=np.intp), selector, method, n_features_to_select, seed, n_jobs, tell
+    )
+    assessment = resampled = None
+    if check and METHODS[_key(method)][0] not in _SLOW:
+        assessment = work.assess()
+        resampled = work.resample()
+    kept = work.keep(selector, None if assessment is None else assessment.curve.chosen)
+    names = list(source.names or (f"x{j}" for j in range(source.n_columns)))
+    result = Findings(selector, method, names, kept, assessment, resampled)
+    counts = np.bincount(codes, minlength=len(classes)).tolist()
+    facts = {
+        "n_rows": source.n_rows,
+        "n_columns": source.n_columns,
+        "target": "",
+        "classes": [{"name": str(c), "count": n} for c, n in zip(classes.tolist(), counts, strict=True)],
+        "columns_left_out": [],
+        "decisions": [],
+        "names": names,
+    }
+    has_test = hasattr(selector, "relevant_")
+    about = {
+        "key": method,
+        "title": AUTO_TITLE if method == "auto" else METHODS[method][-1],
+        "parameters": _plain(selector.get_params(deep=False)),
+        "error": selector.error if has_test else None,
+        "alpha": selector.alpha if has_test else None,
+        "seconds": round(perf_counter() - started, 3),
+    }
+    ranking = result.rows()
+    return Selection(
+        selector,
+        ranking,
+        say(ranking, about, n_features_to_select, facts, assessment),
+        about,
+        facts,
+        result.curve(),
+        result.check(),
+        result.stability(),
+        seed,
+    )
+
+
+def _key(method: str) -> str:
+    return "relevance" if method == "auto" else method
+
+
+def _make(
+    method: str,
+    n_wanted: int | None,
+    alpha: float,
+    error: str,
+    parameters: Mapping[str, Any],
+    seed: int,
+    n_jobs: int | None,
+) -> Any:
+    """Make the selector of a method; `parameters` go before what we would take."""
+    module, name, fixed, _ = METHODS[_key(method)]
+    selector = getattr(import_module(f"foresift.{module}"), name)(**fixed)
+    known = selector.get_params()
+    given = {"random_state": seed, "n_jobs": n_jobs, "alpha": alpha, "error": error}
+    if method != "auto":
+        given["n_features_to_select"] = n_wanted
+    if "relevant" not in name.lower() and not hasattr(selector, "redundancy"):
+        given.pop("alpha")  # of Pearson's and others it means something else
+    given = {key: value for key, value in given.items() if key in known} | dict(parameters)
+    unknown = sorted(set(parameters) - set(known))
+    if unknown:
+        raise ValueError(f"{name} has no parameter {unknown[0]!r}; it has {', '.join(sorted(known))}.")
+    return selector.set_params(**given)
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """The parts of a selection that look at rows."""
+
+    X: Any
+    y: NDArray[np.intp]
+    selector: Any
+    method: str
+    n_wanted: int | None
+    seed: int
+    n_jobs: int | None
+    tell: Tell
+
+    def keep(self, fitted: Any, size: int | None) -> NDArray[np.intp]:
+        """Return the columns that the method keeps: of "auto" the best relevant ones, maybe none."""
+        order = order_of(fitted)
+        if self.n_wanted is not None:
+            return order[: self.n_wanted] if self.method == "auto" else np.flatnonzero(fitted.support_)
+        if self.method != "auto":
+            return np.flatnonzero(getattr(fitted, "relevant_", fitted.support_))
+        n_relevant = int(fitted.relevant_.sum())
+        return order[: n_relevant if size is None else min(size, n_relevant)]
+
+    def assess(self) -> Assessment | None:
+        """Score sizes, and the selection beside all columns."""
+        plan = plan_for(len(self.y), self.selector.n_features_in_)
+        self.tell("checking", plan.n_folds, 0)
+        rows = np.arange(len(self.y))
+        if len(rows) > 2 * plan.n_rows:  # not all rows are turned into numbers
+            rng = np.random.default_rng([self.seed, 1])
+            rows = np.sort(rng.choice(rows, 2 * plan.n_rows, replace=False))
+        return assess(
+            self._rows(rows),
+            self.selector,
+            self.keep,
+            plan,
+            by_curve=self.method == "auto" and self.n_wanted is None,
+            seed=self.seed,
+            n_jobs=self.n_jobs,
+            tell=lambda: self.tell("checking", plan.n_folds, 1),
+        )
+
+    def resample(self) -> Resampled | None:
+        """Repeat a test of relevance on parts of the rows."""
+        if not hasattr(self.selector, "relevant_") or len(self.y) < 2 * self.selector.min_samples_split:
+            return None
+        n_samples, _ = samples_for(len(self.y), self.selector.n_features_in_)
+        self.tell("repeating", n_samples, 0)
+
+        def fit(selector: Any, rows: NDArray[np.intp]) -> Any:
+            some = self._rows(rows)
+            return selector.set_params(categorical_features=some.nominal).fit(some.X, some.y)
+
+        return resample(
+            fit,
+            self.selector,
+            self.y,
+            tree_share=plan_for(len(self.y), self.selector.n_features_in_).tree_share,
+            seed=self.seed,
+            n_jobs=self.n_jobs,
+            tell=lambda: self.tell("repeating", n_samples, 1),
+        )
+
+    def _rows(self, rows: NDArray[np.intp]) -> Rows:
+        schema = self.selector.schema_
+        some = self.X if len(rows) == len(self.y) else take_rows(self.X, rows)
+        return Rows(np.asarray(schema.encode(some)), self.y[rows], schema.nominal)
+
+
+def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as JSON can say them."""
+    plain = (str, int, float, bool, type(None))
+    return {key: value if isinstance(value, plain) else repr(value) for key, value in parameters.items()}

@@ -1,0 +1,424 @@
+"""What the report of a selection shows, worked out from the selection's dictionary: texts and coordinates."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+from foresift.drawing import (
+    DASH,
+    Scale,
+    decimals_for,
+    metric_text,
+    number_text,
+    pvalue_text,
+    share_text,
+    shortened,
+    tick_text,
+    ticks,
+    unknown,
+    with_interval,
+)
+
+__all__ = ["FIRST_ROWS", "MOST_FEATURES", "view"]
+
+FIRST_ROWS = 200  # rows that stand in the document, for paper and where no script runs
+PAGE = 50  # rows that the script shows at first; it makes the others when asked for
+MOST_FEATURES = 12_000  # features that the document knows of; of more, the kept ones and the best
+MOST_LINES = 200  # lines of the tables of columns
+BAR = 200.0  # width of the drawing of a score
+WIDTH, HEIGHT = 640.0, 280.0  # of the curve, with room for its labels:
+LEFT, RIGHT, TOP, BOTTOM = 58.0, 14.0, 12.0, 56.0
+OPTIONAL = ("interval", "chance", "pvalue", "frequency")  # what not every method gives
+ERRORS = {
+    "fdr": "of the columns called relevant, no more than {} are expected to be so by mistake",
+    "fwer": "the probability that any column is called relevant by mistake is at most {}",
+    "none": "an irrelevant column has a probability of {} of being called relevant by mistake",
+}
+STATES = {  # key: what the table says, and its place when sorted by it
+    "kept": ("kept", 0),
+    "redundant": ("tells the same", 1),
+    "relevant": ("relevant, left out", 2),
+    "out": ("left out", 3),
+    "below": ("not above chance", 4),
+}
+
+
+def view(d: dict[str, Any]) -> dict[str, Any]:
+    """Work out what the template shows.
+
+    Parameters
+    ----------
+    d : dict
+        What `Selection.to_dict()` returns.
+
+    Returns
+    -------
+    dict
+        Texts, not escaped yet, and coordinates; `in_script` is what the script of the page needs.
+
+    Examples
+    --------
+    >>> shown = view({"sentence": "None.", "features": [{"name": "age", "rank": 1, "score": 0.25}]})
+    >>> shown["rows"][0]["score"], shown["has"]["pvalue"], shown["curve"]
+    ('0.250', False, None)
+    """
+    features = sorted(d.get("features") or [], key=lambda f: _or(f.get("rank"), math.inf))
+    n_features = len(features)
+    n_kept = sum(bool(f.get("kept")) for f in features)
+    known = [f.get("relevant") for f in features if f.get("relevant") is not None]
+    if n_features > MOST_FEATURES:
+        known_ones = sorted(range(n_features), key=lambda i: (not features[i].get("kept"), i))[:MOST_FEATURES]
+        features = [features[i] for i in sorted(known_ones)]
+    rows = _rows(features)
+    data, method = d.get("data") or {}, d.get("method") or {}
+    curve = _curve(d.get("curve"))
+    return {
+        "title": _title(d, data),
+        "source": shortened(d.get("source") or ""),
+        "target": shortened(data["target"]) if data.get("target") is not None else None,
+        "created": (d.get("created") or "")[:10],
+        "version": d.get("foresift"),
+        "sentence": d.get("sentence") or "",
+        "tiles": _tiles(d, data, n_features, n_kept, known),
+        "rows": rows[:FIRST_ROWS],
+        "blank": _rows([{"name": ""}])[0],
+        "n_features": n_features,
+        "n_known": len(features),
+        "n_kept": n_kept,
+        "n_relevant": sum(known) if known else None,
+        "has": {cell: any(row[cell] != DASH for row in rows) for cell in OPTIONAL},
+        "curve": curve,
+        "list": _python_list([f["name"] for f in features if f.get("kept")], n_kept),
+        "check": _check(d.get("check"), n_features, n_kept),
+        "stability": _stability(d.get("stability")),
+        "groups": _groups(features),
+        "classes": _classes(data),
+        "decisions": _decisions(data),
+        "left_out": [
+            (shortened(c["name"]), shortened(c.get("reason") or "")) for c in _list(data, "columns_left_out")
+        ],
+        "most_lines": MOST_LINES,
+        "error": _error(method),
+        "made": _made(d, data, method),
+        "parameters": [
+            (shortened(key), shortened(value)) for key, value in (method.get("parameters") or {}).items()
+        ],
+        "cite": _cite(d, method),
+        "in_script": _for_script(features, rows, d.get("curve"), n_kept),
+    }
+
+
+def _or(value: Any, other: Any) -> Any:
+    return other if unknown(value) else value
+
+
+def _list(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    return data.get(key) or []
+
+
+def _title(d: dict[str, Any], data: dict[str, Any]) -> str:
+    target = "the target" if data.get("target") is None else shortened(data["target"])
+    return f"What matters for {target}" + (f" in {shortened(d['source'])}" if d.get("source") else "")
+
+
+def _tiles(
+    d: dict[str, Any], data: dict[str, Any], n_features: int, n_kept: int, known: list[bool]
+) -> list[tuple[str, str]]:
+    """A number and what it counts, for the row under the verdict."""
+    tiles = [(f"{n_kept:,}", f"of {n_features:,} columns kept")]
+    if known:
+        tiles.append((f"{sum(known):,}", "relevant"))
+    check = d.get("check") or {}
+    if (check.get("kept") or {}).get("score") is not None:
+        metric = check.get("metric")
+        text = metric_text(metric, check["kept"]["score"])
+        full = (check.get("full") or {}).get("score")
+        beside = "" if full is None else f", {metric_text(metric, full)} with all columns"
+        tiles.append((text, f"{_words(metric)} with them{beside}"))
+    if (d.get("stability") or {}).get("value") is not None:
+        tiles.append((number_text(d["stability"]["value"], 2), "stability, 1 is best"))
+    if data.get("n_rows") is not None:
+        tiles.append((f"{data['n_rows']:,}", "rows"))
+    return tiles
+
+
+def _words(metric: str | None) -> str:
+    return (metric or "score").replace("_", " ")
+
+
+def _rows(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Texts and drawing of every feature."""
+    numbers = ("score", "low", "high", "chance")
+    decimals = decimals_for(f.get("score") for f in features)
+    scale = Scale.around([f.get(key) for f in features for key in numbers], 1, BAR - 1, zero=True)
+    rows = []
+    for f in features:
+        score, low, high, chance = (number_text(f.get(key), decimals) for key in numbers)
+        state = _state(f)
+        rows.append(
+            {
+                "name": shortened(f["name"]),
+                "kind": f.get("kind") or "",
+                "rank": DASH if f.get("rank") is None else f"{f['rank']:,}",
+                "score": score,
+                "interval": DASH if DASH in (low, high) else f"{low} to {high}",
+                "chance": chance,
+                "pvalue": pvalue_text(f.get("pvalue")),
+                "frequency": share_text(f.get("frequency")),
+                "state": state,
+                "status": STATES[state][0],
+                "with": "" if f.get("redundant_with") is None else shortened(f["redundant_with"]),
+                "bar": _bar(f, scale),
+            }
+        )
+    return rows
+
+
+def _state(feature: dict[str, Any]) -> str:
+    if feature.get("kept"):
+        return "kept"
+    if feature.get("redundant_with") is not None:
+        return "redundant"
+    return {True: "relevant", False: "below", None: "out"}[feature.get("relevant")]
+
+
+def _bar(feature: dict[str, Any], scale: Scale) -> list[float | None]:
+    """Begin and width of the bar, ends of the interval, chance: places from 0 to BAR, None where unknown."""
+    zero, score = scale(0.0), scale.at(feature.get("score"))
+    ends = (zero, zero) if score is None else (min(zero, score), max(zero, score))
+    places = ends[0], ends[1] - ends[0], *(scale.at(feature.get(key)) for key in ("low", "high", "chance"))
+    return [None if place is None else round(place, 1) for place in places]
+
+
+def _curve(curve: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Places of the points, the band and the ticks of the curve."""
+    points = _points(curve)
+    if curve is None or not points:
+        return None
+    metric = curve.get("metric")
+    values = [p.get(key) for p in points for key in ("score", "low", "high")]
+    y = Scale.around(values, HEIGHT - BOTTOM, TOP)
+    sizes = [p["n"] for p in points]
+    # Sizes that double look evenly spaced only on a logarithmic scale.
+    far = math.log if min(sizes) > 0 and max(sizes) > 20 * min(sizes) else float
+    x = Scale.around([far(n) for n in sizes], LEFT + 12, WIDTH - RIGHT - 12)
+    drawn = [
+        {
+            "n": p["n"],
+            "x": x(far(p["n"])),
+            "y": y(p["score"]),
+            "low": y(_or(p.get("low"), p["score"])),
+            "high": y(_or(p.get("high"), p["score"])),
+            "text": with_interval(*(metric_text(metric, p.get(key)) for key in ("score", "low", "high"))),
+        }
+        for p in points
+    ]
+    edges = [LEFT, *((a["x"] + b["x"]) / 2 for a, b in pairwise(drawn)), WIDTH - RIGHT]
+    for point, (begin, end) in zip(drawn, pairwise(edges), strict=True):
+        point |= {"begin": round(begin, 1), "width": round(end - begin, 1)}
+    upper, lower = ([f"{p['x']},{p[key]}" for p in drawn] for key in ("high", "low"))
+    chosen = next((i for i, p in enumerate(points) if p["n"] == curve.get("chosen")), None)
+    best = max(range(len(points)), key=lambda i: points[i]["score"])
+    return {
+        "metric": _words(metric),
+        "points": drawn,
+        "line": " ".join(f"{p['x']},{p['y']}" for p in drawn),
+        "band": " ".join(upper + lower[::-1]),
+        "x_ticks": _apart(drawn, 42),
+        "y_ticks": [(y(tick), tick_text(metric, tick)) for tick in ticks(y.low, y.high, 4)],
+        "chosen": chosen,
+        "start": best if chosen is None else chosen,
+        "best": best,
+        "width": WIDTH,
+        "height": HEIGHT,
+        "left": LEFT,
+        "right": WIDTH - RIGHT,
+        "top": TOP,
+        "bottom": HEIGHT - BOTTOM,
+    }
+
+
+def _points(curve: dict[str, Any] | None) -> list[dict[str, Any]]:
+    points = (curve or {}).get("points") or []
+    known = [p for p in points if p.get("n") is not None and not unknown(p.get("score"))]
+    return sorted(known, key=lambda p: p["n"])
+
+
+def _apart(points: list[dict[str, Any]], least: float) -> list[tuple[float, str]]:
+    """Labels of the sizes that do not run into each other; the last one always has one."""
+    labels = [points[-1]]
+    for point in reversed(points[:-1]):
+        if labels[-1]["x"] - point["x"] >= least:
+            labels.append(point)
+    return [(p["x"], f"{p['n']:,}") for p in labels]
+
+
+def _check(check: dict[str, Any] | None, n_features: int, n_kept: int) -> dict[str, Any] | None:
+    """The two models beside each other, and in words what their difference means."""
+    if not check:
+        return None
+    metric = check.get("metric")
+    both = [(f"all {n_features:,} columns", check.get("full")), (f"the {n_kept:,} kept", check.get("kept"))]
+    known = [(label, score or {}) for label, score in both]
+    numbers = [score.get(key) for _, score in known for key in ("score", "low", "high")]
+    scale = Scale.around(numbers, 6, BAR - 6)
+
+    lines = [
+        {
+            "label": label,
+            "text": with_interval(*(metric_text(metric, score.get(key)) for key in ("score", "low", "high"))),
+            "places": [scale.at(score.get(key)) for key in ("score", "low", "high")],
+        }
+        for label, score in known
+    ]
+    return {"metric": _words(metric), "lines": lines, "verdict": _difference(check.get("difference"), metric)}
+
+
+def _difference(difference: dict[str, Any] | None, metric: str | None) -> str:
+    """What kept minus all says about the smaller model."""
+    value, low, high = ((difference or {}).get(key) for key in ("value", "low", "high"))
+    if unknown(value):
+        return "How far the two differ is not known."
+    text = with_interval(*(metric_text(metric, number, signed=True) for number in (value, low, high)))
+    if low is None or high is None or unknown(low + high):
+        return f"Difference, kept less all: {text}."
+    if low > 0:
+        return f"The smaller model is better: {text}."
+    if high < 0:
+        return f"The smaller model is worse: {text}."
+    return f"No difference can be shown: {text}, and 0 lies inside the interval."
+
+
+def _stability(stability: dict[str, Any] | None) -> dict[str, Any] | None:
+    value = (stability or {}).get("value")
+    if stability is None or value is None or unknown(value):
+        return None
+    # Fleiss's bounds for agreement beyond chance, which Nogueira et al. (2018) take over.
+    word = "excellent" if value > 0.75 else "intermediate to good" if value >= 0.4 else "poor"
+    text = with_interval(*(number_text(stability.get(key), 2) for key in ("value", "low", "high")))
+    scale = Scale(0.0, 1.0, 0.0, BAR)
+    places = [scale.at(stability.get(key)) for key in ("value", "low", "high")]
+    return {"text": text, "word": word, "places": places}
+
+
+def _groups(features: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
+    """Leaders, best first, and the features that tell the same as they do."""
+    groups: dict[Any, list[str]] = {}
+    for f in features:
+        if f.get("redundant_with") is not None:
+            groups.setdefault(f["redundant_with"], []).append(shortened(f["name"]))
+    ranks = {f["name"]: i for i, f in enumerate(features)}
+    return [(shortened(name), groups[name]) for name in sorted(groups, key=lambda n: ranks.get(n, math.inf))]
+
+
+def _classes(data: dict[str, Any]) -> list[dict[str, Any]]:
+    classes = _list(data, "classes")
+    total = sum(c.get("count") or 0 for c in classes)
+    scale = Scale(0.0, 1.0, 0.0, BAR)
+    return [
+        {
+            "name": shortened(c["name"]),
+            "count": DASH if c.get("count") is None else f"{c['count']:,}",
+            "share": share_text(c["count"] / total) if total and c.get("count") is not None else DASH,
+            "width": scale((c.get("count") or 0) / total) if total else 0.0,
+        }
+        for c in classes[:MOST_LINES]
+    ]
+
+
+def _decisions(data: dict[str, Any]) -> dict[str, Any]:
+    decisions = _list(data, "decisions")
+    counts = Counter(str(c.get("kind") or "other") for c in decisions)
+    return {
+        "summary": ", ".join(f"{count:,} {kind}" for kind, count in counts.most_common()),
+        "lines": [
+            (shortened(c["name"]), c.get("kind") or "", shortened(c.get("why") or ""))
+            for c in decisions[:MOST_LINES]
+        ],
+        "n": len(decisions),
+    }
+
+
+def _error(method: dict[str, Any]) -> str | None:
+    """What the error rate promises, in words."""
+    alpha, error = method.get("alpha"), method.get("error")
+    return ERRORS[error].format(f"{100 * alpha:g} %") if error in ERRORS and alpha is not None else None
+
+
+def _made(d: dict[str, Any], data: dict[str, Any], method: dict[str, Any]) -> list[tuple[str, str]]:
+    """How the selection came about."""
+    n_rows, n_columns, seconds = data.get("n_rows"), data.get("n_columns"), method.get("seconds")
+    size = f"{n_rows:,} rows, {n_columns:,} columns" if n_rows is not None and n_columns is not None else None
+    lines = [
+        ("Data", shortened(d["source"]) if d.get("source") else None),
+        ("Size", size),
+        ("Target", shortened(data["target"]) if data.get("target") is not None else None),
+        ("Method", method.get("title") or method.get("key")),
+        ("Name on the command line", method.get("key")),
+        ("Seed", d.get("seed")),
+        ("Time", None if seconds is None else f"{seconds:,.1f} s"),
+        ("Made", (d.get("created") or "").replace("T", " ") or None),
+        ("foresift", d.get("foresift")),
+    ]
+    return [(label, str(value)) for label, value in lines if value is not None]
+
+
+def _cite(d: dict[str, Any], method: dict[str, Any]) -> list[str]:
+    year = (d.get("created") or "")[:4]
+    version = f", version {d['foresift']}" if d.get("foresift") else ""
+    who = f"foresift developers ({year})" if year else "foresift developers"
+    ours = f"{who}. foresift: which columns of a table matter{version}."
+    return [ours, *([shortened(method["reference"])] if method.get("reference") else [])]
+
+
+def _python_list(names: list[Any], n: int) -> str:
+    """A list to paste into Python; JSON's literals of strings and whole numbers are Python's as well."""
+    lines = "".join(f"    {json.dumps(name, ensure_ascii=False)},\n" for name in names)
+    lines += f"    # and {n - len(names)} more: see selection.json\n" if n > len(names) else ""
+    return f"features = [\n{lines}]\n" if lines else "features = []\n"
+
+
+def _for_script(
+    features: list[dict[str, Any]], rows: list[dict[str, Any]], curve: dict[str, Any] | None, n_kept: int
+) -> dict[str, Any]:
+    """Columns of the table as the script wants them: texts, and what to sort by."""
+    cells = ("kind", "rank", "score", "interval", "chance", "pvalue", "frequency", "with")
+    points = [p["n"] for p in _points(curve)]
+    return {
+        "page": PAGE,
+        "step": FIRST_ROWS,
+        "name": [f["name"] for f in features],
+        "state": [row["state"] for row in rows],
+        "status": {state: text for state, (text, _) in STATES.items()},
+        "relevant": [bool(f.get("relevant")) for f in features],
+        "cells": {cell: [row[cell] for row in rows] for cell in cells},
+        "bars": [row["bar"] for row in rows],
+        "sort": {
+            **{key: [_key(f.get(key)) for f in features] for key in ("rank", "score", "pvalue", "frequency")},
+            "status": [STATES[row["state"]][1] for row in rows],
+        },
+        "sizes": points or [n_kept],
+        "order": _order(features, (curve or {}).get("order")),
+    }
+
+
+def _key(value: Any) -> float | None:
+    """A number to sort by, in few digits."""
+    if unknown(value):
+        return None
+    return float(f"{min(max(value, -1e300), 1e300):.6g}")
+
+
+def _order(features: list[dict[str, Any]], names: list[Any] | None) -> list[int]:
+    """In which order features enter a list of a given size: as told, else the kept, then what tells more."""
+    place = {name: i for i, name in enumerate(names or [])}
+
+    def key(i: int) -> tuple[float, bool, bool, int]:
+        f = features[i]
+        return place.get(f["name"], math.inf), not f.get("kept"), f.get("redundant_with") is not None, i
+
+    return sorted(range(len(features)), key=key)

@@ -1,0 +1,258 @@
+"use strict";
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const data = JSON.parse($("data").textContent);
+
+  /* Light and dark: as the system says, until the button is pressed. */
+  const root = document.documentElement, theme = $("theme");
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+  const showTheme = () => {
+    theme.textContent = isDark() ? "Light" : "Dark";
+    theme.setAttribute("aria-label", `Show the page ${isDark() ? "light" : "dark"}`);
+  };
+  theme.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    showTheme();
+  });
+  system.addEventListener("change", showTheme);
+  theme.hidden = false;
+  showTheme();
+
+  /* What stands folded on the screen is wanted on paper. */
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("details:not([open])")];
+    for (const part of folded) part.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const part of folded) part.open = false;
+  });
+
+  /* Other tables than the ranking: sorts the rows it has by data-value, else by text. */
+  const collator = new Intl.Collator(undefined, { numeric: true });
+  const compare = (a, b, down) => {
+    if (a === b) return 0;
+    if (a === null || a === undefined) return 1; /* what is not known comes last, whichever way */
+    if (b === null || b === undefined) return -1;
+    const order = typeof a === "number" ? a - b : collator.compare(a, b);
+    return down ? -order : order;
+  };
+  const turn = (button) => {
+    const head = button.closest("th"), before = head.getAttribute("aria-sort");
+    const first = button.dataset.kind === "high" ? "descending" : "ascending";
+    const other = first === "ascending" ? "descending" : "ascending";
+    for (const th of head.parentNode.children) if (th.hasAttribute("aria-sort")) th.setAttribute("aria-sort", "none");
+    const now = before === first ? other : first;
+    head.setAttribute("aria-sort", now);
+    return now === "descending";
+  };
+  for (const table of document.querySelectorAll("table.sortable")) {
+    table.addEventListener("click", (event) => {
+      const button = event.target.closest("button.sort");
+      if (!button) return;
+      const at = [...button.closest("tr").children].indexOf(button.closest("th")), down = turn(button);
+      const value = (row) => {
+        const cell = row.children[at], given = cell.dataset.value;
+        if (given === undefined) return cell.textContent.trim();
+        return given === "" ? null : Number(given);
+      };
+      const body = table.tBodies[0];
+      body.append(...[...body.rows].sort((a, b) => compare(value(a), value(b), down)));
+    });
+  }
+  if (data.name) ranking();
+
+  function ranking() {
+    const table = $("ranking"), body = table.tBodies[0], details = $("details");
+    const rows = new Map([...body.rows].map((row) => [Number(row.dataset.i), row]));
+    const blank = $("row").content.querySelector("tr");
+    const names = data.name.map((name) => String(name));
+    const folds = names.map((name) => name.toLocaleLowerCase());
+    let key = "rank", down = false, most = data.page, listed = new Set();
+
+    /* Rows beyond the first are made when they are wanted. */
+    const rowOf = (i) => {
+      if (rows.has(i)) return rows.get(i);
+      const row = blank.cloneNode(true), bar = data.bars[i], state = data.state[i];
+      row.dataset.i = i;
+      row.className = state;
+      row.querySelector(".label").textContent = names[i];
+      for (const cell of ["rank", "kind", "score", "pvalue", "frequency"]) {
+        const place = row.querySelector("." + cell);
+        if (place) place.textContent = data.cells[cell][i];
+      }
+      row.querySelector(".badge").textContent = data.status[state];
+      row.querySelector(".with").hidden = !data.cells.with[i];
+      row.querySelector(".with bdi").textContent = data.cells.with[i];
+      const draw = (part, places) => {
+        const shape = row.querySelector(part);
+        for (const [name, at] of Object.entries(places)) if (at !== null) shape.setAttribute(name, at);
+        if (Object.values(places).includes(null)) shape.setAttribute("visibility", "hidden");
+        else shape.removeAttribute("visibility");
+      };
+      draw(".fill", { x: bar[0], width: bar[1] });
+      draw(".interval", { x1: bar[2], x2: bar[3] });
+      draw(".chance", { x1: bar[4], x2: bar[4] });
+      row.classList.toggle("listed", listed.has(i));
+      rows.set(i, row);
+      return row;
+    };
+
+    const show = () => {
+      const text = $("text").value.trim().toLocaleLowerCase();
+      const only = document.querySelector("input[name=only]:checked").value;
+      const fits = (i) =>
+        folds[i].includes(text) &&
+        (only === "all" || (only === "kept" ? data.state[i] === "kept" : data.relevant[i]));
+      const values = key === "name" ? names : data.sort[key];
+      const found = names.map((_, i) => i).filter(fits);
+      found.sort((a, b) => compare(values[a], values[b], down) || a - b);
+      const shown = found.slice(0, most).map(rowOf);
+      body.replaceChildren(...shown);
+      shown.forEach((row, at) => { row.tabIndex = at ? -1 : 0; });
+      hide();
+      $("none").hidden = found.length > 0;
+      $("more").hidden = found.length <= most;
+      $("more").textContent = `Show ${Math.min(data.step, found.length - most)} more`;
+      const less = shown.length < found.length ? `, the first ${shown.length} shown` : "";
+      $("count").textContent = `${found.length} of ${names.length} columns${less}`;
+    };
+    table.tHead.addEventListener("click", (event) => {
+      const button = event.target.closest("button.sort");
+      if (!button) return;
+      key = button.dataset.key;
+      down = turn(button);
+      show();
+    });
+    const refilter = () => { most = data.page; show(); };
+    $("tools").addEventListener("input", refilter);
+    $("tools").addEventListener("submit", (event) => event.preventDefault());
+    $("reset").addEventListener("click", () => { $("tools").reset(); refilter(); $("text").focus(); });
+    $("more").addEventListener("click", () => {
+      const next = body.rows.length;
+      most += data.step;
+      show();
+      focus(body.rows[next]);
+    });
+
+    /* Paper has no button for more. */
+    let onScreen = most;
+    addEventListener("beforeprint", () => { onScreen = most; most = Math.max(most, data.step); show(); });
+    addEventListener("afterprint", () => { most = onScreen; show(); });
+
+    /* Details beside the row that the pointer or the focus is on; Escape hides them. */
+    const hide = () => {
+      details.hidden = true;
+      for (const row of body.querySelectorAll("[aria-describedby]")) row.removeAttribute("aria-describedby");
+    };
+    const tell = (row) => {
+      const i = Number(row.dataset.i), cells = data.cells;
+      const lines = [
+        ["Rank", cells.rank[i]], ["Kind", cells.kind[i]], ["Score", cells.score[i]],
+        ["Interval", cells.interval[i]], ["By chance", cells.chance[i]], ["p-value", cells.pvalue[i]],
+        ["Chosen in", cells.frequency[i]], ["Verdict", data.status[data.state[i]]], ["Same as", cells.with[i]],
+      ];
+      const title = document.createElement("strong"), list = document.createElement("dl");
+      title.textContent = names[i];
+      for (const [label, value] of lines) {
+        if (!value || value === "–") continue;
+        const dt = document.createElement("dt"), dd = document.createElement("dd");
+        dt.textContent = label;
+        dd.textContent = value;
+        list.append(dt, dd);
+      }
+      details.replaceChildren(title, list);
+      hide();
+      details.hidden = false;
+      row.setAttribute("aria-describedby", "details");
+      const box = row.getBoundingClientRect(), page = root.getBoundingClientRect();
+      const below = box.bottom + details.offsetHeight + 8 < innerHeight;
+      const top = (below ? box.bottom + 4 : box.top - details.offsetHeight - 4) - page.top;
+      const left = Math.min(box.left + box.width * 0.3, root.clientWidth - details.offsetWidth - 16) - page.left;
+      details.style.top = `${Math.max(0, top)}px`;
+      details.style.left = `${Math.max(16, left)}px`;
+    };
+    const focus = (row) => {
+      if (!row) return;
+      for (const other of body.querySelectorAll('[tabindex="0"]')) other.tabIndex = -1;
+      row.tabIndex = 0;
+      row.focus();
+    };
+    const rowAt = (event) => event.target.closest("tbody tr");
+    body.addEventListener("focusin", (event) => tell(rowAt(event)));
+    body.addEventListener("focusout", hide);
+    let at = "";
+    body.addEventListener("mousemove", (event) => {
+      /* Rows that move under a resting pointer are none of its business. */
+      const now = `${event.screenX},${event.screenY}`, row = rowAt(event);
+      if (row && at !== now && row.getAttribute("aria-describedby") === null) tell(row);
+      at = now;
+    });
+    /* When the pointer leaves, the row with the focus, if there is one, has its details back. */
+    const leave = (event) => {
+      const row = document.activeElement.closest("#ranking tbody tr");
+      if (details.hidden || details.contains(event.relatedTarget)) return;
+      if (row) tell(row);
+      else hide();
+    };
+    body.addEventListener("mouseleave", leave);
+    details.addEventListener("mouseleave", leave);
+    body.addEventListener("click", (event) => focus(rowAt(event)));
+    body.addEventListener("keydown", (event) => {
+      const row = rowAt(event);
+      const to = {
+        ArrowDown: row.nextElementSibling, ArrowUp: row.previousElementSibling,
+        Home: body.firstElementChild, End: body.lastElementChild,
+      }[event.key];
+      if (!to) return;
+      event.preventDefault();
+      focus(to);
+    });
+    addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
+
+    /* A size, chosen on the curve or with the slider, makes the list; the table marks what is in it. */
+    const size = $("size"), curve = $("curve"), list = $("list");
+    const choose = (at) => {
+      const chosen = data.order.slice(0, data.sizes[at]);
+      listed = new Set(chosen);
+      for (const [i, row] of rows) row.classList.toggle("listed", listed.has(i));
+      /* JSON's strings and whole numbers are Python's as well. */
+      let lines = chosen.map((i) => `    ${JSON.stringify(data.name[i])},\n`).join("");
+      const missing = data.sizes[at] - chosen.length;
+      if (missing > 0) lines += `    # and ${missing} more: see selection.json\n`;
+      list.value = lines ? `features = [\n${lines}]\n` : "features = []\n";
+      list.rows = Math.min(14, chosen.length + 3);
+      $("copied").textContent = "";
+      if (!curve) return;
+      const text = document.querySelectorAll(".size-text")[at].textContent;
+      $("chosen").textContent = `${data.sizes[at]} columns: ${text}`;
+      curve.querySelectorAll(".point").forEach((point, i) => point.classList.toggle("now", i === at));
+      size.value = at;
+      size.setAttribute("aria-valuetext", $("chosen").textContent);
+    };
+    if (curve) {
+      size.addEventListener("input", () => choose(Number(size.value)));
+      curve.addEventListener("click", (event) => {
+        const hit = event.target.closest(".hit");
+        if (hit) choose(Number(hit.dataset.i));
+      });
+      $("choose").hidden = false;
+    }
+    $("copy").addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(list.value);
+      } catch { /* no permission, or an old browser: the old way */
+        list.select();
+        if (!document.execCommand("copy")) {
+          $("copied").textContent = "Press Ctrl+C to copy.";
+          return;
+        }
+      }
+      $("copied").textContent = "Copied.";
+    });
+    $("copy").hidden = $("tools").hidden = false;
+    choose(curve ? Number(size.value) : 0);
+    show();
+  }
+})();

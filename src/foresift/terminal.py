@@ -1,0 +1,149 @@
+"""Tables and text for the terminal."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import textwrap
+from typing import Any
+
+__all__ = ["notes", "printable", "ranking_table", "wrapped"]
+
+BAR_WIDTH = 10
+MOST_NOTES = 12
+NARROW, WIDE = 100, 120  # characters
+
+
+def printable(text: str) -> str:
+    r"""Return text that moves no cursor and sets no colour, whatever a file has in its names.
+
+    Examples
+    --------
+    >>> printable("a\x1b[31mb")
+    'a�[31mb'
+    """
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)
+
+
+def wrapped(text: str) -> str:
+    """Return text in lines as wide as the terminal; as one line elsewhere."""
+    text = printable(text)
+    if not sys.stdout.isatty():
+        return text + "\n"
+    return textwrap.fill(text, max(40, shutil.get_terminal_size().columns), break_long_words=False) + "\n"
+
+
+def notes(said: list[tuple[str, str]]) -> str:
+    """Return what is to be said of columns, one a line.
+
+    Examples
+    --------
+    >>> print(notes([("id", "left out")]), end="")
+      id: left out
+    """
+    lines = [f"  {printable(name)}: {printable(what)}" for name, what in said[:MOST_NOTES]]
+    if len(said) > MOST_NOTES:
+        lines.append(f"  ... and {len(said) - MOST_NOTES:,} more columns of which something is to be said")
+    return "".join(line + "\n" for line in lines)
+
+
+def ranking_table(rows: list[dict[str, Any]], top: int = 0) -> str:
+    """Return a table of a ranking, coloured if the output is a terminal.
+
+    Parameters
+    ----------
+    rows : list of dict
+        As `Selection.ranking`.
+    top : int, default=0
+        Show so many rows; 0 for all.
+
+    Returns
+    -------
+    str
+        The table, with a last line that says what is not shown.
+
+    Examples
+    --------
+    >>> row = {"name": "age", "kind": "numeric", "rank": 1, "score": 4.25, "low": None, "high": None,
+    ...        "pvalue": None, "relevant": None, "kept": True, "redundant_with": None}
+    >>> print(ranking_table([row]), end="")
+    rank  column  score              kept  kind
+    ────────────────────────────────────────────...
+       1  age      4.25  ██████████  yes   numeric
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    # Where nobody looks at the lines they may be long.
+    console = Console() if sys.stdout.isatty() or "COLUMNS" in os.environ else Console(width=WIDE)
+    shown = rows[:top] if top else rows
+    columns = [column for column in _columns(console) if column.there(rows)]
+    if console.width < NARROW:
+        columns = [column for column in columns if column.heading not in ("", "kind", "by chance")]
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    for column in columns:
+        table.add_column(
+            column.heading, justify=column.justify, no_wrap=column.justify == "right", **column.more
+        )
+    best = max((row["score"] for row in rows if row["score"] is not None), default=0.0)
+    for row in shown:
+        style = "bold green" if row["kept"] else "" if row["relevant"] else "dim"
+        table.add_row(*(Text(column.cell(row, best)) for column in columns), style=style)
+    with console.capture() as captured:
+        console.print(table)
+    rest = len(rows) - len(shown)
+    more = f"... and {rest:,} more columns (--top 0 shows all)\n" if rest else ""
+    return captured.get() + more
+
+
+class _Column:
+    def __init__(self, heading: str, key: str, cell: Any, justify: Any = "left", **more: Any) -> None:
+        self.heading, self.key, self.justify, self.more = heading, key, justify, more
+        self._cell = cell
+
+    def there(self, rows: list[dict[str, Any]]) -> bool:
+        """Whether any row has something to show here."""
+        empty = (None, 0.0) if self.key == "chance" else (None,)  # on some scales chance is 0 for all
+        return any(row.get(self.key) not in empty for row in rows)
+
+    def cell(self, row: dict[str, Any], best: float) -> str:
+        return printable(str(self._cell(row, best)))
+
+
+def _columns(console: Any) -> list[_Column]:
+    block = "█" if console.encoding.startswith("utf") else "#"
+
+    def bar(row: dict[str, Any], best: float) -> str:
+        share = (row["score"] or 0.0) / best if best > 0 else 0.0
+        return block * round(BAR_WIDTH * min(max(share, 0.0), 1.0))
+
+    def interval(row: dict[str, Any], _: float) -> str:
+        return "" if row["low"] is None else f"{_short(row['low'])} to {_short(row['high'])}"
+
+    def relevant(row: dict[str, Any], _: float) -> str:
+        return {True: "yes", False: "no", None: ""}[row["relevant"]]
+
+    return [
+        _Column("rank", "rank", lambda row, _: row["rank"], "right"),
+        _Column("column", "name", lambda row, _: row["name"], overflow="fold"),
+        _Column("score", "score", lambda row, _: _short(row["score"]), "right"),
+        _Column("95 % interval", "low", interval, "right"),
+        _Column("by chance", "chance", lambda row, _: _short(row["chance"]), "right"),
+        _Column("p", "pvalue", lambda row, _: _p(row["pvalue"]), "right"),
+        _Column("", "score", bar, min_width=BAR_WIDTH),
+        _Column("relevant", "relevant", relevant),
+        _Column("kept", "name", lambda row, _: "yes" if row["kept"] else ""),
+        _Column("same as", "redundant_with", lambda row, _: row["redundant_with"] or "", overflow="fold"),
+        _Column("kind", "kind", lambda row, _: row["kind"], min_width=len("numeric")),
+    ]
+
+
+def _short(value: float | None) -> str:
+    return "none" if value is None else f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def _p(pvalue: float | None) -> str:
+    return "" if pvalue is None else "<0.001" if pvalue < 0.001 else f"{pvalue:.3f}"

@@ -1,0 +1,247 @@
+"""The report: what the data holds is text in it, what is not known is left out, and it stays small."""
+
+import base64
+import copy
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+import report_cases
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foresift.report import selection_html
+
+MARKUP = st.lists(
+    st.sampled_from(
+        [*report_cases.HOSTILE, "<", ">", '"', "'", "&", "/", "=", "`", "--", "onload", "script", " "]
+    )
+    | st.text(max_size=4),
+    max_size=4,
+).map("".join)
+
+
+class Page(HTMLParser):
+    """Tags with the names of their attributes, the values of those, the text, and the script's data."""
+
+    def __init__(self, html):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.values, self.texts, self.stack = [], [], [], []
+        self.inside = {}
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, tuple(name for name, _ in attrs)))
+        self.values += attrs
+        self.stack.append(dict(attrs).get("id") or tag)
+
+    def handle_endtag(self, tag):
+        self.tags.append(("/" + tag, ()))
+        self.stack.append("")
+
+    def handle_comment(self, data):
+        self.tags.append(("comment", ()))
+
+    def handle_data(self, data):
+        place = self.stack[-1] if self.stack else ""
+        self.inside[place] = self.inside.get(place, "") + data
+        if place not in ("style", "script", "data"):
+            self.texts.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.texts).split())
+
+    @property
+    def data(self):
+        return json.loads(self.inside["data"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(MARKUP, min_size=2, max_size=5))
+def test_names_never_become_markup(names):
+    """The page has the tags and attributes of one with harmless names, and its policy and script."""
+    page = Page(selection_html(report_cases.selection(names)))
+    harmless = Page(selection_html(report_cases.selection(["n" if name else "" for name in names])))
+    assert page.tags == harmless.tags
+    assert page.data["name"] == names
+    allowed = {"#main", None} | {value for name, value in harmless.values if name in ("href", "content")}
+    assert {value for name, value in page.values if name in ("href", "src", "content")} <= allowed
+    assert not any(name.startswith("on") or name in ("style", "srcdoc", "action") for name, _ in page.values)
+    assert page.inside["script"] == harmless.inside["script"]
+
+
+def test_names_are_shown_as_they_are():
+    page = Page(selection_html(report_cases.selection(report_cases.HOSTILE)))
+    for name in report_cases.HOSTILE[:8]:
+        assert " ".join(name.split()) in page.text
+    assert "49" not in Page(selection_html(report_cases.selection(["{{ 7*7 }}", "b"]))).inside["bdi"]
+
+
+def test_data_for_the_script_cannot_leave_it():
+    html = selection_html(report_cases.selection(report_cases.HOSTILE))
+    block = re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.S).group(1)
+    assert not set("<>&\u2028\u2029") & set(block)
+    assert json.loads(block)["name"] == report_cases.HOSTILE
+
+
+def test_policy_lets_nothing_in_but_our_script_and_style():
+    html = selection_html(report_cases.selection(["a", "b"]))
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html).group(1).replace("&#39;", "'")
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    for tag, rule in (("style", "style-src"), ("script", "script-src")):
+        content = re.search(rf"<{tag}>(.*?)</{tag}>", html, re.S).group(1)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert rules[rule] == f"'sha256-{digest}'"
+    assert "http:" not in html.replace("http://www.w3.org/2000/svg", "")
+    assert "https:" not in html
+
+
+def test_can_be_written_as_utf8():
+    html = selection_html(report_cases.selection(["lone \ud800 surrogate", "nul \x00"]))
+    assert b"\x00" not in html.encode("utf-8")
+    assert Page(html).data["name"] == ["lone \ud800 surrogate", "nul \x00"]
+
+
+@pytest.mark.parametrize(("n_features", "megabytes"), [(200, 0.5), (10_000, 3), (40_000, 3)])
+def test_stays_small(n_features, megabytes):
+    names = [f"a column with a rather long name {i}" for i in range(n_features)]
+    html = selection_html(report_cases.selection(names, n_kept=n_features // 3))
+    assert len(html.encode()) < megabytes * 1e6
+    page = Page(html)
+    assert len(page.data["name"]) == min(n_features, 12_000)
+    assert f"of {n_features:,} columns kept" in page.text
+    assert ("And 28,000 more" in page.text) == (n_features == 40_000)
+
+
+def test_a_list_that_is_cut_off_says_so():
+    d = report_cases.selection([f"c{i}" for i in range(12_010)], n_kept=12_005)
+    d["features"].reverse()
+    page = Page(selection_html(d))
+    assert page.inside["list"].endswith('    "c11999",\n    # and 5 more: see selection.json\n]\n')
+
+
+def test_kept_columns_are_known_wherever_they_rank():
+    d = report_cases.selection([f"c{i}" for i in range(13_000)], n_kept=1)
+    d["features"][-1]["kept"] = True
+    assert Page(selection_html(d)).data["name"][-1] == "c12999"
+
+
+def places(value, path=()):
+    """Every place in a dictionary, but those of names."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        if key not in ("name", "parameters"):
+            if isinstance(key, str):
+                yield (*path, key)
+            yield from places(inner, (*path, key))
+
+
+NUMBERS = {"score", "low", "high", "chance", "pvalue", "frequency", "value"}
+PLACES = list(places(report_cases.selection(["a", "b", "c", "d"])))
+
+
+def put(d, path, value):
+    changed = copy.deepcopy(d)
+    *way, last = path
+    at = changed
+    for key in way:
+        at = at[key]
+    if value == "missing":
+        del at[last]
+    else:
+        at[last] = value
+    return changed
+
+
+@pytest.mark.parametrize("value", [None, "missing", float("nan")], ids=["null", "missing", "nan"])
+def test_whatever_is_not_known_is_left_out(value):
+    d = report_cases.selection(["a", "b", "c", "d"])
+    for path in PLACES:
+        if value != value and path[-1] not in NUMBERS:
+            continue
+        page = Page(selection_html(put(d, path, value)))
+        assert not re.search(r"\b(None|nan|null|inf)\b", page.text), path
+
+
+def test_nothing_is_known():
+    page = Page(selection_html({"features": [{"name": "a"}, {"name": "b"}]}))
+    assert "0 of 2 columns kept" in page.text
+    assert page.data["sizes"] == [0]
+    assert "of 0 columns kept" in Page(selection_html({})).text
+
+
+def test_infinite_and_negative_scores_are_drawn():
+    d = report_cases.selection(["a", "b", "c", "d"])
+    for feature, score in zip(d["features"], (float("inf"), 2.0, -3.0, float("-inf")), strict=True):
+        feature.update(score=score, low=None, high=None, chance=None)
+    bars = Page(selection_html(d)).data["bars"]
+    (inf, two, minus, low) = [(begin, begin + width) for begin, width, *_ in bars]
+    assert inf == two  # as far as the paper goes
+    assert minus == low
+    assert minus[1] == two[0]  # both begin at zero, to either side
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "says"),
+    [
+        (0.01, -0.01, 0.03, "No difference can be shown: +1.0 % (−1.0 % to +3.0 %)"),  # noqa: RUF001
+        (0.02, 0.01, 0.03, "The smaller model is better: +2.0 %"),
+        (-0.02, -0.03, -0.01, "The smaller model is worse"),
+        (0.01, None, None, "Difference, kept less all: +1.0 %."),
+        (None, None, None, "How far the two differ is not known."),
+    ],
+)
+def test_the_check_in_words(value, low, high, says):
+    d = report_cases.selection(["a", "b"])
+    d["check"]["difference"] = {"value": value, "low": low, "high": high}
+    assert says in Page(selection_html(d)).text
+
+
+def test_order_of_the_list_can_be_told():
+    d = report_cases.selection(["a", "b", "c", "d"])
+    assert Page(selection_html(d)).data["order"] == [0, 1, 3, 2]  # c tells the same as a, so it comes last
+    d["curve"]["order"] = ["c", "a", "b", "d"]
+    assert Page(selection_html(d)).data["order"] == [2, 0, 1, 3]
+
+
+def contrast(one, other):
+    """Ratio of luminances, WCAG 2.2."""
+
+    def luminance(colour):
+        shares = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in shares)
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("mode", [0, 1], ids=["light", "dark"])
+def test_contrast(mode):
+    css = Page(selection_html({})).inside["style"]
+    colours = {
+        name: pair[mode] for name, *pair in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", css)
+    }
+    assert set(colours) == {
+        "paper",
+        "card",
+        "ink",
+        "soft",
+        "line",
+        "accent",
+        "tint",
+        "grey",
+        "mark",
+        "on-accent",
+    }
+    for text in ("ink", "soft", "accent"):
+        for ground in ("paper", "card", "tint"):
+            assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
+    assert contrast(colours["on-accent"], colours["accent"]) >= 4.5
+    for drawn in ("grey", "accent", "mark"):  # lines, bars, borders of controls
+        assert contrast(colours[drawn], colours["card"]) >= 3, drawn

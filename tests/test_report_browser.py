@@ -1,0 +1,249 @@
+"""The report as a reader meets it: in a browser, with mouse, keyboard, phone and printer."""
+
+import ast
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import report_cases
+
+from foresift.report import selection_html
+
+sync_api = pytest.importorskip(
+    "playwright.sync_api", reason="Playwright drives the browser: pip install playwright"
+)
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+]
+FLAGS += ["--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"]
+NAMES = [f"column_{i}" for i in range(10)] + ["Zebra", "apple", "tiny"]
+SHOTS = os.environ.get("FORESIFT_SCREENSHOTS")  # a folder to keep the pictures in, for people to look at
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with sync_api.sync_playwright() as playwright:
+        context = playwright.chromium.launch_persistent_context(
+            tmp_path_factory.mktemp("profile"), executable_path=CHROMIUM, headless=True, args=FLAGS
+        )
+        yield context
+        context.close()
+
+
+@pytest.fixture
+def open_page(browser, tmp_path):
+    """Open HTML as a file; afterwards nothing may have been asked of the network or said on the console."""
+    pages, said, asked = [], [], []
+
+    def open_html(html, *, width=1280, scheme="light"):
+        path = tmp_path / f"report{len(pages)}.html"
+        path.write_text(html, encoding="utf-8")
+        page = browser.new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("dialog", lambda dialog: said.append(dialog.message))
+        page.on("request", lambda request: asked.append(request.url))
+        page.set_viewport_size({"width": width, "height": 844})
+        page.emulate_media(color_scheme=scheme)
+        page.goto(path.as_uri())
+        pages.append(page)
+        return page
+
+    yield open_html
+    for page in pages:
+        page.close()
+    assert said == []
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+
+
+def names_shown(page):
+    return page.locator("#ranking tbody .label").all_inner_texts()
+
+
+def plain(html):
+    """Markup without what two programs may write differently: white space, 1.0 for 1, order of attributes."""
+    return [sorted(part.split()) for part in re.sub(r'(\d)\.0"', r'\1"', html).split("<")]
+
+
+def background(page):
+    return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("case", "scheme"), [("plain", "light"), ("plain", "dark"), ("hostile", "light")])
+def test_nothing_sticks_out(open_page, width, scheme, case):
+    names = NAMES if case == "plain" else [*report_cases.HOSTILE, "x" * 400, "many words " * 60]
+    page = open_page(selection_html(report_cases.selection(names)), width=width, scheme=scheme)
+    for part in page.locator("details").all():
+        part.evaluate("part => part.open = true")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    picture = page.screenshot(full_page=True)
+    assert len(picture) > 20_000
+    if SHOTS:
+        Path(SHOTS, f"{case}-{scheme}-{width}.png").write_bytes(picture)
+
+
+def test_a_click_on_a_head_sorts_and_another_turns_it_round(open_page):
+    page = open_page(selection_html(report_cases.selection(NAMES)))
+    assert names_shown(page) == NAMES
+    head = page.locator("th.name button.sort")
+    head.click()
+    alphabetic = ["apple", *NAMES[:10], "tiny", "Zebra"]
+    assert names_shown(page) == alphabetic
+    assert page.locator("th.name").first.get_attribute("aria-sort") == "ascending"
+    assert page.locator("th.rank").first.get_attribute("aria-sort") == "none"
+    head.press("Enter")  # the keyboard does the same
+    assert names_shown(page) == alphabetic[::-1]
+    page.locator("th.score button.sort").press("Space")
+    assert names_shown(page) == NAMES  # scores begin with the highest
+    page.locator("th.pvalue button.sort").click()
+    page.locator("th.pvalue button.sort").click()
+    assert names_shown(page) == NAMES[::-1]
+
+
+def test_filters_by_text_and_by_verdict(open_page):
+    page = open_page(selection_html(report_cases.selection(NAMES, n_kept=4)))
+    page.locator("#text").fill("COLUMN_1")
+    assert names_shown(page) == ["column_1"]
+    assert page.locator("#count").inner_text() == "1 of 13 columns"
+    page.locator("#text").fill("")
+    page.locator("input[value=kept]").check()
+    assert names_shown(page) == NAMES[:4]
+    page.locator("input[value=kept]").press("ArrowLeft")
+    assert names_shown(page) == NAMES[:5]  # relevant: the kept ones and the double
+    page.locator("#text").fill("nothing is called so")
+    assert names_shown(page) == []
+    assert page.locator("#none").is_visible()
+    page.locator("#reset").click()
+    assert names_shown(page) == NAMES
+
+
+def test_details_follow_pointer_and_focus(open_page):
+    page = open_page(selection_html(report_cases.selection(NAMES, n_kept=4)))
+    details = page.locator("#details")
+    assert not details.is_visible()
+    page.locator("#ranking tbody tr").nth(4).hover()
+    text = details.inner_text()
+    assert text.split("\n")[0] == "column_4"
+    assert "By chance" in text
+    assert text.endswith("Same as\ncolumn_0")
+    page.keyboard.press("Escape")
+    assert not details.is_visible()
+    page.locator("th.status button.sort").focus()
+    page.keyboard.press("Tab")
+    assert "column_0" in details.inner_text()
+    page.keyboard.press("ArrowDown")
+    assert "column_1" in details.inner_text()
+    assert page.evaluate("document.activeElement.getAttribute('aria-describedby')") == "details"
+    page.keyboard.press("End")
+    assert "tiny" in details.inner_text()
+
+
+def test_a_size_makes_the_list_and_marks_the_rows(open_page):
+    page = open_page(selection_html(report_cases.selection(NAMES, n_kept=4)))
+    value = page.locator("#list").input_value
+    assert ast.literal_eval(value().removeprefix("features = ")) == NAMES[:4]
+    assert page.locator("tr.listed").count() == 4
+    page.locator("#curve .hit").nth(1).click()
+    assert page.locator("#chosen").inner_text().startswith("2 columns: 80.0 %")
+    assert ast.literal_eval(value().removeprefix("features = ")) == NAMES[:2]
+    assert page.locator("tr.listed").count() == 2
+    page.locator("#size").press("ArrowRight")
+    page.locator("#size").press("ArrowRight")
+    assert ast.literal_eval(value().removeprefix("features = ")) == [*NAMES[:4], *NAMES[5:], NAMES[4]]
+    assert page.locator("#size").get_attribute("aria-valuetext").startswith("13 columns")
+
+
+def test_the_copied_list_is_python_whatever_the_names(open_page, browser):
+    names = report_cases.HOSTILE
+    page = open_page(selection_html(report_cases.selection(names, n_kept=len(names))))
+    browser.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator("#copy").click()
+    page.locator("#copied", has_text="Copied.").wait_for()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert ast.literal_eval(copied.removeprefix("features = ")) == names
+
+
+def test_light_and_dark(open_page):
+    page = open_page(selection_html(report_cases.selection(NAMES)), scheme="light")
+    light = background(page)
+    page.locator("#theme").click()
+    dark = background(page)
+    assert dark != light
+    page.emulate_media(color_scheme="dark")
+    assert background(page) == dark
+    page.locator("#theme").click()
+    assert background(page) == light
+
+
+def test_hostile_names_show_as_text(open_page):
+    names = report_cases.HOSTILE
+    page = open_page(selection_html(report_cases.selection(names)))
+    assert page.evaluate("document.images.length") == 0
+    assert page.evaluate("document.scripts.length") == 2
+    shown = page.locator("#ranking tbody .label").evaluate_all("all => all.map(one => one.textContent)")
+    assert shown[:8] == names[:8]
+
+
+def test_thousands_of_columns_come_in_portions(open_page):
+    names = [f"gene_{i}" for i in range(10_000)]
+    page = open_page(selection_html(report_cases.selection(names, n_kept=300)))
+    assert page.locator("#ranking tbody tr").count() == 50
+    page.locator("#more").click()
+    assert page.locator("#ranking tbody tr").count() == 250
+    assert page.evaluate("document.activeElement.dataset.i") == "50"
+    page.locator("#text").fill("gene_9876")
+    assert names_shown(page) == ["gene_9876"]
+    made = page.locator("#ranking tbody tr")
+    assert made.locator("td.rank").inner_text() == "9,877"
+    assert made.locator(".badge").inner_text() == "not above chance"
+
+
+def test_a_row_made_by_the_script_is_like_one_made_by_python(open_page):
+    """Rows beyond the first 200 are filled in by the script; here both make the same one."""
+    d = report_cases.selection([f"gene_{i}" for i in range(201)], n_kept=200)
+    page = open_page(selection_html(d))
+    page.locator("#text").fill("gene_200")
+    ours = page.locator("#ranking tbody tr").evaluate("row => row.innerHTML")
+    d["features"] = [*d["features"][:150], d["features"][200], *d["features"][150:200]]
+    for rank, feature in enumerate(d["features"], start=1):
+        feature["rank"] = rank
+    page = open_page(selection_html(d))
+    page.locator("#text").fill("gene_200")
+    theirs = page.locator("#ranking tbody tr").evaluate("row => row.innerHTML")
+    assert plain(ours.replace(">201<", ">151<")) == plain(theirs)
+
+
+def test_prints(open_page):
+    page = open_page(selection_html(report_cases.selection([f"column_{i}" for i in range(120)])))
+    pdf = page.pdf(format="A4", print_background=True)
+    assert len(pdf) > 20_000
+    page.emulate_media(media="print")
+    assert not page.locator("#tools").is_visible()
+    assert not page.locator("#theme").is_visible()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("#ranking tbody tr").count() == 120
+    assert page.locator("details:not([open])").count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("#ranking tbody tr").count() == 50
+
+
+def test_without_a_script_everything_can_be_read(browser, tmp_path):
+    """Where scripts are off (a mail program, a wary reader) the page has no dead buttons."""
+    path = tmp_path / "report.html"
+    path.write_text(selection_html(report_cases.selection(NAMES)).replace("<script>", "<script type=no>"))
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    assert names_shown(page) == NAMES
+    assert not page.locator("#tools").is_visible()
+    assert not page.locator("#theme").is_visible()
+    assert not page.locator("#copy").is_visible()
+    page.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -103,7 +104,7 @@ def corrected_interval(
     """
     n = len(scores)
     mean = float(scores.mean())
-    spread = float(scores.std(ddof=1)) * np.sqrt(1 / n + test_share / (1 - test_share))
+    spread = float(scores.std(ddof=1)) * math.sqrt(1 / n + test_share / (1 - test_share))
     half = float(student.ppf(0.975, n - 1)) * spread
     return Estimate(mean, max(least, mean - half), min(most, mean + half))
 

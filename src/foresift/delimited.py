@@ -125,7 +125,8 @@ def text_lines(file: BinaryIO, encoding: str, source: str) -> Iterator[str]:
                 raise InputError(f"{source}, line {number}: a NUL byte; this is no text file.")
             yield line
     finally:
-        wrapper.detach()  # or it would close the file
+        if not file.closed:
+            wrapper.detach()  # or it would close the file
 
 
 class Delimited:

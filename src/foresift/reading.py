@@ -109,9 +109,7 @@ class TableFile:
             else:
                 header = _names(self.origin.header)
                 kept_at = [j for j, name in enumerate(header) if name in names]
-                writer = csv.writer(text, delimiter=self.origin.delimiter, lineterminator="\n")
-                writer.writerow([header[j] for j in kept_at])
-                writer.writerows([row[j] for j in kept_at] for row in self.origin.rows())
+                _write_rows(text, self.origin, [header[j] for j in kept_at], kept_at)
 
 
 def read_table(
@@ -230,6 +228,19 @@ def _form_of(file: BinaryIO, path: Path | str, source: str) -> str:
     )
     first = next((line for line in lines if line and not line.startswith("%")), "")
     return "ARFF" if first.startswith(("@relation", "@attribute")) or name.endswith(".arff") else "CSV"
+
+
+def _write_rows(text: io.TextIOWrapper, origin: Delimited, header: list[str], kept: list[int]) -> None:
+    """Write some columns of a CSV file as they stand."""
+    plain, careful = (
+        csv.writer(text, delimiter=origin.delimiter, lineterminator="\n", quoting=quoting)
+        for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL)
+    )
+    plain.writerow(header)
+    for row in origin.rows():
+        cells = [row[j] for j in kept]
+        # Before Python 3.13 the writer does not see that a carriage return needs quotes.
+        (careful if any("\r" in cell for cell in cells) else plain).writerow(cells)
 
 
 def _names(header: Sequence[str]) -> list[str]:

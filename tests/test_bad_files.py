@@ -1,0 +1,279 @@
+"""Whatever is wrong with a file or a folder: one sentence, an exit code, nothing half-written."""
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+from foresift import delimited
+from foresift.cli import app
+from foresift.cli_errors import BAD_INPUT, CLOSED_PIPE, FAILED, STOPPED
+from foresift.output import atomic, folder
+
+GOOD = "x,y\n" + "".join(f"{i % 7}.5,{'ab'[i % 2]}\n" for i in range(40))
+
+
+def run(*args, **more):
+    return CliRunner().invoke(app, [str(arg) for arg in args], env={"COLUMNS": "120"}, **more)
+
+
+def assert_one_sentence(result, message, code=BAD_INPUT):
+    assert result.exit_code == code, result.output
+    assert result.stdout == ""
+    assert message in result.stderr
+    assert result.stderr.startswith("foresift: ")
+    assert result.stderr.count("\n") == 1
+    assert "Traceback" not in result.stderr
+
+
+TWENTY_ONE = "".join(f"1,{i}\n" for i in range(21))
+TABLES = {
+    "empty": ("", "is empty"),
+    "blank lines": ("\n\n", "is empty"),
+    "header only": ("x,y\n", "has a header but no rows"),
+    "short row": ("x,y\n1,a\n2\n3,b\n", "line 3: 1 cells, but the header has 2"),
+    "long row": ("x,y\n1,a,b\n", "line 2: 3 cells, but the header has 2"),
+    "twice the same header": ("x,x,y\n1,2,a\n3,4,b\n", "more than one column is named 'x'"),
+    "one class": ("x,y\n1,a\n2,a\n", "same value in every row"),
+    "missing labels": ("x,y\n1,a\n2,?\n3,b\n", "missing in 1 rows"),
+    "nothing but the target": ("y\na\nb\n", "no column besides the target"),
+    "no such target": ("x,yy\n1,a\n2,b\n", "no column 'y'; did you mean one of 'yy'"),
+    "target all distinct": ("x,y\n" + TWENTY_ONE, "21 values in 21 rows: too many classes"),
+    "target of numbers": (
+        "x,y\n" + "".join(f"1,{i % 30}.5\n" for i in range(90)),
+        "number with 30 values",
+    ),
+    "infinity": ("x,y\n1,a\n2,b\ninf,a\n", "'x' holds an infinite number (inf) in row 3"),
+    "open quote": ('x,y\n1,a\n2,"b\n', "a quote is opened and not closed"),
+    "open quote in a long file": ('x,y\n1,"a\n' + "2,b\n" * 50_000, "a quote is opened and not closed"),
+    "NUL byte": (b"x,y\n1,a\n2,\x00b\n", "NUL"),
+    "NUL byte far down": (b"x,y\n" + b"1,a\n" * 99_999 + b"2,\x00b\n", "line 100001: a NUL byte"),
+    "half of UTF-16": (b"\xff\xfex\x00,\x00y", "not utf-16 text"),
+    "bytes of no encoding": (bytes(range(128, 256)) * 50, "not cp1252 text"),
+    "garbage": (np.random.default_rng(0).bytes(5000), "is no text"),
+    "only constants": ("x,y\n1,a\n1,b\n", "x: every cell is 1"),
+    "Excel": (b"PK\x03\x04" + bytes(100), "Excel workbook"),
+    "damaged Parquet": (b"PAR1" + bytes(100) + b"PAR1", "no Parquet file"),
+    "damaged Feather": (b"ARROW1\0\0" + bytes(100), "no Feather file"),
+    "damaged gzip": (gzip.compress(GOOD.encode())[:-20], "damaged gzip file"),
+    "ARFF without data": ("@relation r\n@attribute x numeric\n", "no @data line"),
+    "ARFF of relations": ("@relation r\n@attribute x relational\n@data\n", "cannot be used"),
+    "ARFF with a word for a number": (
+        "@relation r\n@attribute x numeric\n@attribute y {a,b}\n@data\n1,a\none,b\n",
+        "'one' in the numeric attribute 'x'",
+    ),
+    "ARFF, short row": (
+        "@relation r\n@attribute x numeric\n@attribute y {a,b}\n@data\n1\n",
+        "line 5: 1 cells",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_bad_table_gives_one_sentence(tmp_path, name):
+    content, message = TABLES[name]
+    path = tmp_path / "table.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert_one_sentence(run("select", path, "--target", "y", "--out", tmp_path / "out"), message)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["table.csv"]
+
+
+def test_debug_shows_where(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("x,y\n")
+    result = run("select", path, "--target", "y", "--debug")
+    assert result.exit_code == 1
+    assert "no rows" in str(result.exception)
+
+
+def test_missing_file_and_folder(tmp_path):
+    assert_one_sentence(run("select", tmp_path / "no.csv", "--target", "y"), "No such file")
+    assert_one_sentence(run("select", tmp_path, "--target", "y"), "directory")
+
+
+def test_encodings_are_told_or_said(tmp_path):
+    path = tmp_path / "table.csv"
+    text = GOOD.replace("x,y", "caf\u00e9,y")
+    for encoding in ("utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le"):
+        path.write_bytes(text.encode(encoding))
+        assert "caf\u00e9" in run("select", path, "--target", "y", "--no-check").stdout, encoding
+    path.write_bytes(text.encode("cp1252"))
+    assert_one_sentence(run("select", path, "--target", "y", "--encoding", "utf-8"), "is not utf-8 text")
+    assert_one_sentence(
+        run("select", path, "--target", "y", "--encoding", "klingon"), "no encoding 'klingon'"
+    )
+
+
+def test_a_line_without_end_is_refused_unread(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "MAX_LINE", 1000)
+    path = tmp_path / "table.csv"
+    for content in ("x" * 3000, GOOD + "1," + "a" * 3000 + "\n"):
+        path.write_text(content)
+        assert_one_sentence(run("select", path, "--target", "y"), "more than 1,000 characters")
+
+
+@pytest.mark.parametrize("form", ["parquet", "feather"])
+def test_a_column_of_lists(tmp_path, form):
+    path = tmp_path / f"table.{form}"
+    columns = {"x": [1.5, 2.5, 4.0] * 10, "tags": [["a"], ["b", "c"], []] * 10, "y": ["u", "v"] * 15}
+    write = pyarrow.parquet.write_table if form == "parquet" else pyarrow.feather.write_feather
+    write(pa.table(columns), path)
+    message = "'tags' of " + str(path) + " holds values of type list"
+    assert_one_sentence(run("select", path, "--target", "y"), message)
+    assert run("select", path, "--target", "y", "--drop", "tags", "--no-check").exit_code == 0
+
+
+def test_without_pyarrow_it_says_what_to_install(tmp_path, monkeypatch):
+    path = tmp_path / "table.parquet"
+    pyarrow.parquet.write_table(pa.table({"x": [1, 2], "y": ["a", "b"]}), path)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert_one_sentence(run("select", path, "--target", "y"), "pip install 'foresift[files]'")
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--k", 0], "--k"),
+        (["--k", 14], "only 1 columns"),
+        (["--trees", 0], "--trees"),
+        (["--seed", -1], "--seed"),
+        (["--method", "magic"], "--method"),
+        (["--jobs", 0], "cannot be 0"),
+        (["--alpha", 2], "between 0 and 1"),
+        (["--write-data"], "needs --out"),
+        (["--delimiter", "ab"], "one character"),
+        (["--numeric", "z"], "no column 'z' (--numeric)"),
+        (["--drop", "y"], "names the target"),
+        (["--drop", "z"], "no column 'z' (--drop)"),
+        (["--drop", "x"], "no column besides the target"),
+        (["--method", "pearson", "--trees", "3"], "no parameter 'n_estimators'"),
+    ],
+)
+def test_bad_option(tmp_path, args, message):
+    path = tmp_path / "table.csv"
+    path.write_text(GOOD)
+    result = run("select", path, "--target", "y", "--no-check", *args)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_a_file_where_the_folder_should_be(tmp_path):
+    path, out = tmp_path / "table.csv", tmp_path / "out"
+    path.write_text(GOOD)
+    out.write_text("I was here first")
+    for place in (out, out / "below"):
+        assert_one_sentence(run("select", path, "--target", "y", "--out", place), "Cannot write", FAILED)
+    assert out.read_text() == "I was here first"
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
+    """A disk that is full is one that answers a write with ENOSPC; /dev/full is made for it."""
+    path, out = tmp_path / "table.csv", tmp_path / "out"
+    path.write_text(GOOD)
+    out.mkdir()
+    (out / "report.html").write_text("an older report")
+
+    def full(self, text, **_):
+        with open("/dev/full", "w") as file:
+            file.write(text)
+
+    monkeypatch.setattr(Path, "write_text", full)
+    result = run("select", path, "--target", "y", "--no-check", "--out", out)
+    assert_one_sentence(result, "selection.json: no space left on the device", FAILED)
+    assert {entry.name for entry in out.iterdir()} == {"report.html", "ranking.csv"}
+    assert (out / "report.html").read_text() == "an older report"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError, ValueError])
+def test_atomic_writes_all_or_nothing(tmp_path, error):
+    path = tmp_path / "answer.txt"
+    path.write_text("old")
+
+    def fail():
+        with atomic(path) as place:
+            place.write_text("half")
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["answer.txt"]
+    with atomic(path) as place:
+        place.write_text("new")
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == 0o666 & ~_umask()
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def test_a_folder_that_stays_empty_goes(tmp_path):
+    with folder(tmp_path / "a") as place:
+        assert list(place.iterdir()) == []
+    assert list(tmp_path.iterdir()) == []
+    with folder(tmp_path / "b") as place:
+        (place / "file").touch()
+    assert (tmp_path / "b" / "file").exists()
+
+
+COMMAND = [sys.executable, "-m", "foresift", "select"]
+
+
+def start(path, *args, **more):
+    # `-m` finds the package that the tests import, wherever it lies.
+    import foresift
+
+    env = {**os.environ, "PYTHONPATH": str(Path(foresift.__file__).parents[1])}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": env} | more
+    return subprocess.Popen([*COMMAND, str(path), "--target", "y", *args], **pipes)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+@pytest.mark.parametrize("after", [0.05, 0.4, 1.5, 4.0])
+def test_ctrl_c_at_any_moment(tmp_path, after):
+    """While the interpreter starts, while modules are loaded, while trees grow: it ends, and quietly."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 40)).round(3)
+    path, out = tmp_path / "table.csv", tmp_path / "out"
+    rows = (",".join(map(str, row)) + f",{'ab'[int(row[0] > 0)]}" for row in X.tolist())
+    path.write_text("\n".join([",".join(f"x{j}" for j in range(40)) + ",y", *rows]))
+    process = start(path, "--out", out)
+    try:
+        time.sleep(after)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode in (STOPPED, -signal.SIGINT), (process.returncode, errors)
+    assert output == ""
+    if (
+        after > 0.1 or "Traceback" not in errors
+    ):  # before our first line runs, the interpreter has its own way
+        assert errors in ("", "foresift: stopped.\n")
+    assert not out.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes a pipe")
+def test_a_closed_pipe_is_no_error(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(GOOD)
+    process = start(path, "--no-check")
+    process.stdout.close()  # as `head` does when it has seen enough
+    errors = process.stderr.read()
+    assert process.wait(timeout=60) == CLOSED_PIPE
+    assert errors == ""

@@ -153,7 +153,7 @@ def test_a_size_makes_the_list_and_marks_the_rows(open_page):
     assert ast.literal_eval(value().removeprefix("features = ")) == NAMES[:4]
     assert page.locator("tr.listed").count() == 4
     page.locator("#curve .hit").nth(1).click()
-    assert page.locator("#chosen").inner_text().startswith("2 columns: 80.0 %")
+    assert page.locator("#chosen").inner_text().startswith("2 columns: 80.0\xa0%")
     assert ast.literal_eval(value().removeprefix("features = ")) == NAMES[:2]
     assert page.locator("tr.listed").count() == 2
     page.locator("#size").press("ArrowRight")

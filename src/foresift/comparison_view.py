@@ -86,13 +86,19 @@ def _columns(row: dict[str, Any]) -> str:
         return "all columns"
     n: Any = row.get("n_features")
     if unknown(n):
-        return "columns of its own choice" if row.get("size") == "own" else f"{row.get('size')} columns"
+        return (
+            "columns of its own choice" if row.get("size") == "own" else f"{_known(row.get('size'))} columns"
+        )
     text = number_text(n, 0 if float(n).is_integer() else 1)
     return f"{text} columns" if text != "1" else "1 column"
 
 
 def _name(row: dict[str, Any]) -> str:
-    return "no selection" if row.get("method") == NONE else shortened(row.get("method"))
+    return "no selection" if row.get("method") == NONE else _known(row.get("method"))
+
+
+def _known(name: Any) -> str:
+    return DASH if name is None else shortened(name)
 
 
 def _score(row: dict[str, Any]) -> str:
@@ -113,8 +119,8 @@ def _sentence(families: dict[tuple[Any, ...], list[dict[str, Any]]]) -> str:
         return "There are no results to compare yet."
     best = max(scored, key=lambda row: (_mean(row), -(row.get("n_features") or 0)))
     family = families[tuple(best.get(key) for key in ("dataset", "classifier", "scorer"))]
-    where = f" on {shortened(best['dataset'])}" if len({key[0] for key in families}) > 1 else ""
-    result = f"{_words(best.get('scorer'))} {_score(best)} with {shortened(best.get('classifier'))}."
+    where = f" on {_known(best['dataset'])}" if len({key[0] for key in families}) > 1 else ""
+    result = f"{_words(best.get('scorer'))} {_score(best)} with {_known(best.get('classifier'))}."
     if best.get("method") == NONE:
         said = f"No selection does better than all columns{where}: {result}"
     else:
@@ -122,9 +128,12 @@ def _sentence(families: dict[tuple[Any, ...], list[dict[str, Any]]]) -> str:
     judged = [row for row in family if not unknown(row.get("p_best"))]
     near = sum(row["p_best"] > ALPHA for row in judged)
     if judged and near == len(judged):
-        said += " None of the others can be told from it."
+        said += " It cannot be told from any of the others."
     elif judged:
-        said += f" {len(judged) - near} of the {len(judged)} others are worse, by more than luck explains."
+        worse = len(judged) - near
+        said += (
+            f" {worse} of the {len(judged)} others {'is' if worse == 1 else 'are'} worse than luck explains."
+        )
     return said
 
 
@@ -173,7 +182,7 @@ def _family(key: tuple[Any, ...], rows: list[dict[str, Any]], several: bool) -> 
     ]
     title = f"{shortened(classifier)}, {_words(scorer)}" if classifier is not None else _words(scorer)
     return {
-        "title": f"{shortened(dataset)}: {title}" if several else title,
+        "title": f"{_known(dataset)}: {title}" if several else title,
         "scorer": _words(scorer),
         "rows": lines,
         "curve": _curve(rows, scorer),

@@ -106,10 +106,13 @@ def _asset(name: str) -> str:
 def _environment() -> jinja2.Environment:
     import jinja2
 
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader("foresift"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    # Jinja's own filter writes "Roc auc".
+    environment.filters["capital"] = lambda text: text[:1].upper() + text[1:]
+    return environment

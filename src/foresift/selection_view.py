@@ -76,7 +76,7 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
     return {
         "title": _title(d, data),
         "source": shortened(d.get("source") or ""),
-        "target": shortened(data["target"]) if data.get("target") is not None else None,
+        "target": shortened(data["target"]) if data.get("target") else None,
         "created": (d.get("created") or "")[:10],
         "version": d.get("foresift"),
         "sentence": d.get("sentence") or "",
@@ -118,7 +118,7 @@ def _list(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
 
 
 def _title(d: dict[str, Any], data: dict[str, Any]) -> str:
-    target = "the target" if data.get("target") is None else shortened(data["target"])
+    target = shortened(data["target"]) if data.get("target") else "the target"
     return f"What matters for {target}" + (f" in {shortened(d['source'])}" if d.get("source") else "")
 
 
@@ -165,6 +165,7 @@ def _rows(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "interval": DASH if DASH in (low, high) else f"{low} to {high}",
                 "chance": chance,
                 "pvalue": pvalue_text(f.get("pvalue")),
+                "adjusted": pvalue_text(f.get("adjusted_pvalue")),
                 "frequency": share_text(f.get("frequency")),
                 "state": state,
                 "status": STATES[state][0],
@@ -226,7 +227,14 @@ def _check(check: dict[str, Any] | None, n_features: int, n_kept: int) -> dict[s
         }
         for label, score in known
     ]
-    return {"metric": _words(metric), "lines": lines, "verdict": _difference(check.get("difference"), metric)}
+    folds, n_rows = check.get("n_folds"), check.get("n_rows")
+    how = [f"{folds:,} times" if folds else "", f"of {n_rows:,} rows" if n_rows else ""]
+    return {
+        "metric": _words(metric),
+        "lines": lines,
+        "verdict": _difference(check.get("difference"), metric),
+        "how": " ".join(["Measured", *filter(None, how)]),
+    }
 
 
 def _difference(difference: dict[str, Any] | None, metric: str | None) -> str:
@@ -311,7 +319,7 @@ def _made(d: dict[str, Any], data: dict[str, Any], method: dict[str, Any]) -> li
     lines = [
         ("Data", shortened(d["source"]) if d.get("source") else None),
         ("Size", size),
-        ("Target", shortened(data["target"]) if data.get("target") is not None else None),
+        ("Target", shortened(data["target"]) if data.get("target") else None),
         ("Method", method.get("title") or method.get("key")),
         ("Name on the command line", method.get("key")),
         ("Seed", d.get("seed")),
@@ -341,7 +349,7 @@ def _for_script(
     features: list[dict[str, Any]], rows: list[dict[str, Any]], curve: dict[str, Any] | None, n_kept: int
 ) -> dict[str, Any]:
     """Columns of the table as the script wants them: texts, and what to sort by."""
-    cells = ("kind", "rank", "score", "interval", "chance", "pvalue", "frequency", "with")
+    cells = ("kind", "rank", "score", "interval", "chance", "pvalue", "adjusted", "frequency", "with")
     points = [p["n"] for p in known_points((curve or {}).get("points"))]
     return {
         "page": PAGE,
@@ -369,11 +377,9 @@ def _key(value: Any) -> float | None:
 
 
 def _order(features: list[dict[str, Any]], names: list[Any] | None) -> list[int]:
-    """In which order features enter a list of a given size: as told, else the kept, then what tells more."""
+    """In which order features enter a list of a given size: as told, else the kept and then by rank."""
     place = {name: i for i, name in enumerate(names or [])}
-
-    def key(i: int) -> tuple[float, bool, bool, int]:
-        f = features[i]
-        return place.get(f["name"], math.inf), not f.get("kept"), f.get("redundant_with") is not None, i
-
-    return sorted(range(len(features)), key=key)
+    return sorted(
+        range(len(features)),
+        key=lambda i: (place.get(features[i]["name"], math.inf), not features[i].get("kept"), i),
+    )

@@ -160,7 +160,7 @@
       const i = Number(row.dataset.i), cells = data.cells;
       const lines = [
         ["Rank", cells.rank[i]], ["Kind", cells.kind[i]], ["Score", cells.score[i]],
-        ["Interval", cells.interval[i]], ["By chance", cells.chance[i]], ["p-value", cells.pvalue[i]],
+        ["Interval", cells.interval[i]], ["By chance", cells.chance[i]], ["p-value", cells.pvalue[i]], ["Adjusted", cells.adjusted[i]],
         ["Chosen in", cells.frequency[i]], ["Verdict", data.status[data.state[i]]], ["Same as", cells.with[i]],
       ];
       const title = document.createElement("strong"), list = document.createElement("dl");

@@ -119,7 +119,7 @@ def _sentence(families: dict[tuple[Any, ...], list[dict[str, Any]]]) -> str:
         return "There are no results to compare yet."
     best = max(scored, key=lambda row: (_mean(row), -(row.get("n_features") or 0)))
     family = families[tuple(best.get(key) for key in ("dataset", "classifier", "scorer"))]
-    where = f" on {_known(best['dataset'])}" if len({key[0] for key in families}) > 1 else ""
+    where = f" on {_known(best.get('dataset'))}" if len({key[0] for key in families}) > 1 else ""
     result = f"{_words(best.get('scorer'))} {_score(best)} with {_known(best.get('classifier'))}."
     if best.get("method") == NONE:
         said = f"No selection does better than all columns{where}: {result}"
@@ -229,8 +229,8 @@ def _selected(selected: dict[str, Any]) -> list[dict[str, Any]]:
     """Of every method and size the columns it selects most often."""
     lines = []
     for method, sizes in selected.items():
-        for size, shares in sizes.items():
-            named = sorted(shares.items(), key=lambda item: -item[1])
+        for size, shares in (sizes or {}).items():
+            named = sorted((shares or {}).items(), key=lambda item: -item[1])
             features = [(shortened(name), share_text(share)) for name, share in named[:MOST_NAMES]]
             what = "own choice" if size == "own" else f"{size}"
             lines.append({"method": shortened(method), "size": what, "features": features, "n": len(named)})

@@ -228,7 +228,7 @@ def _check(check: dict[str, Any] | None, n_features: int, n_kept: int) -> dict[s
         for label, score in known
     ]
     folds, n_rows = check.get("n_folds"), check.get("n_rows")
-    how = [f"{folds:,} times" if folds else "", f"of {n_rows:,} rows" if n_rows else ""]
+    how = [f"in {folds:,} folds" if folds else "", f"of {n_rows:,} rows" if folds and n_rows else ""]
     return {
         "metric": _words(metric),
         "lines": lines,

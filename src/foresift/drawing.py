@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 __all__ = [
     "DASH",
+    "PERCENT_SIGN",
     "Scale",
     "decimals_for",
     "finite",
@@ -22,6 +23,7 @@ __all__ = [
     "with_interval",
 ]
 
+PERCENT_SIGN = "\N{NO-BREAK SPACE}%"
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"  # what stands where there is no number
 PERCENT = {"accuracy", "balanced accuracy", "balanced_accuracy"}  # metrics that are shares of rows
@@ -118,14 +120,14 @@ def number_text(value: Any, decimals: int) -> str:
 
 
 def share_text(value: Any) -> str:
-    """Write a share in percent.
+    r"""Write a share in percent.
 
     Examples
     --------
     >>> share_text(0.25)
-    '25 %'
+    '25\xa0%'
     """
-    return DASH if unknown(value) else f"{100 * value:.0f} %"
+    return DASH if unknown(value) else f"{100 * value:.0f}{PERCENT_SIGN}"
 
 
 def pvalue_text(value: Any) -> str:
@@ -142,28 +144,28 @@ def pvalue_text(value: Any) -> str:
 
 
 def metric_text(metric: str | None, value: Any, *, signed: bool = False) -> str:
-    """Write the score of a classifier as people say it: accuracies in percent.
+    r"""Write the score of a classifier as people say it: accuracies in percent.
 
     Examples
     --------
     >>> metric_text("accuracy", 0.925), metric_text("log loss", 0.4), metric_text("gain", 0.01, signed=True)
-    ('92.5 %', '0.400', '+0.010')
+    ('92.5\xa0%', '0.400', '+0.010')
     """
     percent = (metric or "") in PERCENT
     text = number_text(None if value is None else 100 * value if percent else value, 1 if percent else 3)
     sign = "+" if signed and value is not None and value > 0 else ""
-    return f"{sign}{text} %" if percent and text != DASH else sign + text
+    return f"{sign}{text}{PERCENT_SIGN}" if percent and text != DASH else sign + text
 
 
 def tick_text(metric: str | None, value: float) -> str:
-    """Write the score of a classifier at a tick, in as few digits as it has.
+    r"""Write the score of a classifier at a tick, in as few digits as it has.
 
     Examples
     --------
     >>> tick_text("accuracy", 0.9), tick_text("log loss", 0.25)
-    ('90 %', '0.25')
+    ('90\xa0%', '0.25')
     """
-    text = f"{100 * value:g} %" if (metric or "") in PERCENT else f"{value:g}"
+    text = f"{100 * value:g}{PERCENT_SIGN}" if (metric or "") in PERCENT else f"{value:g}"
     return text.replace("-", MINUS)
 
 

@@ -61,6 +61,16 @@
       body.append(...[...body.rows].sort((a, b) => compare(value(a), value(b), down)));
     });
   }
+  /* Curves of many methods: one at a time stands out. */
+  for (const chart of document.querySelectorAll(".lines-chart")) {
+    const buttons = chart.querySelectorAll("button[data-line]"), lines = chart.querySelectorAll("g[data-line]");
+    chart.addEventListener("click", (event) => {
+      const wanted = event.target.closest("[data-line]");
+      if (!wanted) return;
+      for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.line === wanted.dataset.line));
+      for (const line of lines) line.classList.toggle("now", line.dataset.line === wanted.dataset.line);
+    });
+  }
   if (data.name) ranking();
 
   function ranking() {
@@ -150,7 +160,7 @@
       const i = Number(row.dataset.i), cells = data.cells;
       const lines = [
         ["Rank", cells.rank[i]], ["Kind", cells.kind[i]], ["Score", cells.score[i]],
-        ["Interval", cells.interval[i]], ["By chance", cells.chance[i]], ["p-value", cells.pvalue[i]],
+        ["Interval", cells.interval[i]], ["By chance", cells.chance[i]], ["p-value", cells.pvalue[i]], ["Adjusted", cells.adjusted[i]],
         ["Chosen in", cells.frequency[i]], ["Verdict", data.status[data.state[i]]], ["Same as", cells.with[i]],
       ];
       const title = document.createElement("strong"), list = document.createElement("dl");

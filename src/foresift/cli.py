@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
 
 import typer
 
+from foresift.cli_datasets import datasets
+from foresift.cli_reproduce import reproduce
 from foresift.methods import METHODS, SEARCHES
 
 if TYPE_CHECKING:
@@ -350,6 +352,10 @@ def select(
         grown = METHODS[key][2]["n_estimators"] if trees is None else trees
         how = f"average information gain in {grown} trees above what chance gives, seed {seed}"
     _print_ranking(ranking[:k], columns, f"{data.name}: {size}, target {target}; {how}")
+
+
+app.command()(datasets)
+app.command()(reproduce)
 
 
 @app.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def plan_path(data: Data, name: str, selector: Any, classifier: Any, *, random_s
     >>> job, = plan_path(data, "SBS", SequentialSelector(n_features_to_select=1), CartClassifier())
     >>> record, = path_units(data, job.arguments, job.units)
     >>> record.features["order"], sorted(record.scores["accuracy"])
-    ([1, 0, 2], ['1', '2', '3'])
+    ([1, 2, 0], ['1', '2', '3'])
     """
     seed = seed_for(random_state, 0, 0)
     unit = Unit(
@@ -127,7 +128,7 @@ def _scores_again(data: Data, model: Any, path: SearchPath, seed: int) -> dict[s
 def _order(path: SearchPath) -> list[int]:
     """Columns of a path that drops one at a time: the one that stays longest first."""
     sets = [set(range(path.n_features_in)), *map(set, path.features)]
-    dropped = [j for before, after in zip(sets, sets[1:], strict=False) for j in sorted(before - after)]
+    dropped = [j for before, after in pairwise(sets) for j in sorted(before - after)]
     return [*sorted(sets[-1]), *reversed(dropped)]
 
 
@@ -212,7 +213,7 @@ def interval_units(data: Data, growth: Growth, units: Sequence[Unit]) -> list[Re
 
     def work() -> dict[str, Any]:
         model = seeded(clone(growth.classifier), np.random.default_rng([growth.seed, 1]))
-        rows = growth.split.train
+        rows = growth.split.train.astype(np.intp)
         model.fit(take_rows(data.X, rows), data.y[rows])
         return {"extra": {"intervals": model.mean_interval_sizes_.tolist()}}
 

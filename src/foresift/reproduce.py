@@ -19,7 +19,7 @@ from foresift.search_path import commonality
 from foresift.specs import Model, Paper, PaperTable, SpecError, build
 from foresift.units import Data, Job, Record, Unit
 
-__all__ = ["Row", "load_data", "plan_paper", "rows_of_table"]
+__all__ = ["Row", "load_data", "plan_paper", "rows_of_table", "units_of"]
 
 MAKERS = {
     "simple": datasets.make_simple,
@@ -199,7 +199,7 @@ def _plan_model(
 
 
 def _folds(cv: Any) -> Any:
-    """Stratified folds; the papers have ten also where a class has fewer rows, which a number would refuse."""
+    """Stratified folds; the papers have ten where a class has fewer rows too, which a number refuses."""
     return StratifiedKFold(cv, shuffle=True) if isinstance(cv, int) else cv
 
 
@@ -232,6 +232,8 @@ def rows_of_table(paper: Paper, table: PaperTable, records: Iterable[Record]) ->
     labels = dict(zip(table.columns, table.labels, strict=True))
     for dataset in table.datasets:
         for model in paper.models_of(table):
+            if model.name == table.options.get("against"):
+                continue
             label = labels.get(model.name, model.name)
             for classifier in model.classifiers:
                 found = groups.get((dataset, model.name, classifier), [])
@@ -261,7 +263,10 @@ def _measure(
     if table.measure in ("error", "accuracy"):
         return _scores(table, records, model.name in table.constant_beyond_own)
     if table.measure == "intervals":
-        curves = np.array([record.extra["intervals"] for record in records])
+        # An interval of hardly more than one observation can be millions wide, which says no more than 1: all
+        # gains lie between 0 and 1. No interval at all (null in the store) says the same.
+        curves = np.array([record.extra["intervals"] for record in records], dtype=np.float64)
+        curves = np.fmin(curves, 1.0)
         return {str(k + 1): curves[:, k].tolist() for k in range(curves.shape[1])}
     if table.measure == "seconds":
         return {"": [r.seconds["select"] / max(1, len(r.features["order"]) - 1) for r in records]}

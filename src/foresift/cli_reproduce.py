@@ -47,6 +47,7 @@ def reproduce(
     """
     from foresift.experiment import Interrupted, run
     from foresift.reproduce import plan_paper, rows_of_table, units_of
+    from foresift.reproduce_figures import draw_curves
     from foresift.reproduce_tables import grids_of_table, print_grids, write_results
     from foresift.specs import read_paper
     from foresift.store import Store, StoreError
@@ -80,8 +81,12 @@ def reproduce(
     if out is not None:
         about = _about(paper, table, quick, names, repeats, len(records), len(units_of(work)))
         rows = [row for item in chosen for row in found[item.id]]
-        for written in write_results(out, spec, rows, grids, about):
-            typer.echo(f"wrote {written}", err=True)
+        written = write_results(out, spec, rows, grids, about)
+        for item in chosen:
+            picture = out / f"{paper}-{item.id}.png"
+            written += [picture] if draw_curves(item, found[item.id], picture) else []
+        for file in written:
+            typer.echo(f"wrote {file}", err=True)
 
 
 def _tables(spec: "Paper", wanted: list[str] | None) -> "list[PaperTable]":

@@ -234,13 +234,15 @@ def rows_of_table(paper: Paper, table: PaperTable, records: Iterable[Record]) ->
         for model in paper.models_of(table):
             if model.name == table.options.get("against"):
                 continue
-            label = labels.get(model.name, model.name)
+            label = model.label(labels.get(model.name) or labels.get(model.template, model.name))
+            over = model.grid.get(table.options.get("over", ""))  # a curve of models, not of features
             for classifier in model.classifiers:
                 found = groups.get((dataset, model.name, classifier), [])
                 if not found:
                     continue
                 others = groups.get((dataset, table.options.get("against", ""), classifier), [])
-                for size, values in _measure(table, model, found, others).items():
+                for given, values in _measure(table, model, found, others).items():
+                    size = given if over is None else str(over)
                     rows.append(_row(table, dataset, model.name, label, classifier, size, values))
     return _with_best(table, rows)
 

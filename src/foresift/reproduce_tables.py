@@ -69,8 +69,8 @@ def grids_of_table(paper: Paper, table: PaperTable, rows: Sequence[Row]) -> list
     >>> grids_of_table(paper, paper.tables[0], [row])[0].rows
     [['iris', '4.70 (4.3)']]
     """
-    name = table.id if table.id.startswith("fig") else f"table-{table.id}"
-    title = f"{name.replace('-', ' ').capitalize()}. {table.caption}"
+    kind, *numbers = table.id.split("-") if "-" in table.id else ("table", table.id)
+    title = f"{kind.capitalize()} {' to '.join(numbers)}. {table.caption}"
     if not rows:
         return []
     if table.measure == "intervals":
@@ -82,7 +82,7 @@ def grids_of_table(paper: Paper, table: PaperTable, rows: Sequence[Row]) -> list
         return [*grids, _wins(table, rows)] if table.cells and table.measure == "error" else grids
     grids = [_points(title, table, rows)] if table.cells else []
     better = max if table.measure == "accuracy" else min
-    return [*grids, _best(title, rows, better)]
+    return [*grids, _best(title, rows, better, table.options.get("over", "features"))]
 
 
 def _matrix(title: str, rows: Sequence[Row]) -> Grid:
@@ -173,7 +173,7 @@ def _points(title: str, table: PaperTable, rows: Sequence[Row]) -> Grid:
     return Grid(title, header, lines, _agreement([row for row in rows if row.published is None][:1]))
 
 
-def _best(title: str, rows: Sequence[Row], better: Callable[..., Any]) -> Grid:
+def _best(title: str, rows: Sequence[Row], better: Callable[..., Any], over: str) -> Grid:
     labels = _unique(row.label for row in rows)
     lines = []
     for dataset, classifier in _unique((row.dataset, row.classifier) for row in rows):
@@ -182,10 +182,11 @@ def _best(title: str, rows: Sequence[Row], better: Callable[..., Any]) -> Grid:
             where = (dataset, classifier, label)
             curve = [r for r in rows if (r.dataset, r.classifier, r.label) == where and r.size != "best"]
             top = better(curve, key=lambda row: row.ours) if curve else None
-            line.append("" if top is None else f"{top.ours:.2f} ({top.size})")
+            size = f" ({top.size})" if top is not None and top.size not in ("", "all") else ""
+            line.append("" if top is None else f"{top.ours:.2f}{size}")
         lines.append(line)
     counts = sorted({row.n for row in rows})
-    remark = "In brackets: the number of features; the best of many numbers is too good an estimate. "
+    remark = f"In brackets: the number of {over}; the best of many numbers is too good an estimate. "
     remark += f"Means of {counts[0]} cross-validations." if len(counts) == 1 else _between(counts)
     return Grid(f"{title} The best of each curve", ["data", "classifier", *labels], lines, remark)
 

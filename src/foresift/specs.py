@@ -52,6 +52,11 @@ class Model:
     kind: str
     selector: Any
     classifiers: dict[str, Any]
+    grid: dict[str, Any] = field(default_factory=dict)
+
+    def label(self, pattern: str) -> str:
+        """Fill in a pattern of labels, such as "Random, {size}"."""
+        return str(_fill(pattern, self.grid))
 
 
 @dataclass(frozen=True)
@@ -180,7 +185,8 @@ def _models(entry: dict[str, Any], raw: dict[str, Any]) -> list[Model]:
         raise SpecError(f"{entry['name']}: kind is {kind!r}, not one of {', '.join(KINDS)}.")
     found = []
     for values in itertools.product(*grid.values()):
-        filled = _fill(entry, dict(zip(grid, values, strict=True)))
+        chosen = dict(zip(grid, values, strict=True))
+        filled = _fill(entry, chosen)
         selector = filled.get("selector")
         if isinstance(selector, str):
             selector = raw["selectors"][selector]
@@ -189,7 +195,7 @@ def _models(entry: dict[str, Any], raw: dict[str, Any]) -> list[Model]:
         else:
             named = filled["classifier"]
             classifiers = {"": raw["classifiers"][named] if isinstance(named, str) else named}
-        found.append(Model(filled["name"], entry["name"], kind, selector, classifiers))
+        found.append(Model(filled["name"], entry["name"], kind, selector, classifiers, chosen))
     return found
 
 
@@ -241,7 +247,7 @@ def _table(
         per=entry.get("per", "trial"),
         more=tuple(entry.get("more", ())),
         constant_beyond_own=tuple(entry.get("constant_beyond_own", ())),
-        options={name: entry[name] for name in ("limit", "against", "reduction") if name in entry},
+        options={name: entry[name] for name in ("limit", "against", "reduction", "over") if name in entry},
     )
 
 

@@ -52,9 +52,9 @@ def render(
     if rows:
         console.print(
             Text(
-                "± is half the 95 % interval of the mean; p of the difference to the best (=: cannot be told from it)"
-                " and to no selection, adjusted for the number of rows, and for training rows in common;"
-                " stability is 1 if every split selects the same."
+                "± is half the 95 % interval of the mean; p: of the difference to the best (=: cannot be told"
+                " from it) and to no selection, adjusted for the number of rows and for training rows in"
+                " common; stability is 1 if every split selects the same."
             ),
             style="dim",
         )

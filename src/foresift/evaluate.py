@@ -308,8 +308,8 @@ def _chosen(selector: Any, n_features: int, sizes: Sequence[Size]) -> dict[str, 
 def _best_set(selector: Any, size: int) -> list[int]:
     """Which set of this size a selector would take, if it has more to say than a ranking.
 
-    A search came by sets that need not contain each other; a selector of foresift may put copies last. What is
-    missing in the set is left to the ranking.
+    A search came by sets that need not contain each other; a selector of foresift may put copies last. What
+    is missing in the set is left to the ranking.
     """
     path = getattr(selector, "path_", None)
     if isinstance(path, SearchPath):

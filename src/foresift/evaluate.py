@@ -17,10 +17,11 @@ from sklearn.metrics import check_scoring, get_scorer
 
 from foresift._sklearn import seeded
 from foresift._slices import take_columns, take_rows
+from foresift.search_path import SearchPath
 from foresift.splits import Split, cv_name, seed_for, splits
 from foresift.units import Data, Job, Record, Unit, canonical, describe, host_facts, software
 
-__all__ = ["Protocol", "attempt", "column_order", "plan_scores", "score_units"]
+__all__ = ["Protocol", "attempt", "column_order", "plan_scores", "score_units", "selected"]
 
 MOST_RANKS = 1000  # ranks that a record keeps, if no larger size is asked for
 Size = int | str
@@ -281,7 +282,7 @@ def column_order(selector: Any) -> NDArray[np.intp] | None:
 
 
 def _chosen(selector: Any, n_features: int, sizes: Sequence[Size]) -> dict[str, list[int]]:
-    """What a fitted selector says: "own", and "order" as far as it is kept."""
+    """What a fitted selector says: "own", "order", and sets of a size that are not its beginning."""
     features = {}
     if hasattr(selector, "get_support"):
         features["own"] = np.flatnonzero(selector.get_support()).tolist()
@@ -290,8 +291,12 @@ def _chosen(selector: Any, n_features: int, sizes: Sequence[Size]) -> dict[str, 
     counts = [size for size in sizes if not isinstance(size, str)]
     order = column_order(selector)
     if order is not None:
-        order = _reordered(selector, order, counts)
         features["order"] = order[: max([MOST_RANKS, *counts])].tolist()
+        for count in counts:
+            found = _best_set(selector, count)
+            found += [j for j in order.tolist() if j not in found][: count - len(found)]
+            if sorted(found) != sorted(features["order"][:count]):
+                features[str(count)] = sorted(found)
     elif counts:
         raise ValueError(
             f"{type(selector).__name__} has neither scores_ nor a ranking_ of all columns, so there is no"
@@ -300,21 +305,33 @@ def _chosen(selector: Any, n_features: int, sizes: Sequence[Size]) -> dict[str, 
     return features
 
 
-def _reordered(selector: Any, order: NDArray[np.intp], sizes: list[int]) -> NDArray[np.intp]:
-    """Put first what a selector of foresift would take for each size: copies may come last, for instance."""
-    if not hasattr(selector, "_best"):
-        return order
-    entered = np.full(len(order), len(order) + 1)
-    for size in sorted(sizes, reverse=True):
-        entered[selector._best(size)] = size
-    return order[np.argsort(entered[order], kind="stable")]
+def _best_set(selector: Any, size: int) -> list[int]:
+    """Which set of this size a selector would take, if it has more to say than a ranking.
+
+    A search came by sets that need not contain each other; a selector of foresift may put copies last. What
+    is missing in the set is left to the ranking.
+    """
+    path = getattr(selector, "path_", None)
+    if isinstance(path, SearchPath):
+        return list(path.best(size).features) if size in path.n_features else []
+    return np.flatnonzero(selector._best(size)).tolist() if hasattr(selector, "_best") else []
 
 
 def _columns(features: dict[str, list[int]], size: Size) -> NDArray[np.intp] | None:
     if size == "all":
         return None
-    chosen = features["own"] if size == "own" else sorted(features["order"][: int(size)])
-    return np.array(chosen, dtype=np.intp)
+    return np.array(selected(features, str(size)), dtype=np.intp)
+
+
+def selected(features: Mapping[str, list[int]], size: str) -> list[int]:
+    """Columns of a size ("5", "own") among the features of a record, in rising order.
+
+    Examples
+    --------
+    >>> selected({"order": [3, 0, 2, 1], "own": [3]}, "2"), selected({"order": [3, 0], "2": [1, 3]}, "2")
+    ([0, 3], [1, 3])
+    """
+    return list(features[size]) if size in features else sorted(features["order"][: int(size)])
 
 
 def _name_of(scorer: Any) -> str:

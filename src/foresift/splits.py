@@ -101,20 +101,26 @@ def splits(data: Data, cv: Any = 10, *, repeats: int = 1, random_state: int = 0)
     """
     if not isinstance(repeats, numbers.Integral) or repeats < 1:
         raise ValueError(f"repeats must be a whole number of at least 1, but is {repeats!r}.")
+    if not isinstance(cv, numbers.Real) and not hasattr(cv, "split"):
+        cv = list(cv)  # it may be an iterator
     found = []
     for repeat in range(int(repeats)):
-        for fold, (train, test) in enumerate(_split(data, cv, int(repeats), seed_for(random_state, repeat))):
+        for fold, (train, test) in enumerate(_split(data, cv, seed_for(random_state, repeat))):
             if not len(train) or not len(test):
                 raise ValueError(
                     f"Split {fold} of cv has no rows to {'judge by' if len(train) else 'learn from'}."
                 )
             found.append(Split(repeat, fold, np.asarray(train, np.uint32), np.asarray(test, np.uint32)))
+    if repeats > 1 and found and len({split.rows for split in found}) * repeats <= len(found):
+        raise ValueError(
+            f"{cv} splits the same way every time: leave repeats at 1, or its random_state None."
+        )
     if not found:
         raise ValueError("cv makes no splits: give a number of folds of at least 2, or a splitter.")
     return found
 
 
-def _split(data: Data, cv: Any, repeats: int, seed: int) -> Iterator[tuple[Any, Any]]:
+def _split(data: Data, cv: Any, seed: int) -> Iterator[tuple[Any, Any]]:
     rows = np.zeros((data.n_rows, 1))
     if isinstance(cv, numbers.Integral):
         splitter = _folds(data, int(cv), seed)
@@ -130,13 +136,7 @@ def _split(data: Data, cv: Any, repeats: int, seed: int) -> Iterator[tuple[Any, 
         splitter = copy.deepcopy(cv)
         if getattr(splitter, "random_state", 0) is None:
             splitter.random_state = seed
-        elif repeats > 1:
-            raise ValueError(
-                f"{cv} splits the same way every time: leave repeats at 1, or its random_state None."
-            )
     else:
-        if repeats > 1:
-            raise ValueError("Given splits are the same every time: leave repeats at 1.")
         return iter(cv)
     return iter(splitter.split(rows, data.y, data.groups))
 

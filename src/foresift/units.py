@@ -171,7 +171,8 @@ class Record:
     scores : dict
         Scorer -> size -> score; sizes are text: "5", "own" (what the method chose) or "all".
     features : dict
-        Columns by number: "order" (best first) and "own" (what the method chose).
+        Columns by number: "order" (best first), "own" (what the method chose), and the sets of sizes that are
+        not the beginning of that order, if there are any. `evaluate.selected` reads it.
     extra : dict
         Whatever else a kind of unit has to tell.
     error : str

@@ -73,8 +73,8 @@ def load_data(
         What the paper calls it.
     entry : mapping
         What the spec says: `load` or `make`; `rows` = "complete" leaves out rows with missing values;
-        `values` maps symbols to numbers; `missing` is what a missing symbol becomes (a number, or "category"
-        for one more symbol); `code` = "as is" leaves the columns as they are, else symbols are numbered in
+        `fresh` rows of an artificial table are drawn besides, to judge by; `values` maps symbols to numbers;
+        `missing` is what a missing symbol becomes (a number, or "category" for one more symbol); `code` = "as is" leaves the columns as they are, else symbols are numbered in
         alphabetical order; `first_rows` keeps so many.
     folder : path or None
         As in `datasets.load`.
@@ -93,7 +93,7 @@ def load_data(
     (50, [], 2)
     """
     if "make" in entry:
-        make, n = MAKERS[entry["make"]], entry["n_samples"]
+        make, n = MAKERS[entry["make"]], entry["n_samples"] + entry.get("fresh", 0)
         tables = [make(n, random_state=trial) for trial in range(repeats)]
         return [(Data.of(name, *table), {**entry, "nominal": []}) for table in tables]
     X, y = datasets.load(entry["load"], folder)
@@ -192,10 +192,18 @@ def _plan_model(
         return plan_intervals(data, model.name, classifiers[""], **options)
     sizes = about.get("sizes", [])
     chosen = ("own", *(range(1, data.n_features + 1) if sizes == "all" else sizes))
-    how = Protocol(cv=_folds(protocol["cv"]), repeats=repeats, sizes=chosen, random_state=trial)
+    cv = _fresh(about, trial) if "fresh" in about else _folds(protocol["cv"])
+    how = Protocol(cv=cv, repeats=repeats, sizes=chosen, random_state=trial)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class")
         return plan_scores(data, {model.name: selector}, classifiers, how)
+
+
+def _fresh(about: dict[str, Any], trial: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Learn from nine tenths of the rows of a table, and judge by all fresh ones."""
+    n = about["n_samples"]
+    train = np.sort(np.random.default_rng(trial).permutation(n)[: n * 9 // 10])
+    return [(train, np.arange(n, n + about["fresh"]))]
 
 
 def _folds(cv: Any) -> Any:

@@ -74,8 +74,9 @@ def load_data(
     entry : mapping
         What the spec says: `load` or `make`; `rows` = "complete" leaves out rows with missing values;
         `fresh` rows of an artificial table are drawn besides, to judge by; `values` maps symbols to numbers;
-        `missing` is what a missing symbol becomes (a number, or "category" for one more symbol); `code` = "as is" leaves the columns as they are, else symbols are numbered in
-        alphabetical order; `first_rows` keeps so many.
+        `missing` is what a missing symbol becomes (a number, or "category" for one more symbol);
+        `code` = "as is" leaves the columns as they are, else symbols are numbered in alphabetical order;
+        `first_rows` keeps so many.
     folder : path or None
         As in `datasets.load`.
     repeats : int

@@ -198,6 +198,15 @@ def test_within_the_spread():
     row = Row("5", "cancer", "Single DT", "Single DT", "", "", 6.0, 0.5, 10, 6.5, 0.53)
     assert row.within
     assert not Row("5", "cancer", "Single DT", "Single DT", "", "", 5.9, 0.5, 10, 6.5, 0.53).within
+    assert row.z is None
+    known = Row("5", "cancer", "Single DT", "Single DT", "", "", 6.0, 0.4, 16, 6.5, 0.6, 9)
+    assert known.z == pytest.approx(-0.5 / np.sqrt(0.1**2 + 0.2**2))
+    paper = read_paper("rogers-gunn")
+    (cell,) = [c for c in paper.tables[0].cells if (c.dataset, c.model) == ("Votes", "RF")]
+    names = {"dataset": "Votes", "method": "RF"}
+    rows = rows_of_table(paper, paper.tables[0], [record(0.9, **names), record(0.8, fold=1, **names)])
+    assert rows[0].published_n == 100
+    assert rows[0].z == pytest.approx((0.15 - 0.065) / np.sqrt(0.005 / 2 + cell.spread**2 / 100))
 
 
 def test_curves_end_where_the_tree_has_no_more_features():

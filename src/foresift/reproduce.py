@@ -6,7 +6,7 @@ import os
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,8 +33,8 @@ class Row:
     """A number of ours, beside the published one if there is one.
 
     `size` is the number of features (or of trees, or what else a curve runs over), empty where there is only
-    one; `spread` is a standard deviation over `n` trials or repeats. `within` says whether the difference is
-    at most the published spread; None if none is published.
+    one; `spread` is a standard deviation over `n` trials or repeats, `published_spread` one over
+    `published_n`.
     """
 
     table: str
@@ -48,6 +48,7 @@ class Row:
     n: int
     published: float | None = None
     published_spread: float | None = None
+    published_n: int | None = None
 
     @property
     def difference(self) -> float | None:
@@ -56,10 +57,18 @@ class Row:
 
     @property
     def within(self) -> bool | None:
-        """Whether the difference is at most the published spread."""
+        """Whether the difference is at most the published spread; None if none is published."""
         if self.published is None or self.published_spread is None:
             return None
         return abs(self.ours - self.published) <= self.published_spread
+
+    @property
+    def z(self) -> float | None:
+        """The difference in standard errors, as if trials were independent; None if that is not known."""
+        if self.difference is None or self.published_spread is None or self.published_n is None:
+            return None
+        variance = self.spread**2 / self.n + self.published_spread**2 / self.published_n
+        return self.difference / variance**0.5 if variance > 0 else None  # NaN: a single trial
 
 
 def load_data(
@@ -262,9 +271,11 @@ def _row(
     numbers = table.scale * np.array(values)
     spread = float(numbers.std(ddof=1)) if len(numbers) > 1 else float("nan")
     cell = table.published.get((dataset, model, classifier, size))
-    theirs = (None, None) if cell is None else (cell.value, cell.spread)
-    ours = float(numbers.mean())
-    return Row(table.id, dataset, model, label, classifier, size, ours, spread, len(numbers), *theirs)
+    row = Row(table.id, dataset, model, label, classifier, size, float(numbers.mean()), spread, len(numbers))
+    if cell is None:
+        return row
+    trials = table.options.get("trials")
+    return replace(row, published=cell.value, published_spread=cell.spread, published_n=trials)
 
 
 def _measure(
@@ -334,10 +345,9 @@ def _with_best(table: PaperTable, rows: list[Row]) -> list[Row]:
             curve = [r for r in rows if (r.dataset, r.model, r.classifier) == where and r.size.isdigit()]
             if curve:
                 top = max(curve, key=lambda row: row.ours)
-                numbers = (top.ours, top.spread, top.n, cell.value, cell.spread)
-                best.append(
-                    Row(table.id, top.dataset, top.model, top.label, top.classifier, "best", *numbers)
-                )
+                trials = table.options.get("trials")
+                theirs = {"published": cell.value, "published_spread": cell.spread, "published_n": trials}
+                best.append(replace(top, size="best", **theirs))
     return rows + best
 
 

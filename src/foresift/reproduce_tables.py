@@ -31,6 +31,7 @@ FIELDS = (
     "published_spread",
     "difference",
     "within",
+    "z",
 )
 
 
@@ -121,6 +122,9 @@ def _agreement(rows: Sequence[Row]) -> str:
     if judged:
         within = sum(bool(row.within) for row in judged)
         parts.append(f"{within} of {len(judged)} within the published spread, * marks the others.")
+    far = [abs(row.z) > 2 for row in published if row.z is not None]
+    if far:
+        parts.append(f"{sum(far)} of {len(far)} differ by more than two standard errors.")
     same = pairs = 0
     for i, a in enumerate(published):
         for b in published[:i]:

@@ -17,6 +17,7 @@ __all__ = ["Cell", "Model", "Paper", "PaperTable", "SpecError", "build", "paper_
 KINDS = ("score", "path", "intervals")
 MEASURES = ("error", "accuracy", "intervals", "path", "commonality", "seconds")
 SPREADS = ("", "variance", "deviation")
+_OPTIONS = ("limit", "against", "reduction", "over", "trials")
 
 
 class SpecError(ValueError):
@@ -247,7 +248,7 @@ def _table(
         per=entry.get("per", "trial"),
         more=tuple(entry.get("more", ())),
         constant_beyond_own=tuple(entry.get("constant_beyond_own", ())),
-        options={name: entry[name] for name in ("limit", "against", "reduction", "over") if name in entry},
+        options={name: entry[name] for name in _OPTIONS if name in entry},
     )
 
 

@@ -16,7 +16,7 @@ from foresift import datasets
 from foresift.evaluate import Protocol, plan_scores
 from foresift.paper_units import path_of, plan_intervals, plan_path
 from foresift.search_path import commonality
-from foresift.specs import Model, Paper, PaperTable, SpecError, build
+from foresift.specs import Cell, Model, Paper, PaperTable, SpecError, build
 from foresift.units import Data, Job, Record, Unit
 
 __all__ = ["Row", "load_data", "plan_paper", "rows_of_table", "units_of"]
@@ -272,8 +272,10 @@ def _row(
     spread = float(numbers.std(ddof=1)) if len(numbers) > 1 else float("nan")
     cell = table.published.get((dataset, model, classifier, size))
     row = Row(table.id, dataset, model, label, classifier, size, float(numbers.mean()), spread, len(numbers))
-    if cell is None:
-        return row
+    return row if cell is None else _beside(row, cell, table)
+
+
+def _beside(row: Row, cell: Cell, table: PaperTable) -> Row:
     trials = table.options.get("trials")
     return replace(row, published=cell.value, published_spread=cell.spread, published_n=trials)
 
@@ -345,9 +347,7 @@ def _with_best(table: PaperTable, rows: list[Row]) -> list[Row]:
             curve = [r for r in rows if (r.dataset, r.model, r.classifier) == where and r.size.isdigit()]
             if curve:
                 top = max(curve, key=lambda row: row.ours)
-                trials = table.options.get("trials")
-                theirs = {"published": cell.value, "published_spread": cell.spread, "published_n": trials}
-                best.append(replace(top, size="best", **theirs))
+                best.append(_beside(replace(top, size="best"), cell, table))
     return rows + best
 
 

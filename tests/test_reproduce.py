@@ -18,6 +18,7 @@ from foresift.cli import app
 from foresift.experiment import run
 from foresift.paper_units import path_of
 from foresift.reproduce import Row, load_data, plan_paper, rows_of_table, units_of
+from foresift.reproduce_figures import draw_curves
 from foresift.reproduce_tables import grids_of_table, write_results
 from foresift.specs import Cell, SpecError, build, paper_keys, read_paper
 from foresift.store import Store
@@ -139,6 +140,13 @@ def test_quick_run(key, tmp_path):
     assert len(lines) == len(rows)
     assert paper.title in paths[1].read_text()
     assert "</html>" in paths[2].read_text()
+    drawn = [table for table in paper.tables if draws(paper, table, records, tmp_path / f"{table.id}.png")]
+    assert bool(drawn) == (key != "opitz")  # which has a table only
+    assert all((tmp_path / f"{table.id}.png").stat().st_size > 1000 for table in drawn)
+
+
+def draws(paper, table, records, path):
+    return draw_curves(table, rows_of_table(paper, table, records), path)
 
 
 @needs_files
@@ -150,6 +158,17 @@ def test_a_path_is_kept_whole():
         assert sorted(record.features["order"]) == list(range(21))
         for before, after in zip(path.features, path.features[1:], strict=False):
             assert set(after) < set(before)
+
+
+def test_fresh_rows_are_not_learned_from():
+    paper = read_paper("rogers-gunn").shortened()
+    (fresh,) = [table for table in paper.tables if table.id == "fresh"]
+    jobs, data = plan_paper(paper, [fresh], only=["Simple, fresh rows"], repeats=1)
+    assert data[0].n_rows == 2300
+    split = jobs[0].arguments.split
+    assert len(split.train) == 270
+    assert split.train.max() < 300
+    assert split.test.tolist() == list(range(300, 2300))
 
 
 @needs_files

@@ -1,15 +1,27 @@
-"""The artificial tables: their formulas written out again, their seeds, and what they refuse."""
+"""The artificial tables, by their formulas written out again; the named ones, from files and from OpenML."""
 
+import gzip
+import hashlib
+import importlib.util
+import json
 import math
+import os
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_friedman1
 from sklearn.feature_selection import f_classif
 
-from foresift.datasets import make_friedman, make_simple
+from foresift import InfoGainSelector, uci
+from foresift.datasets import available, checksum, load, make_friedman, make_simple, make_waveform
 
-MAKERS = [make_simple, make_friedman]
+MAKERS = [make_simple, make_friedman, make_waveform]
+FOLDER = os.environ.get("FORESIFT_DATA", "")
+needs_files = pytest.mark.skipif(
+    not (Path(FOLDER) / "schema.json").is_file(), reason="FORESIFT_DATA names no folder of UCI tables"
+)
 
 
 @pytest.mark.parametrize("n_samples", [2, 3, 41, 300])
@@ -69,7 +81,7 @@ def test_defaults_are_those_of_the_paper(make, n_samples, n_features):
     assert X.max() < 1
 
 
-@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("make", [make_simple, make_friedman])
 def test_all_columns_are_uniform_and_independent(make):
     X, _ = make(20_000, n_noise=4, random_state=3)
     np.testing.assert_allclose(X.mean(axis=0), 0.5, atol=0.01)
@@ -133,3 +145,145 @@ def test_bad_values_are_refused(make, parameters, message):
 def test_bad_noise_is_refused(noise):
     with pytest.raises(ValueError, match="noise must be a finite number, 0 or more"):
         make_friedman(noise=noise)
+
+
+def test_waveform_is_mixtures_of_triangles():
+    X, y = make_waveform(60_000, n_noise=2, random_state=0)
+    assert np.bincount(y) == pytest.approx([20_000] * 3, rel=0.03)
+    triangle = {peak: [max(6 - abs(i - peak), 0) for i in range(1, 22)] for peak in (7, 11, 15)}
+    for label, (a, b) in enumerate([(7, 15), (7, 11), (11, 15)]):
+        rows = X[y == label]
+        mean = [(s + t) / 2 for s, t in zip(triangle[a], triangle[b], strict=True)]
+        np.testing.assert_allclose(rows[:, :21].mean(axis=0), mean, atol=0.05)
+        # Var(u) is 1/12, and the noise has the variance 1.
+        spread = [1 + (s - t) ** 2 / 12 for s, t in zip(triangle[a], triangle[b], strict=True)]
+        np.testing.assert_allclose(rows[:, :21].var(axis=0), spread, rtol=0.06)
+        np.testing.assert_allclose(rows[:, 21:].mean(axis=0), 0, atol=0.03)
+    assert make_waveform(random_state=0)[0].shape == (5000, 21)
+
+
+@needs_files
+def test_waveform_is_that_of_uci():
+    X, y = load("waveform", FOLDER)
+    ours, labels = make_waveform(random_state=0)
+    for label in range(3):
+        theirs = X.to_numpy()[y == str(label)]
+        np.testing.assert_allclose(ours[labels == label].mean(axis=0), theirs.mean(axis=0), atol=0.2)
+        np.testing.assert_allclose(ours[labels == label].var(axis=0), theirs.var(axis=0), rtol=0.25)
+
+
+@needs_files
+@pytest.mark.parametrize("name", uci.CATALOGUE)
+def test_named_tables(name):
+    X, y = load(name, FOLDER, download=False)
+    entry = json.loads((Path(FOLDER) / "schema.json").read_text())[name]
+    assert X.shape == (entry["rows"], entry["features"])
+    assert {str(label): int((y == label).sum()) for label in set(y)} == entry["classes"]
+    assert int(X.isna().sum().sum()) == entry["missing_cells"]
+    nominal = [column for column in X.columns if X[column].dtype == "category"]
+    assert nominal == entry["discrete"]
+    assert all(X[column].dtype == np.float64 for column in entry["continuous"])
+
+
+@needs_files
+def test_pinned_checksums():
+    there = {place.name: place for place in available(FOLDER)}
+    assert all(there[name].as_pinned for name in uci.CATALOGUE)
+    path = Path(there["iris"].file)
+    assert checksum("iris", FOLDER) == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def small_folder(tmp_path, name="fruit"):
+    text = "weight,colour,class\n150,red,apple\n30,,plum\n,blue,plum\n"
+    entry = {"rows": 3, "features": 2, "classes": {"apple": 1, "plum": 2}, "discrete": ["colour"]}
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(text.encode()))
+    (tmp_path / "schema.json").write_text(json.dumps({name: {**entry, "file": "a.csv.gz"}}))
+    return tmp_path, text
+
+
+def test_a_folder_of_ones_own(tmp_path, monkeypatch):
+    folder, text = small_folder(tmp_path)
+    X, y = load("fruit", folder)
+    assert y.tolist() == ["apple", "plum", "plum"]
+    np.testing.assert_array_equal(X["weight"], [150, 30, np.nan])
+    assert X["colour"].isna().tolist() == [False, True, False]
+    assert checksum("fruit", folder) == hashlib.sha256(text.encode()).hexdigest()
+    monkeypatch.setenv("FORESIFT_DATA", str(folder))
+    assert load("fruit")[1].tolist() == y.tolist()
+    place = next(place for place in available() if place.name == "fruit")
+    assert place[1:4] == (3, 2, 2)
+    assert place.file.endswith("a.csv.gz")
+    assert not place.as_pinned
+    assert place.openml is None
+
+
+def test_without_pandas_it_is_a_dict_that_selectors_take(tmp_path, monkeypatch):
+    folder, _ = small_folder(tmp_path)
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "pandas" else find(name))
+    X, y = load("fruit", folder)
+    assert X["colour"].tolist() == ["red", None, "blue"]
+    assert len(InfoGainSelector().fit(X, y).scores_) == 2
+    monkeypatch.delenv("FORESIFT_DATA", raising=False)
+    with pytest.raises(FileNotFoundError, match="install pandas"):
+        load("sonar")
+
+
+def openml(shape):
+    class Bunch:
+        data = pd.DataFrame(np.zeros(shape))
+        target = pd.Series(["a", "b"] * (shape[0] // 2), dtype="category")
+
+    return Bunch
+
+
+def test_openml_is_asked_by_its_pinned_number(monkeypatch):
+    asked = []
+    monkeypatch.delenv("FORESIFT_DATA", raising=False)
+
+    def fetch(**options):
+        asked.append(options["data_id"])
+        return openml((208, 60))
+
+    monkeypatch.setattr(uci, "fetch_openml", fetch)
+    X, y = load("sonar")
+    assert asked == [40]
+    assert X.shape == (208, 60)
+    assert y.dtype.kind == "U"
+    assert set(y) == {"a", "b"}
+    with pytest.raises(ValueError, match="59 of OpenML is not ionosphere: it has 208 rows, 60 columns"):
+        load("ionosphere")
+    with pytest.raises(FileNotFoundError, match="download is False"):
+        load("sonar", download=False)
+    assert asked == [40, 59]
+
+
+def test_neither_a_file_nor_openml(tmp_path, monkeypatch):
+    def fetch(**options):
+        raise OSError("no network")
+
+    monkeypatch.setattr(uci, "fetch_openml", fetch)
+    monkeypatch.setenv("FORESIFT_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match=r"no data set 'sonar', and OpenML cannot be .*no network"):
+        load("sonar")
+    with pytest.raises(FileNotFoundError, match="no copy at OpenML is pinned"):
+        load("promoters")
+    with pytest.raises(FileNotFoundError, match="has no file of 'sonar'"):
+        checksum("sonar")
+    with pytest.raises(ValueError, match="did you mean one of sonar"):
+        load("sonnar")
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        load("sonar", tmp_path / "nowhere")
+    assert all(not place.file for place in available())
+
+
+def test_damaged_folders(tmp_path):
+    (tmp_path / "schema.json").write_text("{")
+    with pytest.raises(ValueError, match="not valid JSON"):
+        load("sonar", tmp_path)
+    folder, _ = small_folder(tmp_path, "sonar")
+    with pytest.raises(ValueError, match="is not sonar: it has 3 rows, 2 columns and 2 classes, in"):
+        load("sonar", folder)
+    (folder / "a.csv.gz").write_bytes(gzip.compress(b"weight,colour\n1,red\n"))
+    with pytest.raises(ValueError, match="last column 'class'"):
+        load("sonar", folder)

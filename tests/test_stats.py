@@ -1,11 +1,35 @@
-"""Stability of selections and adjusted p-values against their definitions."""
+"""Tests, stability and adjusted p-values against SciPy, published examples and their definitions."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats as sps
 
-from foresift.stats import adjusted_pvalues, selection_stability
+from foresift import stats
+from foresift.stats import adjusted_pvalues, jaccard, kuncheva, selection_stability
+
+# Demsar (2006), Table 6: area under the curve of four variants of C4.5 on 14 data sets. In the row "voting"
+# the paper ranks two that are printed alike, so a digit is added.
+DEMSAR = np.array(
+    [
+        [0.763, 0.768, 0.771, 0.798],
+        [0.599, 0.591, 0.590, 0.569],
+        [0.954, 0.971, 0.968, 0.967],
+        [0.628, 0.661, 0.654, 0.657],
+        [0.882, 0.888, 0.886, 0.898],
+        [0.936, 0.931, 0.916, 0.931],
+        [0.661, 0.668, 0.609, 0.685],
+        [0.583, 0.583, 0.563, 0.625],
+        [0.775, 0.838, 0.866, 0.875],
+        [1.000, 1.000, 1.000, 1.000],
+        [0.940, 0.962, 0.965, 0.962],
+        [0.619, 0.666, 0.614, 0.669],
+        [0.972, 0.981, 0.975, 0.9749],
+        [0.957, 0.978, 0.946, 0.970],
+    ]
+)
+pairs = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=2, max_size=30)
 
 
 def literal_stability(selections):
@@ -18,7 +42,7 @@ def literal_stability(selections):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=50)
+@settings(deadline=None, max_examples=50)
 def test_stability_is_its_definition(seed):
     rng = np.random.default_rng(seed)
     Z = rng.random((rng.integers(2, 9), rng.integers(2, 9))) < rng.random()
@@ -81,3 +105,187 @@ def test_bad_error():
     with pytest.raises(ValueError, match="fdr"):
         adjusted_pvalues([0.1], "none of these")
     assert adjusted_pvalues([], "fdr").shape == (0,)
+
+
+@given(pairs)
+@settings(deadline=None)
+def test_paired_ttest_is_that_of_scipy(scores):
+    a, b = np.array(scores, dtype=float).T / 7
+    found = stats.paired_ttest(a, b)
+    if np.ptp(a - b) > 1e-9:
+        assert found == pytest.approx(tuple(sps.ttest_rel(a, b)))
+    else:
+        assert found.pvalue == (np.abs(a - b).max() == 0)
+
+
+@given(pairs, st.floats(0.05, 0.9))
+@settings(deadline=None)
+def test_corrected_ttest_is_the_formula(scores, share):
+    a, b = np.array(scores, dtype=float).T / 7
+    d = [x - y for x, y in zip(a, b, strict=True)]
+    if np.ptp(d) < 1e-9:
+        return
+    n_train, n_test, n = 1000 * (1 - share), 1000 * share, len(d)
+    variance = sum((x - sum(d) / n) ** 2 for x in d) / (n - 1)
+    t = sum(d) / n / ((1 / n + n_test / n_train) * variance) ** 0.5  # Nadeau & Bengio 2003, section 3
+    found = stats.corrected_resampled_ttest(a, b, share)
+    assert found.statistic == pytest.approx(t)
+    assert found.pvalue == pytest.approx(2 * (1 - sps.t.cdf(abs(t), n - 1)), abs=1e-9)
+    assert found.pvalue >= stats.paired_ttest(a, b).pvalue
+
+
+def test_the_correction_holds_the_level_that_the_plain_test_breaks():
+    """Means of overlapping samples, one of two equal sources against the other."""
+    rng = np.random.default_rng(0)
+    plain, corrected = [], []
+    for _ in range(400):
+        d = rng.normal(size=60)
+        trials = np.array([d[rng.permutation(60)[:54]].mean() for _ in range(20)])
+        plain.append(stats.paired_ttest(trials, np.zeros(20)).pvalue < 0.05)
+        corrected.append(stats.corrected_resampled_ttest(trials, np.zeros(20), 0.9).pvalue < 0.05)
+    assert np.mean(plain) > 0.5
+    assert np.mean(corrected) < 0.08
+
+
+def test_equal_scores_and_equal_differences():
+    same = [0.5, 0.7, 0.9]
+    for test in (stats.paired_ttest, stats.wilcoxon, stats.sign_test):
+        assert test(same, same).pvalue == 1
+    higher = stats.paired_ttest([2.0, 3.0, 4.0], [1.0, 2.0, 3.0])
+    assert higher == (np.inf, 0)
+    assert stats.paired_ttest([1.0, 2.0], [2.0, 3.0]).statistic == -np.inf
+
+
+def test_wilcoxon_on_the_example_of_demsar():
+    found = stats.wilcoxon(DEMSAR[:, 0], DEMSAR[:, 1])
+    assert found.statistic == 12  # Table 2: R+ is 93, R- is 12
+    assert 0.005 < found.pvalue < 0.02
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)), min_size=5, max_size=20))
+@settings(deadline=None, max_examples=50)
+def test_wilcoxon_is_that_of_scipy(scores):
+    a, b = np.array(scores, dtype=float).T
+    if (a == b).all():
+        assert stats.wilcoxon(a, b).pvalue == 1
+    else:
+        assert stats.wilcoxon(a, b) == pytest.approx(tuple(sps.wilcoxon(a - b, zero_method="zsplit")))
+
+
+def test_sign_test_and_win_loss_tie():
+    # Demsar (2006), section 3.1.4: 11 wins, 2 losses and a tie, were lung cancer won; it is a tie as printed.
+    assert stats.win_loss_tie(DEMSAR[:, 1], DEMSAR[:, 0]) == (10, 2, 2)
+    found = stats.sign_test(DEMSAR[:, 1], DEMSAR[:, 0])
+    assert found == pytest.approx((10, sps.binomtest(10, 12).pvalue))
+    assert found.pvalue == pytest.approx(2 * (1 + 12 + 66) / 2**12)
+    assert stats.win_loss_tie([1.0, 2.0, 3.0], [1.4, 1.0, 5.0], tol=0.5) == (1, 1, 1)
+    assert stats.win_loss_tie([1.0], [0.0]) == (1, 0, 0)
+
+
+def test_friedman_on_the_example_of_demsar():
+    found = stats.friedman(DEMSAR)
+    assert found.mean_ranks == pytest.approx([3.143, 2.000, 2.893, 1.964], abs=5e-4)
+    ties = 1 - (6 + 6 + 60 + 6) / (14 * 4 * (16 - 1))  # three pairs and a row of four
+    plain = found.statistic * ties
+    assert plain == pytest.approx(9.28, abs=5e-3)
+    assert 13 * plain / (14 * 3 - plain) == pytest.approx(3.69, abs=5e-3)
+    assert found[:2] == pytest.approx(tuple(sps.friedmanchisquare(*DEMSAR.T)))
+    assert found.f_pvalue == pytest.approx(sps.f.sf(found.f_statistic, 3, 39))
+
+
+def test_friedman_at_its_ends():
+    unanimous = stats.friedman([[3.0, 2.0, 1.0]] * 5)
+    assert unanimous.f_statistic == np.inf
+    assert unanimous.f_pvalue == 0
+    assert stats.friedman([[1.0, 1.0, 1.0]] * 5)[:4] == (0, 1, 0, 1)
+
+
+# Demsar (2006), Table 5 a: critical values q of Nemenyi's test for 2 to 10 classifiers.
+@pytest.mark.parametrize(
+    ("alpha", "row"),
+    [
+        (0.05, [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]),
+        (0.10, [1.645, 2.052, 2.291, 2.459, 2.589, 2.693, 2.780, 2.855, 2.920]),
+    ],
+)
+def test_critical_difference_is_the_table_of_demsar(alpha, row):
+    for k, q in enumerate(row, start=2):
+        found = stats.critical_difference(k, 14, alpha) / np.sqrt(k * (k + 1) / (6 * 14))
+        assert found == pytest.approx(q, abs=1.1e-3)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.2, 0.9])
+def test_nemenyi_agrees_with_the_critical_difference(alpha):
+    pvalues = stats.nemenyi(DEMSAR)
+    assert (pvalues == pvalues.T).all()
+    assert (pvalues.diagonal() == 1).all()
+    ranks = stats.friedman(DEMSAR).mean_ranks
+    apart = np.abs(ranks[:, None] - ranks[None, :]) >= stats.critical_difference(4, 14, alpha)
+    np.testing.assert_array_equal(pvalues <= alpha, apart)
+
+
+def test_nemenyi_of_two_is_a_normal_test():
+    scores = DEMSAR[:, :2]
+    apart = abs(np.subtract(*sps.rankdata(-scores, axis=1).mean(axis=0)))
+    assert stats.nemenyi(scores)[0, 1] == pytest.approx(2 * sps.norm.sf(apart * np.sqrt(14)), abs=1e-6)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+@settings(deadline=None)
+def test_holm_and_benjamini_hochberg(pvalues):
+    p = np.array(pvalues)
+    ranked, m = np.sort(p), len(p)
+    literal = [min(1.0, max((m - j) * ranked[j] for j in range(i + 1))) for i in range(m)]
+    np.testing.assert_allclose(np.sort(stats.holm(p)), literal)
+    np.testing.assert_array_equal(stats.benjamini_hochberg(p), sps.false_discovery_control(p))
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(deadline=None, max_examples=50)
+def test_jaccard_and_kuncheva_are_their_definitions(seed):
+    rng = np.random.default_rng(seed)
+    d, n = rng.integers(3, 9), rng.integers(2, 6)
+    k = rng.integers(1, d)
+    sets = [set(rng.permutation(d)[:k].tolist()) for _ in range(n)]
+    Z = np.array([[j in chosen for j in range(d)] for chosen in sets])
+    pairs = [(a, b) for i, a in enumerate(sets) for b in sets[:i]]
+    assert jaccard(Z) == pytest.approx(np.mean([len(a & b) / len(a | b) for a, b in pairs]))
+    index = np.mean([(len(a & b) * d - k * k) / (k * (d - k)) for a, b in pairs])  # Kuncheva 2007, eq. 3
+    assert kuncheva(Z) == pytest.approx(index)
+    assert selection_stability(Z).value == pytest.approx(index)  # equal sizes: Nogueira's is Kuncheva's
+
+
+def test_ends_of_jaccard_and_kuncheva():
+    assert jaccard([[1, 0, 1, 0]] * 5) == kuncheva([[1, 0, 1, 0]] * 5) == 1
+    assert jaccard([[1, 0], [0, 1]]) == 0
+    assert jaccard(np.zeros((3, 4))) == 1
+    assert np.isnan(kuncheva([[1, 1, 0], [1, 0, 0]]))
+    assert np.isnan(kuncheva(np.zeros((3, 4))))
+    assert np.isnan(kuncheva(np.ones((3, 4))))
+    rng = np.random.default_rng(0)
+    random = np.array([rng.permutation(40) < 10 for _ in range(400)])
+    assert abs(kuncheva(random)) < 0.01
+    for measure in (jaccard, kuncheva):
+        with pytest.raises(ValueError, match="at least two"):
+            measure([[True, False]])
+
+
+def test_bad_scores():
+    with pytest.raises(ValueError, match="equally long"):
+        stats.paired_ttest([1.0, 2.0], [1.0])
+    with pytest.raises(ValueError, match="2 scores or more"):
+        stats.wilcoxon([1.0], [1.0])
+    with pytest.raises(ValueError, match="finite"):
+        stats.paired_ttest([1.0, np.nan], [1.0, 2.0])
+    with pytest.raises(ValueError, match="test_share"):
+        stats.corrected_resampled_ttest([1.0, 2.0], [1.0, 2.0], 10)
+    with pytest.raises(ValueError, match="tol"):
+        stats.win_loss_tie([1.0, 2.0], [1.0, 2.0], tol=-1)
+    with pytest.raises(ValueError, match="3 methods"):
+        stats.friedman([[1.0, 2.0], [1.0, 2.0]])
+    with pytest.raises(ValueError, match="finite"):
+        stats.nemenyi([[1.0, np.nan], [1.0, 2.0]])
+    with pytest.raises(ValueError, match="two methods"):
+        stats.critical_difference(1, 5)
+    with pytest.raises(ValueError, match="alpha"):
+        stats.critical_difference(3, 5, alpha=1)

@@ -4,7 +4,9 @@ from typing import Annotated
 
 import typer
 
+from foresift.cli_datasets import datasets
 from foresift.cli_errors import guarded
+from foresift.cli_reproduce import reproduce
 from foresift.cli_select import select
 from foresift.methods import METHODS
 
@@ -18,6 +20,8 @@ app = typer.Typer(
 
 # A command is a function that `guarded` wraps, in a module cli_NAME.py which imports slow things as it runs.
 app.command()(select)
+app.command()(datasets)
+app.command()(reproduce)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Artificial tables whose relevant columns are known: the two of Rogers & Gunn, section 5.1."""
+"""Tables to try things on: artificial ones whose relevant columns are known, and the classic UCI ones."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from foresift._sklearn import InvalidParameterError
+from foresift.uci import Place, available, checksum, load
 
-__all__ = ["make_friedman", "make_simple"]
+__all__ = ["Place", "available", "checksum", "load", "make_friedman", "make_simple", "make_waveform"]
 
 FRIEDMAN_THRESHOLD = 14.0
 
@@ -126,6 +127,59 @@ def make_friedman(
     target = 10.0 * np.sin(np.pi * x1 * x2) + 20.0 * (x3 - 0.5) ** 2 + 10.0 * x4 + 5.0 * x5
     target += noise * random.normal(size=n_samples)
     return _with_noise_columns(relevant, n_noise, random), (target > FRIEDMAN_THRESHOLD).astype(np.int64)
+
+
+def make_waveform(
+    n_samples: int = 5000,
+    *,
+    n_noise: int = 0,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Make Breiman's waveforms: three classes of mixtures of two of three triangles, and noise.
+
+    A row is ``u * h + (1 - u) * g + e`` at 21 points, h and g being two triangles of height 6 around the
+    points 7, 11 and 15, u uniform on [0, 1) and e standard Gaussian. Class 0 mixes the first and the last
+    triangle, class 1 the first two, class 2 the last two.
+
+    Parameters
+    ----------
+    n_samples : int, default=5000
+        The number of rows, at least 2.
+    n_noise : int, default=0
+        The number of irrelevant Gaussian columns, which follow the 21 others; 19 makes the version of 40
+        columns.
+    random_state : int, RandomState or None, default=None
+        An int gives the same table every time.
+
+    Returns
+    -------
+    X : ndarray of float64, shape (n_samples, 21 + n_noise)
+        The first and the last of the 21 columns are noise too: all triangles are 0 there.
+    y : ndarray of int, shape (n_samples,)
+        The class, 0, 1 or 2, each as likely as the others.
+
+    References
+    ----------
+    Breiman, Friedman, Olshen & Stone (1984), Classification and Regression Trees, section 2.6.2.
+
+    Examples
+    --------
+    >>> from foresift.datasets import make_waveform
+    >>> X, y = make_waveform(300, n_noise=19, random_state=0)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((300, 40), [0, 1, 2])
+    """
+    _check_count("n_samples", n_samples, 2)
+    _check_count("n_noise", n_noise, 0)
+    random = check_random_state(random_state)
+    triangles = np.maximum(6.0 - np.abs(np.arange(1, 22) - np.array([[7], [11], [15]])), 0.0)
+    y = random.randint(0, 3, size=n_samples).astype(np.int64)
+    share = random.uniform(size=(n_samples, 1))
+    first, second = np.array([0, 0, 1])[y], np.array([2, 1, 2])[y]
+    waves = share * triangles[first] + (1.0 - share) * triangles[second]
+    waves += random.normal(size=waves.shape)
+    # Drawn last and one by one, so that asking for more changes nothing before.
+    return np.hstack([waves, random.normal(size=(n_noise, n_samples)).T]), y
 
 
 def _with_noise_columns(

@@ -1,4 +1,4 @@
-"""Significance and stability: adjusted p-values, and how much selections from different samples agree."""
+"""Significance: tests of two methods and of many, adjusted p-values; stability of selections beside them."""
 
 from __future__ import annotations
 
@@ -6,67 +6,333 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
-from scipy.stats import false_discovery_control
+from scipy import stats as sps
 
-__all__ = ["Stability", "adjusted_pvalues", "selection_stability"]
+from foresift.stability import Stability, jaccard, kuncheva, selection_stability
+
+__all__ = [
+    "Friedman",
+    "Outcome",
+    "Stability",
+    "WinLossTie",
+    "adjusted_pvalues",
+    "benjamini_hochberg",
+    "corrected_resampled_ttest",
+    "critical_difference",
+    "friedman",
+    "holm",
+    "jaccard",
+    "kuncheva",
+    "nemenyi",
+    "paired_ttest",
+    "selection_stability",
+    "sign_test",
+    "wilcoxon",
+    "win_loss_tie",
+]
 
 
-class Stability(NamedTuple):
-    """How much selections agree, from `selection_stability`."""
+class Outcome(NamedTuple):
+    """What a test of two methods says: its statistic and the two-sided p-value."""
 
-    value: float
-    lower: float
-    upper: float
+    statistic: float
+    pvalue: float
 
 
-def selection_stability(selections: ArrayLike, confidence: float = 0.95) -> Stability:
-    """Nogueira's stability of feature selections, with a confidence interval.
+class WinLossTie(NamedTuple):
+    """How often the first method was better, how often the second, and how often neither."""
 
-    1 if all selections are the same; 0 on average if every one is drawn at random, whatever its size. It is
-    one less the mean variance of the features' indicators over what that would be at random.
+    wins: int
+    losses: int
+    ties: int
+
+
+class Friedman(NamedTuple):
+    """What `friedman` says: the test with chi squared, that with F, and the mean rank of each method."""
+
+    statistic: float
+    pvalue: float
+    f_statistic: float
+    f_pvalue: float
+    mean_ranks: NDArray[np.float64]
+
+
+def paired_ttest(a: ArrayLike, b: ArrayLike) -> Outcome:
+    """Student's t-test of paired scores.
+
+    Scores of one cross-validation are not independent, since their training sets overlap; the test then finds
+    differences too often, and `corrected_resampled_ttest` is the one to take.
 
     Parameters
     ----------
-    selections : array-like of bool of shape (n_selections, n_features)
-        Which features each selection kept; at least two selections.
-    confidence : float, default=0.95
-        Probability that the interval holds the stability of the procedure, if the selections are independent
-        and many.
+    a, b : array-like of shape (n,)
+        Scores of two methods in the same n trials.
 
     Returns
     -------
-    Stability
-        `value`, `lower`, `upper`; all NaN if every selection is empty or every one is full.
-
-    References
-    ----------
-    Nogueira, Sechidis & Brown (2018), On the stability of feature selection algorithms, Journal of Machine
-    Learning Research 18(174).
+    Outcome
+        `statistic` (positive: a is higher) and two-sided `pvalue`. Scores that are all equal give 0 and 1.
 
     Examples
     --------
-    >>> selections = [[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]]
-    >>> selection_stability(selections).value.round(3)
-    np.float64(0.333)
+    >>> paired_ttest([0.9, 0.8, 0.85, 0.9], [0.8, 0.75, 0.8, 0.85]).pvalue.round(3)
+    np.float64(0.015)
     """
-    chosen = np.asarray(selections, dtype=np.float64)
-    if chosen.ndim != 2 or len(chosen) < 2 or not np.isin(chosen, (0, 1)).all():
-        raise ValueError("selections must be a matrix of True and False with at least two rows, one each.")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, but is {confidence}.")
-    n, d = chosen.shape
-    frequency = chosen.mean(axis=0)
-    size = frequency.mean()  # mean share of the features that is kept
-    at_random = size * (1 - size)
-    if at_random == 0:
-        return Stability(np.nan, np.nan, np.nan)
-    value = 1 - n / (n - 1) * (frequency * (1 - frequency)).mean() / at_random
-    # Theorem 9, written as the influence of each selection on the value (constants cancel in the variance).
-    share = chosen.mean(axis=1)
-    influence = (2 * chosen @ frequency / d - share + (1 - value) * share * (1 - 2 * size)) / at_random
-    half = float(ndtri((1 + confidence) / 2)) * np.sqrt(((influence - influence.mean()) ** 2).sum()) / n
-    return Stability(np.float64(value), np.float64(value - half), np.float64(value + half))
+    return _ttest(_differences(a, b), 0.0)
+
+
+def corrected_resampled_ttest(a: ArrayLike, b: ArrayLike, test_share: float) -> Outcome:
+    """Paired t-test of scores from resampled rows, corrected for the overlap of the training sets.
+
+    The variance of the mean difference is taken to be ``(1 / n + n_test / n_train)`` times the variance of
+    the differences, in place of ``1 / n`` times: more trials on the same rows do not make a difference sure.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        Scores of two methods in the same n trials: random splits, or the folds of a cross-validation, which
+        may be repeated.
+    test_share : float
+        The share of the rows that is tested in a trial: 0.1 for 10 folds.
+
+    Returns
+    -------
+    Outcome
+        `statistic` (positive: a is higher) and two-sided `pvalue`. Scores that are all equal give 0 and 1.
+
+    References
+    ----------
+    Nadeau & Bengio (2003), Inference for the generalization error, Machine Learning 52; for repeated
+    cross-validation Bouckaert & Frank (2004), Evaluating the replicability of significance tests.
+
+    Examples
+    --------
+    >>> corrected_resampled_ttest([0.9, 0.8, 0.85, 0.9], [0.8, 0.75, 0.8, 0.85], 0.25).pvalue.round(3)
+    np.float64(0.047)
+    """
+    if not 0 < test_share < 1:
+        raise ValueError(f"test_share must lie between 0 and 1 (0.1 for 10 folds), but is {test_share}.")
+    return _ttest(_differences(a, b), test_share / (1 - test_share))
+
+
+def wilcoxon(a: ArrayLike, b: ArrayLike) -> Outcome:
+    """Wilcoxon's signed-rank test of paired scores.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        Scores of two methods, usually one for each of n data sets.
+
+    Returns
+    -------
+    Outcome
+        The smaller of the two sums of ranks, and the two-sided `pvalue` as SciPy finds it. The ranks of pairs
+        without a difference go to either sum by halves (Demsar 2006, section 3.1.3).
+
+    Examples
+    --------
+    >>> wilcoxon([0.9, 0.8, 0.85, 0.9, 0.7], [0.8, 0.75, 0.83, 0.86, 0.71])
+    Outcome(statistic=np.float64(1.0), pvalue=np.float64(0.125))
+    """
+    d = _differences(a, b)
+    scale = np.abs(d).max()
+    if scale == 0:
+        return Outcome(np.float64(len(d) * (len(d) + 1) / 4), np.float64(1.0))
+    # 0.768 - 0.763 and 0.936 - 0.931 are one difference, though not to the last bit.
+    found = sps.wilcoxon(np.round(d / scale, 12), zero_method="zsplit")
+    return Outcome(found.statistic, found.pvalue)
+
+
+def sign_test(a: ArrayLike, b: ArrayLike, tol: float = 0.0) -> Outcome:
+    """Sign test of paired scores, of whether wins and losses are equally likely.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        Scores of two methods, usually one for each of n data sets.
+    tol : float, default=0.0
+        Scores no further apart than this are a tie; ties are left out.
+
+    Returns
+    -------
+    Outcome
+        The number of wins of a, and the two-sided binomial `pvalue`; 1 if all are ties.
+
+    Examples
+    --------
+    >>> sign_test([3, 4, 5, 6, 7, 8], [2, 3, 4, 5, 6, 9])
+    Outcome(statistic=np.float64(5.0), pvalue=np.float64(0.21875))
+    """
+    wins, losses, _ = win_loss_tie(a, b, tol)
+    pvalue = sps.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
+    return Outcome(np.float64(wins), np.float64(pvalue))
+
+
+def win_loss_tie(a: ArrayLike, b: ArrayLike, tol: float = 0.0) -> WinLossTie:
+    """Count where a is higher than b, where lower, and where they tie.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        Scores of two methods; higher is better.
+    tol : float, default=0.0
+        Scores no further apart than this are a tie.
+
+    Returns
+    -------
+    WinLossTie
+        Three counts that add up to n.
+
+    Examples
+    --------
+    >>> win_loss_tie([0.9, 0.8, 0.7], [0.8, 0.8, 0.9])
+    WinLossTie(wins=1, losses=1, ties=1)
+    """
+    if not tol >= 0:
+        raise ValueError(f"tol must be 0 or more, but is {tol}.")
+    d = _differences(a, b, least=1)
+    wins, losses = int((d > tol).sum()), int((d < -tol).sum())
+    return WinLossTie(wins, losses, len(d) - wins - losses)
+
+
+def friedman(scores: ArrayLike) -> Friedman:
+    """Friedman's test of whether some method is better than others over many data sets.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_sets, n_methods)
+        Higher is better; at least two data sets and three methods.
+
+    Returns
+    -------
+    Friedman
+        `statistic` and `pvalue` of chi squared with SciPy's correction for ties, `f_statistic` and `f_pvalue`
+        of Iman and Davenport's less cautious F, and `mean_ranks`, 1 being best.
+
+    References
+    ----------
+    Demsar (2006), Statistical comparisons of classifiers over multiple data sets, Journal of Machine Learning
+    Research 7, section 3.2.2.
+
+    Examples
+    --------
+    >>> found = friedman([[0.9, 0.8, 0.7], [0.8, 0.7, 0.75], [0.9, 0.85, 0.8], [0.6, 0.5, 0.4]])
+    >>> found.mean_ranks, found.pvalue.round(3)
+    (array([1.  , 2.25, 2.75]), np.float64(0.039))
+    """
+    table = _scores(scores, least=3)
+    n, k = table.shape
+    ranks = sps.rankdata(-table, axis=1)
+    if (ranks == ranks[:, :1]).all():  # nothing but ties
+        return Friedman(0.0, 1.0, 0.0, 1.0, ranks.mean(axis=0))
+    statistic, pvalue = sps.friedmanchisquare(*ranks.T)
+    left = n * (k - 1) - statistic
+    f = (n - 1) * statistic / left if left > 1e-9 else np.inf
+    f_pvalue = sps.f.sf(f, k - 1, (k - 1) * (n - 1))
+    return Friedman(statistic, pvalue, np.float64(f), np.float64(f_pvalue), ranks.mean(axis=0))
+
+
+def nemenyi(scores: ArrayLike) -> NDArray[np.float64]:
+    """Nemenyi's test after Friedman's: p-values of all pairs of methods, adjusted for their number.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_sets, n_methods)
+        Higher is better; at least two of each.
+
+    Returns
+    -------
+    ndarray of shape (n_methods, n_methods)
+        Symmetric, 1 on the diagonal. A p-value is at most alpha where the mean ranks are
+        `critical_difference` apart or more.
+
+    Examples
+    --------
+    >>> nemenyi([[0.9, 0.8, 0.7], [0.8, 0.7, 0.75], [0.9, 0.85, 0.8], [0.6, 0.5, 0.4]]).round(3)
+    array([[1.   , 0.181, 0.036],
+           [0.181, 1.   , 0.759],
+           [0.036, 0.759, 1.   ]])
+    """
+    table = _scores(scores, least=2)
+    n, k = table.shape
+    ranks = sps.rankdata(-table, axis=1).mean(axis=0)
+    pvalues = np.ones((k, k))
+    above = np.triu_indices(k, 1)
+    apart = np.abs(ranks[above[0]] - ranks[above[1]]) * np.sqrt(12 * n / (k * (k + 1)))
+    # The range of k normal variables; with a variance that is known, so infinite degrees of freedom.
+    pvalues[above] = sps.studentized_range.sf(apart, k, np.inf)
+    return np.minimum(pvalues, pvalues.T)
+
+
+def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
+    """Least difference of mean ranks that Nemenyi's test calls significant.
+
+    Parameters
+    ----------
+    k : int
+        The number of methods.
+    n : int
+        The number of data sets.
+    alpha : float, default=0.05
+        Probability of any false difference among methods that are equal.
+
+    Returns
+    -------
+    float
+        In ranks.
+
+    Examples
+    --------
+    >>> round(critical_difference(4, 14), 2)
+    1.25
+    """
+    if k < 2 or n < 1:
+        raise ValueError(f"There must be two methods or more and a data set, but k is {k} and n is {n}.")
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie between 0 and 1, but is {alpha}.")
+    return float(sps.studentized_range.ppf(1 - alpha, k, np.inf) * np.sqrt(k * (k + 1) / (12 * n)))
+
+
+def holm(pvalues: ArrayLike) -> NDArray[np.float64]:
+    """Holm's adjusted p-values, which bound the probability of any false rejection.
+
+    Parameters
+    ----------
+    pvalues : array-like of shape (n,)
+        P-values.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Reject where the adjusted one is at most alpha.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.03, 0.04])
+    array([0.03, 0.06, 0.06])
+    """
+    return adjusted_pvalues(pvalues, "fwer")
+
+
+def benjamini_hochberg(pvalues: ArrayLike) -> NDArray[np.float64]:
+    """Benjamini and Hochberg's adjusted p-values, which bound the expected share of false rejections.
+
+    Parameters
+    ----------
+    pvalues : array-like of shape (n,)
+        P-values.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Reject where the adjusted one is at most alpha.
+
+    Examples
+    --------
+    >>> benjamini_hochberg([0.01, 0.03, 0.04])
+    array([0.03, 0.04, 0.04])
+    """
+    return adjusted_pvalues(pvalues, "fdr")
 
 
 def adjusted_pvalues(pvalues: ArrayLike, error: str) -> NDArray[np.float64]:
@@ -96,10 +362,39 @@ def adjusted_pvalues(pvalues: ArrayLike, error: str) -> NDArray[np.float64]:
     if error == "none" or not len(p):
         return p.copy()
     if error == "fdr":
-        return np.asarray(false_discovery_control(p, method="bh"))
+        return np.asarray(sps.false_discovery_control(p, method="bh"))
     if error != "fwer":
         raise ValueError(f'error must be "fdr", "fwer" or "none", but is {error!r}.')
     order = np.argsort(p, kind="stable")
     adjusted = np.empty(len(p))
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
     return adjusted
+
+
+def _differences(a: ArrayLike, b: ArrayLike, least: int = 2) -> NDArray[np.float64]:
+    first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if first.ndim != 1 or first.shape != second.shape or len(first) < least:
+        raise ValueError(f"a and b must be two equally long lists of {least} scores or more, trial by trial.")
+    d = first - second
+    if not np.isfinite(d).all():
+        raise ValueError("Scores must be finite; leave out the trials in which either method failed.")
+    return d
+
+
+def _ttest(d: NDArray[np.float64], overlap: float) -> Outcome:
+    """`overlap` is n_test / n_train, or 0 for independent trials."""
+    n, mean = len(d), d.mean()
+    spread = d.std(ddof=1) * np.sqrt(1 / n + overlap)
+    if spread <= 1e-15 * np.abs(d).max():  # always the same difference
+        return Outcome(np.float64(np.sign(mean) * np.inf if mean else 0.0), np.float64(mean == 0))
+    t = mean / spread
+    return Outcome(np.float64(t), np.float64(2 * sps.t.sf(abs(t), n - 1)))
+
+
+def _scores(scores: ArrayLike, least: int) -> NDArray[np.float64]:
+    table = np.asarray(scores, dtype=np.float64)
+    if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < least or not np.isfinite(table).all():
+        raise ValueError(
+            f"scores must be a matrix of finite numbers: 2 data sets (rows) or more, {least} methods or more."
+        )
+    return table

@@ -1,0 +1,72 @@
+"""The classifiers that comparisons know by name, each with what it needs to read any table."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from typing import Any
+
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+from foresift.c45 import C45Classifier
+from foresift.forests import SiftForestClassifier
+from foresift.networks import NetworkClassifier
+from foresift.numeric import NumericCoder
+
+__all__ = ["CLASSIFIERS", "make_classifier"]
+
+
+def _on_numbers(classifier: Any) -> Any:
+    return make_pipeline(NumericCoder(), classifier)
+
+
+# What makes it, and what it is. Everything but trees and networks, which read any table by themselves, gets
+# indicators for categories, standardised numbers and means for what is missing, learned with the classifier.
+CLASSIFIERS: dict[str, tuple[Callable[[], Any], str]] = {
+    "rf": (
+        lambda: SiftForestClassifier(max_features="sqrt"),
+        "forest of 100 trees, sqrt(p) columns per node",
+    ),
+    "c45": (C45Classifier, "C4.5 with pruning"),
+    "nb": (lambda: _on_numbers(GaussianNB()), "naive Bayes with normal distributions"),
+    "knn": (lambda: _on_numbers(KNeighborsClassifier(5)), "5 nearest neighbours, Euclidean distance"),
+    "knn-manhattan": (
+        lambda: _on_numbers(KNeighborsClassifier(5, p=1)),
+        "5 nearest neighbours, Manhattan distance",
+    ),
+    "svm": (lambda: _on_numbers(SVC()), "support vector machine, Gaussian kernel, C = 1"),
+    "svm-linear": (lambda: _on_numbers(SVC(kernel="linear")), "support vector machine, linear, C = 1"),
+    "mlp": (NetworkClassifier, "network with one hidden layer"),
+}
+
+
+def make_classifier(key: str) -> Any:
+    """Make one of `CLASSIFIERS`.
+
+    Parameters
+    ----------
+    key : str
+        Its name.
+
+    Returns
+    -------
+    classifier
+        Not fitted; every `random_state` is None.
+
+    Examples
+    --------
+    >>> make_classifier("knn")[-1]
+    KNeighborsClassifier()
+    >>> make_classifier("knm")
+    Traceback (most recent call last):
+        ...
+    ValueError: There is no classifier 'knm'; did you mean 'knn'? There are: rf, c45, nb, ...
+    """
+    if key not in CLASSIFIERS:
+        near = difflib.get_close_matches(key, CLASSIFIERS, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise ValueError(f"There is no classifier {key!r}{hint} There are: {', '.join(CLASSIFIERS)}.")
+    return CLASSIFIERS[key][0]()

@@ -1,0 +1,99 @@
+"""A comparison as a table of text."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from foresift.summary import Row
+
+__all__ = ["as_text", "render"]
+
+ALPHA = 0.05
+
+
+def as_text(
+    rows: Sequence[Row], about: dict[str, Any], failures: Sequence[dict[str, Any]], width: int = 110
+) -> str:
+    """Return what `render` prints, without colours."""
+    from rich.console import Console
+
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    render(rows, about, failures, console)
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def render(
+    rows: Sequence[Row], about: dict[str, Any], failures: Sequence[dict[str, Any]], console: Any
+) -> None:
+    """Print a table for every classifier and scorer, best mean first.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        What was found.
+    about : dict
+        Data and protocol, as `Comparison.about`.
+    failures : sequence of dict
+        What went wrong.
+    console : rich.console.Console
+        Where to.
+    """
+    from rich.text import Text
+
+    times = f", {about['repeats']} times" if about["repeats"] > 1 else ""
+    size = f"{about['n_rows']} rows, {about['n_features']} columns"
+    console.print(Text(f"{about['dataset']}: {size}; {about['cv']}{times}; seed {about['random_state']}"))
+    for classifier, scorer in dict.fromkeys((row.classifier, row.scorer) for row in rows):
+        some = [row for row in rows if (row.classifier, row.scorer) == (classifier, scorer)]
+        console.print(_table(sorted(some, key=lambda row: -row.mean), classifier, scorer))
+    if rows:
+        console.print(
+            Text(
+                "± is half the 95 % interval of the mean; p: of the difference to the best (=: cannot be told"
+                " from it) and to no selection, adjusted for the number of rows and for training rows in"
+                " common; stability is 1 if every split selects the same."
+            ),
+            style="dim",
+        )
+    for failure in failures:
+        who = f"{failure['method']} with {failure['classifier']}"
+        console.print(Text(f"Failed {failure['count']} times: {who}: {failure['error']}"), style="red")
+
+
+def _table(rows: Sequence[Row], classifier: str, scorer: str) -> Any:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title=f"{classifier}, {scorer}", title_justify="left"
+    )
+    table.add_column("method", overflow="fold")
+    for heading in ("features", scorer, "±", "p best", "", "p none", "stability", "select, s"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        half = (row.upper - row.lower) / 2
+        near = "best" if row.best else "=" if row.p_best > ALPHA else ""
+        table.add_row(
+            Text(row.method),
+            ("own: " if row.size == "own" else "") + f"{row.n_features:.1f}".removesuffix(".0"),
+            f"{row.mean:.4f}",
+            _number(half, ".4f"),
+            _p(row.p_best),
+            near,
+            _p(row.p_none),
+            _number(row.stability, ".2f"),
+            _number(row.select_seconds, ".3g"),
+        )
+    return table
+
+
+def _number(value: float, form: str) -> str:
+    return "" if math.isnan(value) else f"{value:{form}}"
+
+
+def _p(value: float) -> str:
+    return "" if math.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"

@@ -1,0 +1,338 @@
+"""Selector and classifier judged together on rows that neither has seen: units of work and their records."""
+
+from __future__ import annotations
+
+import numbers
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+from sklearn.metrics import check_scoring, get_scorer
+
+from foresift._sklearn import seeded
+from foresift._slices import take_columns, take_rows
+from foresift.search_path import SearchPath
+from foresift.splits import Split, cv_name, seed_for, splits
+from foresift.units import Data, Job, Record, Unit, canonical, describe, host_facts, software
+
+__all__ = ["Protocol", "attempt", "column_order", "plan_scores", "score_units", "selected"]
+
+MOST_RANKS = 1000  # ranks that a record keeps, if no larger size is asked for
+Size = int | str
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How methods are judged.
+
+    Parameters
+    ----------
+    cv : int, float, splitter or iterable, default=10
+        As in `splits.splits`.
+    repeats : int, default=1
+        How many times the rows are split anew.
+    sizes : sequence of int or "own", default=("own",)
+        How many of the best features the classifier gets, all from one ranking per split; "own" are those
+        that the method itself selects.
+    scoring : str, callable, sequence of str or mapping of str to scorer, default="accuracy"
+        Scorers of scikit-learn, higher is better.
+    random_state : int, default=0
+        All randomness comes from it. The seed of a unit is ``seed_for(random_state, repeat, fold)``, the same
+        for all methods and classifiers; every `random_state` of a selector that is None is set by
+        ``default_rng([seed, 0])``, of a classifier by ``default_rng([seed, 1])``.
+
+    Examples
+    --------
+    >>> Protocol(cv=5, sizes=[1, 2]).scorers
+    {'accuracy': 'accuracy'}
+    """
+
+    cv: Any = 10
+    repeats: int = 1
+    sizes: Sequence[Size] = ("own",)
+    scoring: Any = "accuracy"
+    random_state: int = 0
+
+    @property
+    def scorers(self) -> dict[str, Any]:
+        """Scorers by name."""
+        scoring = self.scoring
+        if isinstance(scoring, str) or callable(scoring):
+            scoring = [scoring]
+        if not isinstance(scoring, Mapping):
+            scoring = {_name_of(scorer): scorer for scorer in scoring}
+        if not scoring:
+            raise ValueError("scoring names no scorer: give one, for instance 'accuracy'.")
+        for scorer in scoring.values():
+            if isinstance(scorer, str):
+                get_scorer(scorer)  # which says what there is
+        return dict(scoring)
+
+    def sizes_for(self, data: Data) -> tuple[Size, ...]:
+        """Check the sizes, and put them in order: "own" first."""
+        counts = [size for size in self.sizes if size != "own"]
+        for size in counts:
+            if not isinstance(size, numbers.Integral) or not 1 <= size <= data.n_features:
+                raise ValueError(
+                    f"sizes has {size!r}: give numbers of features from 1 to {data.n_features}, or 'own' for"
+                    " what each method selects."
+                )
+        own: list[Size] = ["own"] if len(counts) < len(self.sizes) else []
+        if not self.sizes:
+            raise ValueError(
+                "sizes is empty: give numbers of features, or 'own' for what each method selects."
+            )
+        return (*own, *sorted({int(size) for size in counts}))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What `score_units` needs to know besides the data: arguments of a job."""
+
+    selector: Any
+    classifiers: dict[str, Any]
+    split: Split
+    seed: int
+    sizes: tuple[Size, ...]
+    scorers: dict[str, Any]
+
+
+def plan_scores(
+    data: Data, methods: Mapping[str, Any], classifiers: Mapping[str, Any], protocol: Protocol
+) -> list[Job]:
+    """List the work: for every split and method one job, with a unit for every classifier.
+
+    Parameters
+    ----------
+    data : Data
+        The table.
+    methods : mapping of str to selector or None
+        Any selectors with the protocol of scikit-learn; None is no selection. For sizes they need `ranking_`
+        (1 is best) or `scores_` (higher is better).
+    classifiers : mapping of str to classifier
+        Any classifiers, pipelines included.
+    protocol : Protocol
+        How they are judged.
+
+    Returns
+    -------
+    list of Job
+        For `experiment.run`, split by split.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from foresift import InfoGainSelector
+    >>> data = Data.of("iris", *load_iris(return_X_y=True))
+    >>> methods, protocol = {"none": None, "gain": InfoGainSelector()}, Protocol(cv=5, sizes=[1, 2])
+    >>> jobs = plan_scores(data, methods, {"nb": GaussianNB()}, protocol)
+    >>> len(jobs), jobs[1].units[0].method
+    (10, 'gain')
+    >>> record, = score_units(data, jobs[1].arguments, jobs[1].units)
+    >>> record.scores, record.features["order"]
+    ({'accuracy': {'1': 0.9, '2': 0.9}}, [2, 3, 0, 1])
+    """
+    for name, classifier in classifiers.items():
+        if not is_classifier(classifier):
+            raise ValueError(f"{name}: {type(classifier).__name__} is no classifier.")
+    for name, method in methods.items():
+        if method is not None and not (hasattr(method, "fit") and hasattr(method, "get_params")):
+            raise ValueError(
+                f"{name}: {type(method).__name__} is no selector; make one, or give None for none."
+            )
+    if not methods or not classifiers:
+        raise ValueError("At least one method and one classifier are needed.")
+    sizes, scorers = protocol.sizes_for(data), protocol.scorers
+    about_methods = {name: canonical(describe(method)) for name, method in methods.items()}
+    about_classifiers = {name: canonical(describe(model)) for name, model in classifiers.items()}
+    jobs = []
+    for split in splits(data, protocol.cv, repeats=protocol.repeats, random_state=protocol.random_state):
+        seed = seed_for(protocol.random_state, split.repeat, split.fold)
+        for name, method in methods.items():
+            wanted: tuple[Size, ...] = ("all",) if method is None else sizes
+            first = Unit(
+                kind="score",
+                dataset=data.name,
+                data=data.checksum,
+                method=name,
+                method_parameters=about_methods[name],
+                classifier="",
+                classifier_parameters="",
+                cv=cv_name(protocol.cv, grouped=data.groups is not None),
+                repeat=split.repeat,
+                fold=split.fold,
+                rows=split.rows,
+                seed=seed,
+                options=canonical({"sizes": wanted, "scoring": describe(scorers)}),
+                software=software(),
+            )
+            units = tuple(
+                replace(first, classifier=model, classifier_parameters=about)
+                for model, about in about_classifiers.items()
+            )
+            trial = Trial(method, dict(classifiers), split, seed, wanted, scorers)
+            jobs.append(Job(score_units, data.checksum, trial, units))
+    return jobs
+
+
+def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]:
+    """Fit the selector once on the training rows, and every classifier for every size; score on the others.
+
+    A pure function: what comes of a unit depends on the unit alone. An error of the selector is that of all
+    units, an error of a classifier that of one.
+
+    Parameters
+    ----------
+    data : Data
+        The table.
+    trial : Trial
+        Selector, classifiers, rows, seed, sizes and scorers.
+    units : sequence of Unit
+        What is asked for; `unit.classifier` names the classifier.
+
+    Returns
+    -------
+    list of Record
+        One per unit.
+    """
+    rows = [part.astype(np.intp) for part in (trial.split.train, trial.split.test)]
+    train, test = (take_rows(data.X, some) for some in rows)
+    y_train, y_test = (data.y[some] for some in rows)
+    base: dict[str, Any] = {"extra": {"n_train": len(y_train), "n_test": len(y_test)}}
+
+    def select() -> dict[str, Any]:
+        if trial.selector is None:
+            return {}
+        selector = seeded(clone(trial.selector), np.random.default_rng([trial.seed, 0]))
+        start = time.perf_counter()
+        selector.fit(train, y_train)
+        seconds = time.perf_counter() - start
+        return {"features": _chosen(selector, data.n_features, trial.sizes), "seconds": {"select": seconds}}
+
+    def score(unit: Unit) -> dict[str, Any]:
+        model = seeded(clone(trial.classifiers[unit.classifier]), np.random.default_rng([trial.seed, 1]))
+        scorer = check_scoring(model, scoring=trial.scorers)
+        scores: dict[str, dict[str, float | None]] = {name: {} for name in trial.scorers}
+        seconds = {**chosen.seconds, "fit": 0.0, "score": 0.0}
+        for size in trial.sizes:
+            columns = _columns(chosen.features, size)
+            here, there = (X if columns is None else take_columns(X, columns) for X in (train, test))
+            start = time.perf_counter()
+            fitted = clone(model).fit(here, y_train)
+            middle = time.perf_counter()
+            for name, value in scorer(fitted, there, y_test).items():
+                scores[name][str(size)] = float(value)
+            seconds["fit"] += middle - start
+            seconds["score"] += time.perf_counter() - middle
+        return {"scores": scores, "features": chosen.features, "seconds": seconds, **base}
+
+    chosen = attempt(units[0], select)
+    if chosen.error:
+        return [replace(chosen, unit=unit) for unit in units]
+    records = [attempt(unit, lambda unit=unit: score(unit)) for unit in units]  # type: ignore[misc]
+    return [replace(record, notes=(*chosen.notes, *record.notes)) for record in records]
+
+
+def attempt(unit: Unit, work: Callable[[], dict[str, Any]]) -> Record:
+    """Make a record of what `work` returns (fields of `Record`), or of its error; keep its warnings.
+
+    Examples
+    --------
+    >>> unit = Unit("toy", *[""] * 7, 0, 0, "", 0, "", "")
+    >>> attempt(unit, lambda: {"scores": {"one": {"all": 1.0}}}).scores
+    {'one': {'all': 1.0}}
+    >>> attempt(unit, lambda: 1 / 0).error
+    'ZeroDivisionError: division by zero'
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            fields = work()
+        except Exception as error:
+            fields = {
+                "error": f"{type(error).__name__}: {' '.join(str(error).split())}",
+                "traceback": traceback.format_exc(),
+            }
+    notes = tuple(dict.fromkeys(f"{note.category.__name__}: {note.message}" for note in caught))
+    return Record(unit, notes=notes, host=host_facts(), **fields)
+
+
+def column_order(selector: Any) -> NDArray[np.intp] | None:
+    """Columns of a fitted selector, best first: by `ranking_` if it ranks all, else by `scores_`; else None.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> column_order(SelectKBest(k=1).fit(*load_iris(return_X_y=True)))
+    array([2, 3, 0, 1])
+    """
+    ranking = getattr(selector, "ranking_", None)
+    if ranking is not None and np.array_equal(np.sort(ranking), np.arange(1, len(ranking) + 1)):
+        return np.argsort(ranking, kind="stable")
+    scores = getattr(selector, "scores_", None)
+    return None if scores is None else np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable")
+
+
+def _chosen(selector: Any, n_features: int, sizes: Sequence[Size]) -> dict[str, list[int]]:
+    """What a fitted selector says: "own", "order", and sets of a size that are not its beginning."""
+    features = {}
+    if hasattr(selector, "get_support"):
+        features["own"] = np.flatnonzero(selector.get_support()).tolist()
+    elif "own" in sizes:
+        raise ValueError(f"{type(selector).__name__} has no get_support, so it selects nothing of its own.")
+    counts = [size for size in sizes if not isinstance(size, str)]
+    order = column_order(selector)
+    if order is not None:
+        features["order"] = order[: max([MOST_RANKS, *counts])].tolist()
+        for count in counts:
+            found = _best_set(selector, count)
+            found += [j for j in order.tolist() if j not in found][: count - len(found)]
+            if sorted(found) != sorted(features["order"][:count]):
+                features[str(count)] = sorted(found)
+    elif counts:
+        raise ValueError(
+            f"{type(selector).__name__} has neither scores_ nor a ranking_ of all columns, so there is no"
+            f" best {counts[0]} of {n_features}: leave sizes out to take what it selects."
+        )
+    return features
+
+
+def _best_set(selector: Any, size: int) -> list[int]:
+    """Which set of this size a selector would take, if it has more to say than a ranking.
+
+    A search came by sets that need not contain each other; a selector of foresift may put copies last. What
+    is missing in the set is left to the ranking.
+    """
+    path = getattr(selector, "path_", None)
+    if isinstance(path, SearchPath):
+        return list(path.best(size).features) if size in path.n_features else []
+    return np.flatnonzero(selector._best(size)).tolist() if hasattr(selector, "_best") else []
+
+
+def _columns(features: dict[str, list[int]], size: Size) -> NDArray[np.intp] | None:
+    if size == "all":
+        return None
+    return np.array(selected(features, str(size)), dtype=np.intp)
+
+
+def selected(features: Mapping[str, list[int]], size: str) -> list[int]:
+    """Columns of a size ("5", "own") among the features of a record, in rising order.
+
+    Examples
+    --------
+    >>> selected({"order": [3, 0, 2, 1], "own": [3]}, "2"), selected({"order": [3, 0], "2": [1, 3]}, "2")
+    ([0, 3], [1, 3])
+    """
+    return list(features[size]) if size in features else sorted(features["order"][: int(size)])
+
+
+def _name_of(scorer: Any) -> str:
+    return scorer if isinstance(scorer, str) else getattr(scorer, "__name__", type(scorer).__name__)

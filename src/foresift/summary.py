@@ -1,0 +1,288 @@
+"""Records of many splits as one row for each thing compared: mean, interval, tests, stability, times."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+from foresift.evaluate import selected
+from foresift.stability import Stability, selection_stability
+from foresift.stats import corrected_resampled_ttest, holm
+from foresift.units import Record
+
+__all__ = ["Row", "failures", "selection_shares", "summarise"]
+
+CONFIDENCE = 0.95
+Trial = tuple[int, int]  # repeat and fold
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was found about one method, size and classifier.
+
+    Attributes
+    ----------
+    dataset, method, classifier, size, scorer : str
+        What the row is about; a size is a number, "own" (what the method selected) or "all".
+    n : int
+        Splits that were scored.
+    mean, deviation : float
+        Mean and standard deviation of their scores.
+    lower, upper : float
+        Interval of 95 % for the mean, corrected for the overlap of training sets (Nadeau & Bengio); NaN if
+        there is one split only.
+    n_features : float
+        Mean number of features.
+    stability, stability_lower, stability_upper : float
+        Nogueira's measure of how far the selections of the splits agree, and its interval; NaN where all
+        features are taken.
+    select_seconds : float
+        Mean time of selecting; NaN for no selection.
+    best : bool
+        Whether its mean is the highest of its data set, classifier and scorer.
+    p_best, p_none : float
+        P-values of the difference to the best, and to no selection: corrected resampled t-test, adjusted for
+        the number of rows by Holm's method. NaN where there is nothing to compare.
+    n_failed : int
+        Splits that failed.
+    """
+
+    dataset: str
+    method: str
+    classifier: str
+    size: str
+    scorer: str
+    n: int
+    mean: float
+    deviation: float
+    lower: float
+    upper: float
+    n_features: float
+    stability: float = math.nan
+    stability_lower: float = math.nan
+    stability_upper: float = math.nan
+    select_seconds: float = math.nan
+    best: bool = False
+    p_best: float = math.nan
+    p_none: float = math.nan
+    n_failed: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Fields by name; NaN is None."""
+        return {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in asdict(self).items()
+        }
+
+
+@dataclass(frozen=True)
+class _Series:
+    """Scores of one row, by trial."""
+
+    scores: dict[Trial, float]
+    test_share: float
+
+
+def summarise(records: Iterable[Record], n_features: Mapping[str, int]) -> list[Row]:
+    """Summarise records of kind "score".
+
+    Parameters
+    ----------
+    records : iterable of Record
+        From `Store.records`; those that failed are counted.
+    n_features : mapping of str to int
+        How many columns each data set has, by its checksum (`Unit.data`).
+
+    Returns
+    -------
+    list of Row
+        In the order of the records.
+
+    Examples
+    --------
+    >>> from foresift.units import Unit
+    >>> def record(method, fold, score):
+    ...     unit = Unit("score", "toy", "", method, "", "nb", "", "", 0, fold, "", 0, "", "")
+    ...     features = {} if method == "none" else {"own": [0, fold]}
+    ...     size = "all" if method == "none" else "own"
+    ...     return Record(unit, {"accuracy": {size: score}}, features, {"n_train": 90, "n_test": 10})
+    >>> scores = {"none": [0.7, 0.8, 0.6], "gain": [0.8, 0.9, 0.9]}
+    >>> rows = summarise([record(m, k, s) for m in scores for k, s in enumerate(scores[m])], {"": 4})
+    >>> for row in rows:
+    ...     print(f"{row.method} {row.mean:.2f} {row.lower:.2f} {row.upper:.2f} {row.best} {row.p_none:.3f}")
+    none 0.70 0.41 0.99 False nan
+    gain 0.87 0.70 1.03 True 0.163
+    """
+    groups: dict[tuple[str, ...], list[Record]] = defaultdict(list)
+    for record in records:
+        if record.unit.kind == "score":
+            unit = record.unit
+            groups[unit.data, unit.dataset, unit.method, unit.classifier].append(record)
+    rows: list[tuple[Row, _Series]] = []
+    known: dict[tuple[str, ...], Stability] = {}
+    for (data, dataset, method, classifier), some in groups.items():
+        done = [record for record in some if not record.error]
+        for scorer, size in dict.fromkeys(
+            (scorer, size) for record in done for scorer, sizes in record.scores.items() for size in sizes
+        ):
+            agreement = known.get((data, method, size))
+            if agreement is None:
+                # Classifiers share the selections.
+                agreement = known[data, method, size] = _stability(done, size, n_features[data])
+            row, series = _row((dataset, method, classifier, size, scorer), done, n_features[data], agreement)
+            rows.append((replace(row, n_failed=len(some) - len(done)), series))
+    families: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for k, (row, _) in enumerate(rows):
+        families[row.dataset, row.classifier, row.scorer].append(k)
+    tested: dict[int, Row] = {}
+    for family in families.values():
+        tested |= dict(zip(family, _tested([rows[k] for k in family]), strict=True))
+    return [tested[k] for k in range(len(rows))]
+
+
+def _row(
+    about: tuple[str, str, str, str, str], records: Sequence[Record], p: int, agreement: Stability
+) -> tuple[Row, _Series]:
+    *_, size, scorer = about
+    scores: dict[Trial, float] = {}
+    shares, widths = [], []
+    for record in records:
+        value = record.scores.get(scorer, {}).get(size)
+        scores[record.unit.repeat, record.unit.fold] = math.nan if value is None else float(value)
+        n_train, n_test = record.extra["n_train"], record.extra["n_test"]
+        shares.append(n_test / (n_train + n_test))
+        widths.append(p if size == "all" else len(selected(record.features, size)))
+    values, share = np.array(list(scores.values())), float(np.mean(shares))
+    mean, deviation = float(values.mean()), math.nan
+    lower = upper = math.nan
+    if len(values) > 1:
+        deviation = float(values.std(ddof=1))
+        error = deviation * math.sqrt(1 / len(values) + share / (1 - share))
+        half = float(student.ppf((1 + CONFIDENCE) / 2, len(values) - 1)) * error
+        lower, upper = mean - half, mean + half
+    row = Row(
+        *about,
+        len(values),
+        mean,
+        deviation,
+        lower,
+        upper,
+        float(np.mean(widths)),
+        float(agreement.value),
+        float(agreement.lower),
+        float(agreement.upper),
+        _mean_seconds(records),
+    )
+    return row, _Series(scores, share)
+
+
+def _mean_seconds(records: Sequence[Record]) -> float:
+    seconds = [record.seconds["select"] for record in records if "select" in record.seconds]
+    return float(np.mean(seconds)) if seconds else math.nan
+
+
+def _stability(records: Sequence[Record], size: str, p: int) -> Stability:
+    if size == "all" or len(records) < 2:
+        return Stability(math.nan, math.nan, math.nan)
+    return selection_stability(_masks(records, size, p))
+
+
+def _masks(records: Sequence[Record], size: str, p: int) -> NDArray[np.bool_]:
+    masks = np.zeros((len(records), p), dtype=bool)
+    for mask, record in zip(masks, records, strict=True):
+        mask[selected(record.features, size)] = True
+    return masks
+
+
+def _tested(family: Sequence[tuple[Row, _Series]]) -> list[Row]:
+    """Test rows of one data set, classifier and scorer against the best of them and against no selection."""
+    best = max(
+        range(len(family)),
+        key=lambda k: (
+            -math.inf if math.isnan(family[k][0].mean) else family[k][0].mean,
+            -family[k][0].n_features,
+        ),
+    )
+    none = next((k for k, (row, _) in enumerate(family) if row.size == "all"), None)
+    p_best = _against(family, best)
+    p_none = _against(family, none)
+    return [
+        replace(row, best=k == best, p_best=p_best[k], p_none=p_none[k]) for k, (row, _) in enumerate(family)
+    ]
+
+
+def _against(family: Sequence[tuple[Row, _Series]], other: int | None) -> list[float]:
+    pvalues = np.full(len(family), math.nan)
+    for k, (_, series) in enumerate(family):
+        if other is not None and k != other:
+            pvalues[k] = _pvalue(series, family[other][1])
+    there = ~np.isnan(pvalues)
+    if there.any():
+        pvalues[there] = holm(pvalues[there])
+    return pvalues.tolist()
+
+
+def _pvalue(one: _Series, other: _Series) -> float:
+    trials = [trial for trial in one.scores if trial in other.scores]
+    a, b = (np.array([series.scores[trial] for trial in trials]) for series in (one, other))
+    if len(trials) < 2 or not np.isfinite(a - b).all():
+        return math.nan
+    return float(corrected_resampled_ttest(a, b, one.test_share).pvalue)
+
+
+def selection_shares(
+    records: Iterable[Record], names: Sequence[str], most: int = 30
+) -> dict[str, dict[str, dict[str, float]]]:
+    """In which share of the splits each feature was selected: by method, size and name, most often first.
+
+    Parameters
+    ----------
+    records : iterable of Record
+        Records of one data set.
+    names : sequence of str
+        Names of its columns.
+    most : int, default=30
+        How many features are named for each size.
+
+    Returns
+    -------
+    dict
+        Method -> size -> name of the feature -> share.
+    """
+    per_trial: dict[tuple[str, str], dict[Trial, Record]] = defaultdict(dict)
+    for record in records:
+        if not record.error and record.features:
+            for size in dict.fromkeys(size for sizes in record.scores.values() for size in sizes):
+                per_trial[record.unit.method, size][record.unit.repeat, record.unit.fold] = record
+    shares: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)
+    for (method, size), some in per_trial.items():
+        mean = _masks(list(some.values()), size, len(names)).mean(axis=0)
+        order = np.argsort(-mean, kind="stable")[:most]
+        shares[method][size] = {names[j]: float(mean[j]) for j in order if mean[j] > 0}
+    return dict(shares)
+
+
+def failures(records: Iterable[Record]) -> list[dict[str, Any]]:
+    """What failed: method, classifier, error, and how many times.
+
+    Examples
+    --------
+    >>> from foresift.units import Unit
+    >>> unit = Unit("score", "toy", "", "gain", "", "nb", "", "", 0, 0, "", 0, "", "")
+    >>> failures([Record(unit, error="ValueError: no")] * 2)
+    [{'dataset': 'toy', 'method': 'gain', 'classifier': 'nb', 'error': 'ValueError: no', 'count': 2}]
+    """
+    counts: dict[tuple[str, ...], int] = defaultdict(int)
+    for record in records:
+        if record.error:
+            unit = record.unit
+            counts[unit.dataset, unit.method, unit.classifier, record.error] += 1
+    names = ("dataset", "method", "classifier", "error")
+    return [dict(zip(names, about, strict=True)) | {"count": count} for about, count in counts.items()]

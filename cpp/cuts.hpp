@@ -197,14 +197,16 @@ void CutSearch<Case, Score>::search_edges(const Known<Case>& known, const Frame<
     const bool one_by_one = n_bins < 3 * kStretch;
     if (!one_by_one) {
         const std::size_t n_stretches = (n_bins + kStretch - 1) / kStretch;
-        stretches_.assign(2 * n_stretches, Weight{0});
-        for (std::size_t b = 0; b < n_bins; ++b)
-            for (std::size_t c = 0; c < 2; ++c) stretches_[2 * (b / kStretch) + c] += bins_[2 * b + c];
+        stretches_.resize(2 * n_stretches);
         stretch_bounds_.resize(n_stretches);
         EdgeWalk walk(*this, known, frame, n_bins);
-        for (std::size_t s = 0; s < n_stretches; ++s)
-            stretch_bounds_[s] =
-                walk.move(stretches_[2 * s], stretches_[2 * s + 1], std::min(n_bins, (s + 1) * kStretch), shift, best);
+        for (std::size_t s = 0; s < n_stretches; ++s) {
+            const std::size_t end = std::min(n_bins, (s + 1) * kStretch);
+            Weight in0 = 0, in1 = 0;
+            for (std::size_t b = s * kStretch; b < end; ++b) in0 += bins_[2 * b], in1 += bins_[2 * b + 1];
+            stretches_[2 * s] = in0, stretches_[2 * s + 1] = in1;
+            stretch_bounds_[s] = walk.move(in0, in1, end, shift, best);
+        }
     }
     EdgeWalk walk(*this, known, frame, n_bins);
     for (std::size_t b = 0; b < n_bins;) {

@@ -70,7 +70,7 @@ def test_headings_of_docstrings_stand_alone(path):
 
 
 def entries(docstring, heading):
-    """Names that a section of a numpydoc text lists, or None without that section; other lines as they are."""
+    """Names that a section of a numpydoc text lists, and lines that are none; None without that section."""
     lines = inspect.cleandoc(docstring).split("\n")
     begins = [i + 2 for i in range(len(lines) - 1) if lines[i : i + 2] == [heading, "-" * len(heading)]]
     if not begins:
@@ -135,6 +135,8 @@ def test_documented_parameters_are_those_of_the_signature(name, value):
     if documented is not None:
         taken = [p for p in inspect.signature(value).parameters if p not in ("self", "cls")]
         assert sorted(documented) == sorted(taken)
+    for heading in ("Attributes", "Raises"):
+        assert all(entry.isidentifier() for entry in entries(value.__doc__ or "", heading) or [])
     for line in (value.__doc__ or "").split("\n"):
         assert not re.search(r"\w[.)] +\w+ : \w|\S : .+ : ", line), line
 

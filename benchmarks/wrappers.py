@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable
 from datetime import date
 from functools import partial
 from typing import Any
@@ -19,7 +18,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from common import Results, seconds
+from common import Results, interleaved, seconds
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import RFE, RFECV, SequentialFeatureSelector
@@ -86,11 +85,6 @@ def contribution(table: Results, quick: bool) -> None:
         compare(table, what, "15x", RFE(rf, n_features_to_select=10), ours, problem, 10)
 
 
-def _best_times(theirs: Callable[[], Any], ours: Callable[[], Any]) -> tuple[float, float]:
-    tries = [(seconds(theirs), min(seconds(ours) for _ in range(4))) for _ in range(2)]
-    return min(t for t, _ in tries), min(t for _, t in tries)
-
-
 def forest_by_forest(table: Results, quick: bool) -> None:
     """The same way by four of its 91 forests, turn and turn about: for a machine that is busy."""
     X, y = data(2000, 100, 10)
@@ -98,9 +92,9 @@ def forest_by_forest(table: Results, quick: bool) -> None:
     for criterion in ("gini", "entropy"):
         rf, sift = forests(100, criterion)
         ours = SubsetForests(sift, X, make_table(X, y), None, None)
-        # One of theirs to four of ours, twice, and the best of each.
         times = [
-            _best_times(partial(rf.fit, X[:, :p], y), partial(ours.read, np.arange(p), False)) for p in sizes
+            interleaved(partial(rf.fit, X[:, :p], y), partial(ours.read, np.arange(p), False), 3)
+            for p in sizes
         ]
         theirs, mine = -np.trapezoid(np.array(times), sizes, axis=0)
         what = f"contribution, forests of {sizes} features, {criterion}"

@@ -3,7 +3,8 @@
 //
 //     score = join( sum_c term(l_c, r_c),  n_left,  n_right )
 //
-// `score` orders the splits of one node; `gain` turns it into the reported value. Each score is convex in
+// `score` orders the splits of one node; `gain` turns it into the reported value; no split of a node scores more
+// than `pure`, and only those into pure sides as much. Each score is convex in
 // every single l_c, so over a box of left counts its largest value is at a corner of the box: the splitter
 // relies on that to skip stretches of a column that cannot hold the best cut.
 #pragma once
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace foresift {
@@ -31,6 +33,17 @@ struct RealLog {
     double operator()(double x) const noexcept { return xlog2x(x); }
 };
 
+/// Divides by a whole number with a table of 1/x, and 0 at 0, that covers the total weight of the data.
+struct TableQuotient {
+    const double* inverse;
+    double operator()(double sum, std::uint32_t n) const noexcept { return sum * inverse[n]; }
+};
+
+/// Divides by a real weight; 0 / 0 is 0.
+struct RealQuotient {
+    double operator()(double sum, double n) const noexcept { return n > 0 ? sum / n : 0.0; }
+};
+
 /// n times the information gain, in bits, up to a constant of the node.
 template <class XLogX>
 struct EntropyScore {
@@ -38,11 +51,13 @@ struct EntropyScore {
     XLogX xlogx;
     template <class N> Sum term(N l, N r) const noexcept { return xlogx(l) + xlogx(r); }
     template <class N> double join(Sum sum, N nl, N nr) const noexcept { return sum - (xlogx(nl) + xlogx(nr)); }
+    double pure(double) const noexcept { return 0; }
     double gain(double score, double unsplit, double n) const noexcept { return (score - unsplit) / n; }
     double score_at(double gain, double unsplit, double n) const noexcept { return gain * n + unsplit; }
 };
 
 /// n times the decrease of the Gini impurity, up to a constant of the node.
+template <class Quotient = RealQuotient>
 struct GiniScore {
     struct Sum {
         double left = 0, right = 0;
@@ -50,10 +65,12 @@ struct GiniScore {
         friend Sum operator+(Sum a, Sum b) noexcept { return a += b; }
         friend Sum operator-(Sum a, Sum b) noexcept { return {a.left - b.left, a.right - b.right}; }
     };
+    Quotient quotient{};
     template <class N> Sum term(N l, N r) const noexcept { return {double(l) * double(l), double(r) * double(r)}; }
     template <class N> double join(Sum sum, N nl, N nr) const noexcept {
-        return (nl > 0 ? sum.left / double(nl) : 0.0) + (nr > 0 ? sum.right / double(nr) : 0.0);
+        return quotient(sum.left, nl) + quotient(sum.right, nr);
     }
+    double pure(double n) const noexcept { return n; }
     double gain(double score, double unsplit, double n) const noexcept { return (score - unsplit) / n; }
     double score_at(double gain, double unsplit, double n) const noexcept { return gain * n + unsplit; }
 };
@@ -63,6 +80,7 @@ struct SsvScore {
     using Sum = double;
     template <class N> Sum term(N l, N r) const noexcept { return -2 * double(l) * double(r) - double(std::min(l, r)); }
     template <class N> double join(Sum sum, N nl, N nr) const noexcept { return 2 * double(nl) * double(nr) + sum; }
+    double pure(double) const noexcept { return std::numeric_limits<double>::infinity(); }  // depends on the sizes
     double gain(double score, double, double) const noexcept { return score; }
     double score_at(double gain, double, double) const noexcept { return gain; }
 };

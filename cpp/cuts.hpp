@@ -1,8 +1,9 @@
 // The best cut of a numeric column at one node.
 //
 // Two classes: rows are counted into coarse bins of codes; the score at every bin's edge is exact, and the
-// corner property of criterion.hpp bounds what any cut inside a bin could score. Only bins whose bound beats
-// the best edge are sorted and searched, so the answer is the exact best cut at the price of a histogram.
+// corner property of criterion.hpp bounds what any cut inside a bin, or inside several, could score. Only bins
+// whose bound beats the best edge are sorted and searched, so the answer is the exact best cut at the price of a
+// histogram.
 // More classes: the rows are sorted by code and scanned, every row updating the two sums of the score.
 #pragma once
 
@@ -76,7 +77,7 @@ public:
     const Score& score() const noexcept { return score_; }
 
 private:
-    static constexpr std::size_t kLeastBins = 16, kMostBins = 4096;
+    static constexpr std::size_t kLeastBins = 16, kMostBins = 4096, kStretch = 8;
 
     void offer(double score, std::uint32_t code, const Frame<Case>& frame, Cut& best) const noexcept {
         if (score > best.score + frame.tie || (score > best.score - frame.tie && code < best.code))
@@ -85,6 +86,67 @@ private:
     static bool admissible(Weight left, Weight total, const Frame<Case>& frame) noexcept {
         return double(left) >= frame.min_leaf && double(total - left) >= frame.min_leaf;
     }
+
+    // The two sides at the edges of bins of two classes, from the first to the last.
+    class EdgeWalk {
+    public:
+        EdgeWalk(const CutSearch& search, const Known<Case>& known, const Frame<Case>& frame, std::size_t n_bins)
+            : search_(search), frame_(frame), low_(known.low), n_bins_(n_bins), n0_(frame.totals.by_class[0]),
+              n1_(frame.totals.by_class[1]), l0_(frame.start.by_class[0]), l1_(frame.start.by_class[1]) {
+            look();
+            refused_ = score(sum0_ + sum1_, l0_ + l1_);
+        }
+
+        /// Moves the rows up to bin `next` to the left, and scores that cut unless it is the last edge. Returns the
+        /// most that a cut before it could score.
+        double move(Weight in0, Weight in1, std::size_t next, unsigned shift, Cut& best) {
+            double bound = refused_;
+            if (in0 + in1 == 0) return bound;
+            const auto& of = search_.score_;
+            const auto next0 = in0 > 0 ? of.term(Weight(l0_ + in0), Weight(n0_ - l0_ - in0)) : sum0_;
+            const auto next1 = in1 > 0 ? of.term(Weight(l1_ + in1), Weight(n1_ - l1_ - in1)) : sum1_;
+            if (in0 > 0 && in1 > 0)  // with one class only, the best is at an edge
+                bound = std::max({bound, score(next0 + sum1_, l0_ + in0 + l1_), score(sum0_ + next1, l0_ + l1_ + in1)});
+            l0_ += in0, l1_ += in1;
+            sum0_ = next0, sum1_ = next1;
+            const double edge = score(sum0_ + sum1_, l0_ + l1_);
+            if (next < n_bins_ && admissible(l0_ + l1_, frame_.totals.total, frame_)) {
+                search_.offer(edge, low_ + static_cast<std::uint32_t>(next << shift) - 1, frame_, best);
+                refused_ = -std::numeric_limits<double>::infinity();
+            } else {
+                refused_ = edge;
+                bound = std::max(bound, edge);
+            }
+            return bound;
+        }
+
+        /// Moves rows to the left up to an edge that has been scored already.
+        void jump(Weight in0, Weight in1) {
+            if (in0 + in1 == 0) return;
+            l0_ += in0, l1_ += in1;
+            look();
+            const bool scored = admissible(l0_ + l1_, frame_.totals.total, frame_);
+            refused_ = scored ? -std::numeric_limits<double>::infinity() : score(sum0_ + sum1_, l0_ + l1_);
+        }
+
+    private:
+        void look() {
+            sum0_ = search_.score_.term(l0_, Weight(n0_ - l0_));
+            sum1_ = search_.score_.term(l1_, Weight(n1_ - l1_));
+        }
+        double score(typename Score::Sum sum, Weight left) const {
+            return search_.score_.join(sum, left, Weight(frame_.totals.total - left));
+        }
+
+        const CutSearch& search_;
+        const Frame<Case>& frame_;
+        std::uint32_t low_;
+        std::size_t n_bins_;
+        Weight n0_, n1_, l0_, l1_;
+        typename Score::Sum sum0_, sum1_;
+        // An edge that may not be cut, because a side is too small, still bounds the cuts in the bins beside it.
+        double refused_;
+    };
 
     void binned(const Known<Case>& known, const Frame<Case>& frame, Cut& best);
     void search_edges(const Known<Case>& known, const Frame<Case>& frame, unsigned shift, Cut& best);
@@ -98,6 +160,8 @@ private:
     std::uint32_t n_cuts_ = 0;
     std::vector<Weight> bins_;        // class weights, two per bin
     std::vector<double> bounds_;      // per bin: no cut inside scores more
+    std::vector<Weight> stretches_;   // the same as bins_ for several bins together
+    std::vector<double> stretch_bounds_;
     std::vector<std::uint8_t> open_;  // per bin: 1 if it may hold the best cut
     ItemBuffers<Case> buffers_;
     Tally<Weight> left_;
@@ -123,36 +187,34 @@ void CutSearch<Case, Score>::binned(const Known<Case>& known, const Frame<Case>&
     if (shift > 0) search_inside(known, frame, shift, best);
 }
 
-// Scores the edge after every bin, and in bounds_ the most that a cut inside the bin could score.
+// Scores the edge after every bin, and in bounds_ the most that a cut inside the bin could score. What holds for a
+// bin holds for several taken together: stretches that cannot hold the best cut are passed over.
 template <class Case, class Score>
 void CutSearch<Case, Score>::search_edges(const Known<Case>& known, const Frame<Case>& frame, unsigned shift,
                                           Cut& best) {
     const std::size_t n_bins = bins_.size() / 2;
-    bounds_.resize(n_bins);
-    const Weight n0 = frame.totals.by_class[0], n1 = frame.totals.by_class[1], n = frame.totals.total;
-    const auto join = [&](typename Score::Sum sum, Weight left) { return score_.join(sum, left, Weight(n - left)); };
-    Weight l0 = frame.start.by_class[0], l1 = frame.start.by_class[1];
-    auto sum0 = score_.term(l0, Weight(n0 - l0)), sum1 = score_.term(l1, Weight(n1 - l1));
-    // An edge that may not be cut, because a side is too small, still bounds the cuts in the bins beside it.
-    double refused = join(sum0 + sum1, l0 + l1);
-    for (std::size_t b = 0; b < n_bins; ++b) {
-        const Weight in0 = bins_[2 * b], in1 = bins_[2 * b + 1];
-        bounds_[b] = refused;
-        if (in0 + in1 == 0) continue;
-        const auto next0 = in0 > 0 ? score_.term(Weight(l0 + in0), Weight(n0 - l0 - in0)) : sum0;
-        const auto next1 = in1 > 0 ? score_.term(Weight(l1 + in1), Weight(n1 - l1 - in1)) : sum1;
-        if (in0 > 0 && in1 > 0)  // with one class only, the best is at an edge
-            bounds_[b] = std::max({refused, join(next0 + sum1, l0 + in0 + l1), join(sum0 + next1, l0 + l1 + in1)});
-        l0 += in0, l1 += in1;
-        sum0 = next0, sum1 = next1;
-        const double edge = join(sum0 + sum1, l0 + l1);
-        if (b + 1 < n_bins && admissible(l0 + l1, n, frame)) {
-            offer(edge, known.low + static_cast<std::uint32_t>((b + 1) << shift) - 1, frame, best);
-            refused = -std::numeric_limits<double>::infinity();
-        } else {
-            refused = edge;
-            bounds_[b] = std::max(bounds_[b], edge);
+    bounds_.assign(n_bins, -std::numeric_limits<double>::infinity());
+    const bool one_by_one = n_bins < 3 * kStretch;
+    if (!one_by_one) {
+        const std::size_t n_stretches = (n_bins + kStretch - 1) / kStretch;
+        stretches_.resize(2 * n_stretches);
+        stretch_bounds_.resize(n_stretches);
+        EdgeWalk walk(*this, known, frame, n_bins);
+        for (std::size_t s = 0; s < n_stretches; ++s) {
+            const std::size_t end = std::min(n_bins, (s + 1) * kStretch);
+            Weight in0 = 0, in1 = 0;
+            for (std::size_t b = s * kStretch; b < end; ++b) in0 += bins_[2 * b], in1 += bins_[2 * b + 1];
+            stretches_[2 * s] = in0, stretches_[2 * s + 1] = in1;
+            stretch_bounds_[s] = walk.move(in0, in1, end, shift, best);
         }
+    }
+    EdgeWalk walk(*this, known, frame, n_bins);
+    for (std::size_t b = 0; b < n_bins;) {
+        const std::size_t s = b / kStretch, end = one_by_one ? n_bins : std::min(n_bins, (s + 1) * kStretch);
+        if (!one_by_one && stretch_bounds_[s] <= std::max(best.score, frame.floor) - frame.tie)
+            walk.jump(stretches_[2 * s], stretches_[2 * s + 1]), b = end;
+        else
+            for (; b < end; ++b) bounds_[b] = walk.move(bins_[2 * b], bins_[2 * b + 1], b + 1, shift, best);
     }
 }
 

@@ -271,9 +271,14 @@ bool TreeGrower<Case, Score>::choose(Pending& at, const NodeRows<Case>& node, Sp
     std::int32_t level = std::numeric_limits<std::int32_t>::max();
     candidates_.clear();
     bool tried_one = false;
+    // Pure branches cannot be beaten, nor have they descendants that ask which columns are constant. Random cuts
+    // share their stream with the draws of columns, which must stay as they are.
+    const bool may_settle = !exact && options_.split.n_thresholds == 0 && twins_.empty();
+    const double settled = may_settle ? splitter_.most_gain(totals_) - 5e-14 : std::numeric_limits<double>::infinity();
     for (std::uint32_t drawn = 0; drawn < max_features_ || !tried_one; ++drawn) {
         const auto place = sampler_->draw(bits);
         if (!place) break;
+        if (chosen.found() && chosen.gain >= settled) continue;
         const std::uint32_t feature = order_.empty() ? *place : order_[*place];
         using Outcome = typename Splitter<Case, Score>::Outcome;
         Outcome outcome = Outcome::constant;

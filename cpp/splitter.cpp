@@ -49,7 +49,7 @@ Split split_column(const Column& column, std::span<const std::int32_t> target, s
         Splitter<RealCase, decltype(score)>(score, options).best(column, Codes::of(column), node, 0.0, bits, split);
     };
     if (options.criterion == Criterion::gini)
-        search(GiniScore{});
+        search(GiniScore<>{});
     else if (options.criterion == Criterion::ssv)
         search(SsvScore{});
     else

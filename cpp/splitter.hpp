@@ -93,6 +93,12 @@ public:
                               : numeric(column, codes, node, floor, bits, split);
     }
 
+    /// What a split into pure branches gains: none gains more.
+    double most_gain(const Tally<Weight>& totals) {
+        const double n = double(totals.total);
+        return cuts_.score().gain(cuts_.score().pure(n), unsplit(totals), n);
+    }
+
     /// The codes of the last numeric column without missing values, row by row of its node.
     const std::uint16_t* last_codes() const noexcept { return codes_.data(); }
 
@@ -101,9 +107,12 @@ private:
                     Split& split);
     Outcome nominal(const Column& column, Codes codes, const NodeRows<Case>& node, Split& split);
     template <class Code> Known<Case> gather(const Code* codes, const Column&, const NodeRows<Case>&);
-    double tie(double n) const noexcept {
-        const double scale = options_.criterion == Criterion::ssv ? n * n : 1 + xlog2x(n);
-        return 1e-13 * scale;
+    double tie(double n) noexcept {
+        if (n != tie_of_) {  // the columns of a node come one after the other
+            tie_of_ = n;
+            tie_ = 1e-13 * (options_.criterion == Criterion::ssv ? n * n : 1 + xlog2x(n));
+        }
+        return tie_;
     }
     // No gain is negative but by rounding; SSV is no gain.
     double rounded(double gain) const noexcept {
@@ -115,13 +124,14 @@ private:
         return std::max(options_.min_leaf, std::min(25.0, 0.1 * known / n_classes_)) - kNear;
     }
     double unsplit(const Tally<Weight>& totals) {
-        none_left_.by_class.assign(totals.n_classes(), Weight{0});
+        if (none_left_.n_classes() != totals.n_classes()) none_left_.by_class.assign(totals.n_classes(), Weight{0});
         return score_of(cuts_.score(), none_left_, totals);
     }
 
     CutSearch<Case, Score> cuts_;
     SplitOptions options_;
     double min_leaf_, n_classes_ = 2;
+    double tie_of_ = -1, tie_ = 0;
     std::vector<std::uint16_t> codes_;
     std::vector<Member<Case>> known_members_;
     Tally<Weight> missing_, known_, none_left_;

@@ -11,7 +11,7 @@
 namespace foresift {
 namespace {
 
-// Whole weights up to this total use the table of x log2 x.
+// Whole weights up to this total use a table.
 constexpr double kLargestTable = 1 << 23;
 
 }  // namespace
@@ -73,8 +73,9 @@ Grower::Grower(std::span<const Column> columns, std::span<const std::int32_t> ta
     const double n_rows = heavy_.empty() ? double(target.size()) : double(heavy_.size());
     const double average = std::max(1.0, n_drawn / n_rows) * largest;
     if (!whole || parts || average > 1024 || n_drawn * largest > kLargestTable || n_classes >= CountCase::kLimit) return;
-    xlogx_.resize(static_cast<std::size_t>(n_drawn * largest) + 1);
-    for (std::size_t i = 0; i < xlogx_.size(); ++i) xlogx_[i] = xlog2x(double(i));
+    of_whole_.resize(static_cast<std::size_t>(n_drawn * largest) + 1);
+    const bool gini = options.split.criterion == Criterion::gini;
+    for (std::size_t i = 1; i < of_whole_.size(); ++i) of_whole_[i] = gini ? 1 / double(i) : xlog2x(double(i));
 }
 
 template <class Case, class Score>
@@ -105,16 +106,16 @@ void Grower::vote(std::span<const std::uint64_t> trees, const ColumnDraw& draw, 
 
 void Grower::grow_each(std::span<const std::uint64_t> trees, const ColumnDraw& draw, const std::function<bool()>& stop,
                        const Take& take) const {
-    const bool table = !xlogx_.empty();
+    const bool table = !of_whole_.empty();
     switch (options_.split.criterion) {
         case Criterion::gini:
-            return table ? grow_with<CountCase>(GiniScore{}, trees, draw, stop, take)
-                         : grow_with<RealCase>(GiniScore{}, trees, draw, stop, take);
+            return table ? grow_with<CountCase>(GiniScore<TableQuotient>{{of_whole_.data()}}, trees, draw, stop, take)
+                         : grow_with<RealCase>(GiniScore<>{}, trees, draw, stop, take);
         case Criterion::ssv:
             return table ? grow_with<CountCase>(SsvScore{}, trees, draw, stop, take)
                          : grow_with<RealCase>(SsvScore{}, trees, draw, stop, take);
         default:
-            return table ? grow_with<CountCase>(EntropyScore<TableLog>{{xlogx_.data()}}, trees, draw, stop, take)
+            return table ? grow_with<CountCase>(EntropyScore<TableLog>{{of_whole_.data()}}, trees, draw, stop, take)
                          : grow_with<RealCase>(EntropyScore<RealLog>{}, trees, draw, stop, take);
     }
 }

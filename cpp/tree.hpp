@@ -133,7 +133,7 @@ private:
     std::vector<std::uint32_t> heavy_;  // the rows of positive weight; empty: all of them
     GrowOptions options_;
     std::vector<std::vector<std::uint32_t>> twins_;  // twin_rows of every twin
-    std::vector<double> xlogx_;  // empty: weights are not whole numbers, or too large for a table
+    std::vector<double> of_whole_;  // x log2 x, or for Gini 1/x; empty: weights are not whole numbers, or too large
 };
 
 /// For every trial whether its feature was split on above the node: what it knew has been used there.

@@ -1,10 +1,14 @@
 """The house rules that a program can check: who may import whom, and what."""
 
 import ast
+import importlib
+import inspect
+import re
 from pathlib import Path
 
 import pytest
 from importlinter.cli import lint_imports
+from sklearn.base import BaseEstimator
 
 import foresift
 
@@ -63,3 +67,81 @@ def test_headings_of_docstrings_stand_alone(path):
         for above, line in zip(["", *lines], lines, strict=False):
             if "-----" in line:
                 assert line.strip() == "-" * len(above.strip()), line
+
+
+def entries(docstring, heading):
+    """Names that a section of a numpydoc text lists, and lines that are none; None without that section."""
+    lines = inspect.cleandoc(docstring).split("\n")
+    begins = [i + 2 for i in range(len(lines) - 1) if lines[i : i + 2] == [heading, "-" * len(heading)]]
+    if not begins:
+        return None
+    found = []
+    for line, below in zip(lines[begins[0] :], [*lines[begins[0] + 1 :], ""], strict=True):
+        if re.fullmatch("-+", below):
+            break
+        if line and not line.startswith(" "):
+            names = re.fullmatch(r"(\*{0,2}\w+(?:, \*{0,2}\w+)*)( : (?:(?! : ).)+)?", line)
+            found += names[1].replace("*", "").split(", ") if names else [line]
+    return found
+
+
+def public_objects():
+    """Yield (name, object) of what modules list in `__all__`, and the public methods of classes among it."""
+    for path in MODULES:
+        module = importlib.import_module(f"foresift.{path.stem}" if path.stem != "__init__" else "foresift")
+        for name in getattr(module, "__all__", ()):
+            value = getattr(module, name)
+            if getattr(value, "__module__", None) != module.__name__ or not callable(value):
+                continue
+            yield f"{path.stem}.{name}", value
+            if inspect.isclass(value):
+                methods = inspect.getmembers(value, inspect.isroutine)
+                yield from (
+                    (f"{path.stem}.{name}.{m}", f) for m, f in methods if m in vars(value) and m[0] != "_"
+                )
+
+
+def test_entries_of_a_docstring():
+    text = """One line.
+
+    Parameters
+    ----------
+    a, b : int
+        Two.
+    *rest
+        More : than that.
+
+    Returns
+    -------
+    int
+        One.
+    """
+    assert entries(text, "Parameters") == ["a", "b", "rest"]
+    assert entries(text, "Raises") is None
+    merged = text.replace("Two.\n    *rest", "Two. c : str, default=None").replace(
+        "int\n        Two", "int Two"
+    )
+    assert entries(merged, "Parameters") != ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), list(public_objects()), ids=lambda v: v if isinstance(v, str) else ""
+)
+def test_documented_parameters_are_those_of_the_signature(name, value):
+    """None is missing, left over or lost in the text of another, as when lines are wrapped anew."""
+    documented = entries(value.__doc__ or "", "Parameters")
+    if inspect.isclass(value) and documented is None and issubclass(value, BaseEstimator):
+        documented = []  # every estimator says what its parameters are
+    if documented is not None:
+        taken = [p for p in inspect.signature(value).parameters if p not in ("self", "cls")]
+        assert sorted(documented) == sorted(taken)
+    for heading in ("Attributes", "Raises"):
+        assert all(entry.isidentifier() for entry in entries(value.__doc__ or "", heading) or [])
+    for line in (value.__doc__ or "").split("\n"):
+        assert not re.search(r"\w[.)] +\w+ : \w|\S : .+ : ", line), line
+
+
+def test_what_the_package_offers_documents_its_parameters():
+    offered = [getattr(foresift, name) for name in foresift.__all__ if name != "__version__"]
+    with_parameters = [value for value in offered if callable(value) and inspect.signature(value).parameters]
+    assert [value for value in with_parameters if entries(value.__doc__, "Parameters") is None] == []

@@ -93,16 +93,16 @@ int main() {
     equals_the_textbook<std::uint32_t>(Criterion::entropy, whole_entropy, true);
     equals_the_textbook<double>(Criterion::entropy, entropy_score, false);
     for (const bool whole : {true, false}) {
-        equals_the_textbook<double>(Criterion::gini, GiniScore{}, whole);
+        equals_the_textbook<double>(Criterion::gini, GiniScore<>{}, whole);
         equals_the_textbook<double>(Criterion::ssv, SsvScore{}, whole);
     }
-    equals_the_textbook<std::uint32_t>(Criterion::gini, GiniScore{}, true);
+    equals_the_textbook<std::uint32_t>(Criterion::gini, GiniScore<>{}, true);
     equals_the_textbook<std::uint32_t>(Criterion::ssv, SsvScore{}, true);
     corners_bound_the_inside(entropy_score);
-    corners_bound_the_inside(GiniScore{});
+    corners_bound_the_inside(GiniScore<>{});
     corners_bound_the_inside(SsvScore{});
     score_at_undoes_gain(entropy_score);
-    score_at_undoes_gain(GiniScore{});
+    score_at_undoes_gain(GiniScore<>{});
     score_at_undoes_gain(SsvScore{});
     return passed("criterion");
 }

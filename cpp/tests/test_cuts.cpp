@@ -126,17 +126,17 @@ void whole_and_real(const std::vector<double>& limits) {
     std::vector<double> table(1 << 14);
     for (std::size_t i = 0; i < table.size(); ++i) table[i] = xlog2x(double(i));
     searches<CountCase>(EntropyScore<TableLog>{{table.data()}}, false, limits);
-    searches<CountCase>(GiniScore{}, false, limits);
+    searches<CountCase>(GiniScore<>{}, false, limits);
     searches<CountCase>(SsvScore{}, false, limits);
     searches<RealCase>(EntropyScore<RealLog>{}, true, limits);
-    searches<RealCase>(GiniScore{}, true, limits);
+    searches<RealCase>(GiniScore<>{}, true, limits);
 }
 
 void one_code_is_no_cut() {
     Dice dice(3);
     for (const std::size_t n : {1, 5, 100}) {
         auto p = make_problem<CountCase>(dice, n, 1, 2, 0, false);
-        CutSearch<CountCase, GiniScore> search{GiniScore{}};
+        CutSearch<CountCase, GiniScore<>> search{GiniScore<>{}};
         Cut best;
         search.every_cut(p.known(), p.frame(), best);
         assert(!best.found());
@@ -151,7 +151,7 @@ void improves_what_is_there() {
     Dice dice(4);
     for (const std::size_t n : {10, 500}) {
         const auto p = make_problem<CountCase>(dice, n, 50, 2, 0, false);
-        CutSearch<CountCase, GiniScore> search{GiniScore{}};
+        CutSearch<CountCase, GiniScore<>> search{GiniScore<>{}};
         Cut best;
         search.every_cut(p.known(), p.frame(), best);
         const Cut found = best;
@@ -182,7 +182,7 @@ void random_cuts() {
                 p.min_leaf = dice.below(3);
                 p.tie = 1e-12;
                 for (std::uint32_t i = 0; i <= dice.below(5); ++i) draws.push_back(dice.unit());
-                CutSearch<RealCase, GiniScore> search{GiniScore{}};
+                CutSearch<RealCase, GiniScore<>> search{GiniScore<>{}};
                 Cut best;
                 search.random_cuts(p.known(), p.frame(), column, draws, best);
 
@@ -193,7 +193,7 @@ void random_cuts() {
                     for (std::size_t i = 0; i < n; ++i)
                         if (values[i] <= low + u * (high - low)) left.add(p.members[i].of);
                     if (left.total >= p.min_leaf && p.totals.total - left.total >= p.min_leaf)
-                        highest = std::max(highest, score_of(GiniScore{}, left, p.totals));
+                        highest = std::max(highest, score_of(GiniScore<>{}, left, p.totals));
                 }
                 assert(near(best.score, highest));
                 if (!best.found()) continue;

@@ -107,14 +107,14 @@ void ties_go_to_the_smaller_set() {
     std::vector<Item<RealCase>> items{{0, RealCase::make(0, 1)}, {1, RealCase::make(1, 1)}, {2, RealCase::make(0, 1)}};
     CategoryTable<double> table;
     table.assign<RealCase>(items, 2);
-    const auto found = SubsetSearch<double, GiniScore>(GiniScore{}, table, 0, 1e-12).two_sets(false);
+    const auto found = SubsetSearch<double, GiniScore<>>(GiniScore<>{}, table, 0, 1e-12).two_sets(false);
     assert((found.branches == std::vector<std::uint16_t>{1, 0, 1}));
 }
 
 void one_branch_per_category() {
     Dice dice(4);
     const auto table = make_table(dice, 5, 3);
-    const auto found = SubsetSearch<double, GiniScore>(GiniScore{}, table, 0, 0).multiway();
+    const auto found = SubsetSearch<double, GiniScore<>>(GiniScore<>{}, table, 0, 0).multiway();
     assert(found.n_branches == 5 && found.categories == table.categories);
     assert((found.branches == std::vector<std::uint16_t>{0, 1, 2, 3, 4}));
     // C4.5: at least two branches must be large enough.
@@ -127,24 +127,24 @@ void one_branch_per_category() {
             second = std::max(second, size);
         }
     }
-    using Search = SubsetSearch<double, GiniScore>;
-    assert(Search(GiniScore{}, table, second, 0).multiway().found());
-    assert(!Search(GiniScore{}, table, second * 1.0001, 0).multiway().found());
+    using Search = SubsetSearch<double, GiniScore<>>;
+    assert(Search(GiniScore<>{}, table, second, 0).multiway().found());
+    assert(!Search(GiniScore<>{}, table, second * 1.0001, 0).multiway().found());
     const auto single = make_table(dice, 1, 2);
-    assert(!Search(GiniScore{}, single, 0, 0).multiway().found());
-    assert(!Search(GiniScore{}, single, 0, 0).two_sets(false).found());
-    assert(!Search(GiniScore{}, single, 0, 0).two_sets(true).found());
+    assert(!Search(GiniScore<>{}, single, 0, 0).multiway().found());
+    assert(!Search(GiniScore<>{}, single, 0, 0).two_sets(false).found());
+    assert(!Search(GiniScore<>{}, single, 0, 0).two_sets(true).found());
 }
 
 }  // namespace
 
 int main() {
     every_subset(EntropyScore<RealLog>{});
-    every_subset(GiniScore{});
+    every_subset(GiniScore<>{});
     every_subset(SsvScore{});
     prefixes_of_two_classes(EntropyScore<RealLog>{});
-    prefixes_of_two_classes(GiniScore{});
-    many_categories(GiniScore{});
+    prefixes_of_two_classes(GiniScore<>{});
+    many_categories(GiniScore<>{});
     many_categories(SsvScore{});
     ties_go_to_the_smaller_set();
     one_branch_per_category();

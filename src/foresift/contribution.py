@@ -5,35 +5,17 @@ from __future__ import annotations
 import math
 import numbers
 import time
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
-from sklearn.utils import get_tags
+from numpy.typing import NDArray
 
-from foresift._sklearn import (
-    HasMethods,
-    Interval,
-    Progress,
-    RealNotInt,
-    StrOptions,
-    fit_context,
-    seed_of,
-    seeded,
-    track,
-)
+from foresift._sklearn import HasMethods, Interval, Progress, RealNotInt, StrOptions
 from foresift.forests import SiftForestClassifier
-from foresift.ranking import RankingSelector
-from foresift.search_path import ROUNDING, SearchPath, Step, report
+from foresift.search_path import Step, report
+from foresift.searching import SearchSelector
 from foresift.subset_forests import SubsetForests
-from foresift.subset_models import refuse_size_by_cv
-from foresift.subset_scores import (
-    SubsetScorer,
-    make_folds,
-    make_subset_scorer,
-    read_for_search,
-)
+from foresift.subset_scores import SubsetScorer
 from foresift.table import Table
 
 __all__ = ["ContributionSelector"]
@@ -42,7 +24,7 @@ __all__ = ["ContributionSelector"]
 _NO_GAIN = 1e-12
 
 
-class ContributionSelector(RankingSelector):
+class ContributionSelector(SearchSelector):
     """Drop the features that contribute least to a forest, as long as the error allows (Murata IV).
 
     The contribution ratio of a feature is the share of a forest's split rows that are split on it (eq. 5).
@@ -209,58 +191,9 @@ class ContributionSelector(RankingSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    path_: SearchPath
     _worths: list[NDArray[np.float64]]  # of every step: what its features count with,
     _orders: list[NDArray[np.intp]]  # and the order in which they would go
     _tied: NDArray[np.bool_]  # the significant pairs
-
-    @fit_context(prefer_skip_nested_validation=False)  # the forest checks its own parameters
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Drop features, and keep the last set whose error was acceptable.
-
-        Parameters
-        ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
-            The columns; missing values are allowed, unless `estimator` does not take them.
-        y : array-like of shape (n,)
-            The class of every row.
-        sample_weight : array-like of shape (n,), default=None
-            How much each row counts; one of weight 0 is not there.
-
-        Returns
-        -------
-        ContributionSelector
-            Itself.
-        """
-        seed = seed_of(self.random_state)
-        estimator = seeded(clone(self._estimator()), seed)
-        for name in ("support_", "scores_", "ranking_"):  # of an earlier fit, if this one is cut short
-            self.__dict__.pop(name, None)
-        table, weights = read_for_search(self, estimator, X, y, sample_weight)
-        n_wanted = self._n_wanted(table.n_columns)
-        if self.cv is None and n_wanted is None:
-            raise ValueError("Without cv there are no errors to stop by: set n_features_to_select, or cv=3.")
-        scorer = None
-        if self.cv is not None:
-            folds = make_folds(table, weights, self.cv, seed)
-            how: dict[str, Any] = {"scoring": self.scoring, "n_jobs": self.n_jobs}
-            scorer = make_subset_scorer(estimator, X, table, weights, folds, **how)
-        forests = SubsetForests(estimator, X, table, weights, self.n_jobs)
-        self.schema_ = table.schema
-        self.path_, self.interrupted_, self.full_error_ = SearchPath(table.n_columns), False, math.nan
-        for name in ("pairs_", "contributions_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
-        self._worths, self._orders = [], []
-        try:
-            with track(self, None, task="step", X=X, y=y) as progress:
-                self._descend(forests, scorer, n_wanted, progress)
-        except KeyboardInterrupt:
-            self.interrupted_ = True
-            if not self.path_ or not self.return_partial:
-                self._keep(n_wanted)
-                raise
-        self._keep(n_wanted)
-        return self
 
     def _estimator(self) -> Any:
         if self.estimator is not None:
@@ -269,13 +202,21 @@ class ContributionSelector(RankingSelector):
             self.n_estimators, max_features="sqrt", n_thresholds=10, min_gain=_NO_GAIN
         )
 
-    def _validate_params(self) -> None:
-        refuse_size_by_cv(self)
-        super()._validate_params()
+    def _check_rules(self, n_columns: int, n_wanted: int | None) -> None:
+        if self.cv is None and n_wanted is None:
+            raise ValueError("Without cv there are no errors to stop by: set n_features_to_select, or cv=3.")
+
+    def _open_search(
+        self, estimator: Any, X: Any, table: Table, weights: NDArray[np.float64] | None
+    ) -> SubsetForests:
+        for name in ("pairs_", "contributions_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        self._worths, self._orders = [], []
+        return SubsetForests(estimator, X, table, weights, self.n_jobs)
 
     # --- the way down ---
 
-    def _descend(
+    def _search(
         self, forests: SubsetForests, scorer: SubsetScorer | None, n_wanted: int | None, progress: Progress
     ) -> None:
         features = np.arange(self.path_.n_features_in)
@@ -342,13 +283,6 @@ class ContributionSelector(RankingSelector):
         step = self.step if isinstance(self.step, numbers.Integral) else max(1, int(self.step * n_left))
         return min(int(step), n_left - (1 if n_wanted is None else n_wanted))
 
-    def _within_limit(self, score: float) -> bool:
-        if self.max_error_increase is None or math.isnan(score):
-            return True
-        increase = self.max_error_increase
-        limit = self.full_error_ * (1 + increase) if self.relative else self.full_error_ + increase
-        return 1.0 - score <= limit + ROUNDING
-
     def _seconds_left(self, n_wanted: int | None) -> float:
         """Estimate from the steps so far, on the safe side: a step gets cheaper with fewer features."""
         left, step = len(self.path_[-1].features) - (n_wanted or 1), float(self.step)
@@ -357,7 +291,7 @@ class ContributionSelector(RankingSelector):
 
     # --- the outcome ---
 
-    def _keep(self, n_wanted: int | None) -> None:
+    def _keep(self, scorer: SubsetScorer | None, n_wanted: int | None) -> None:
         if not self.path_:
             return
         at = self._chosen(n_wanted)
@@ -382,19 +316,3 @@ class ContributionSelector(RankingSelector):
         if self.max_error_increase is None:
             return self.path_.features.index(self.path_.best().features)
         return max(i for i, step in enumerate(self.path_) if self._within_limit(step.score))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "support_")
-
-    def _own_support(self) -> NDArray[np.bool_]:
-        return self.support_
-
-    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        return self.scores_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if self.estimator is not None and hasattr(self.estimator, "__sklearn_tags__"):
-            inputs = get_tags(self.estimator).input_tags
-            tags.input_tags.sparse, tags.input_tags.allow_nan = inputs.sparse, inputs.allow_nan
-        return tags

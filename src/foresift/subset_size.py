@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils.validation import has_fit_parameter
 
 from foresift._inputs import read
 from foresift._sklearn import is_metric_scorer, require_classifier, seeded
 from foresift._slices import matrix_of, take_columns, take_rows
 from foresift.forests import SiftForestClassifier
+from foresift.subset_models import fit_plain
 
 __all__ = ["SizeCurve", "SubsetSizeCV", "choose_size"]
 
@@ -216,33 +216,18 @@ def _score_fold(
     scorer: Any,
 ) -> list[float]:
     """Rank the columns on some rows, and score the best of them on others."""
-    here = take_rows(X, train)
+    here, known = take_rows(X, train), None if weights is None else weights[train]
     ranked = clone(selector).set_params(n_features_to_select=1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what there is to say, the fit to all rows will say
-        _fit(ranked, here, labels[train], weights, train)
+        fit_plain(ranked, here, labels[train], known)
         best = [np.flatnonzero(ranked._best(size)) for size in sizes.tolist()]
     there = take_rows(X, test)
     if isinstance(here, dict):  # which classifiers of other libraries do not take
         here, there = matrix_of(read(here)), matrix_of(read(there))
     scores = []
     for columns in best:
-        model = clone(estimator)
-        _fit(model, take_columns(here, columns), labels[train], weights, train)
+        model = fit_plain(clone(estimator), take_columns(here, columns), labels[train], known)
         extra = {} if weights is None or not is_metric_scorer(scorer) else {"sample_weight": weights[test]}
         scores.append(float(scorer(model, take_columns(there, columns), labels[test], **extra)))
     return scores
-
-
-def _fit(
-    model: Any, X: Any, labels: NDArray[Any], weights: NDArray[np.float64] | None, rows: NDArray[np.intp]
-) -> None:
-    if weights is None:
-        model.fit(X, labels)
-        return
-    if not has_fit_parameter(model, "sample_weight"):
-        raise ValueError(
-            f"{type(model).__name__} takes no sample_weight: leave it out, or choose the size with another"
-            " estimator."
-        )
-    model.fit(X, labels, sample_weight=weights[rows])

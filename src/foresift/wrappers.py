@@ -5,41 +5,23 @@ from __future__ import annotations
 import numbers
 import time
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
-from sklearn.utils import get_tags
 
-from foresift._sklearn import (
-    HasMethods,
-    Interval,
-    Progress,
-    RealNotInt,
-    StrOptions,
-    fit_context,
-    seed_of,
-    seeded,
-    track,
-)
+from foresift._sklearn import HasMethods, Interval, Progress, RealNotInt, StrOptions
 from foresift.forests import SiftForestClassifier
-from foresift.ranking import RankingSelector, ranks_by_score
-from foresift.search_path import ROUNDING, SearchPath, Step, report
+from foresift.ranking import ranks_by_score
+from foresift.search_path import ROUNDING, Step, report
 from foresift.searches import Found, backward, exhaustive, forward, n_subsets, plus_minus
-from foresift.subset_models import refuse_size_by_cv
-from foresift.subset_scores import (
-    SubsetScorer,
-    make_folds,
-    make_subset_scorer,
-    read_for_search,
-)
+from foresift.searching import SearchSelector
+from foresift.subset_scores import SubsetScorer
 from foresift.table import Table
 
 __all__ = ["SequentialSelector"]
 
 
-class SequentialSelector(RankingSelector):
+class SequentialSelector(SearchSelector):
     """Search for the features with which a classifier predicts best, set by set (Murata II).
 
     Every set is judged by cross-validation of a classifier that sees only its columns, so the choice suits
@@ -192,55 +174,10 @@ class SequentialSelector(RankingSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    path_: SearchPath
-
-    @fit_context(prefer_skip_nested_validation=False)  # the classifier checks its own parameters
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Search, and keep the set that was found.
-
-        Parameters
-        ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
-            The columns, of a kind that the classifier takes.
-        y : array-like of shape (n,)
-            The class of every row.
-        sample_weight : array-like of shape (n,), default=None
-            How much each row counts; one of weight 0 is not there.
-
-        Returns
-        -------
-        SequentialSelector
-            Itself.
-        """
-        seed = seed_of(self.random_state)
-        estimator = seeded(clone(self._estimator()), seed)
-        for name in ("support_", "scores_", "ranking_"):  # of an earlier fit, if this one is cut short
-            self.__dict__.pop(name, None)
-        table, weights = read_for_search(self, estimator, X, y, sample_weight)
-        n_wanted = self._n_wanted(table.n_columns)
-        self._check_rules(table.n_columns, n_wanted)
-        folds = make_folds(table, weights, self.cv, seed)
-        scorer = make_subset_scorer(
-            estimator, X, table, weights, folds, scoring=self.scoring, n_jobs=self.n_jobs
-        )
-        self.schema_ = table.schema
-        self.path_, self.interrupted_, self.full_error_ = SearchPath(table.n_columns), False, float("nan")
-        try:
-            with track(self, None, task="step", X=X, y=y) as progress:
-                self._search(table, scorer, n_wanted, progress)
-        except KeyboardInterrupt:
-            self.interrupted_ = True
-            if not self.path_ or not self.return_partial:
-                self._keep(scorer, n_wanted)
-                raise
-        self._keep(scorer, n_wanted)
-        return self
-
     def _estimator(self) -> Any:
         return SiftForestClassifier(50, max_features="sqrt") if self.estimator is None else self.estimator
 
     def _check_rules(self, n_columns: int, n_wanted: int | None) -> None:
-        """Refuse what does not go together, before anything takes long."""
         if self.direction == "plus-minus" and self.plus <= self.minus:
             raise ValueError(
                 f"plus={self.plus} must be more than minus={self.minus}, or the search never gets anywhere."
@@ -265,17 +202,17 @@ class SequentialSelector(RankingSelector):
                 ' raise that if you can wait, set n_features_to_select, or use direction="plus-minus".'
             )
 
-    def _validate_params(self) -> None:
-        refuse_size_by_cv(self)
-        super()._validate_params()
-
     # --- the search ---
 
-    def _search(self, table: Table, scorer: SubsetScorer, n_wanted: int | None, progress: Progress) -> None:
-        everything = tuple(range(table.n_columns))
+    def _search(
+        self, data: Table, scorer: SubsetScorer | None, n_wanted: int | None, progress: Progress
+    ) -> None:
+        assert scorer is not None
+        n_columns = data.n_columns
+        everything = tuple(range(n_columns))
         if self.max_error_increase is not None:
             self.full_error_ = 1.0 - scorer([everything])[0]
-        steps = self._steps(table.n_columns, scorer, n_wanted)
+        steps = self._steps(n_columns, scorer, n_wanted)
         last = time.perf_counter()
         for features, score in steps:
             now = time.perf_counter()
@@ -325,11 +262,6 @@ class SequentialSelector(RankingSelector):
             return self._within_limit(self.path_[-1].score) != self._shrinks
         return self.tol is not None and len(sizes) > 1 and not self._step_pays(size)
 
-    def _within_limit(self, score: float) -> bool:
-        increase = self.max_error_increase
-        limit = self.full_error_ * (1 + increase) if self.relative else self.full_error_ + increase
-        return bool(1.0 - score <= limit + ROUNDING)
-
     def _step_pays(self, size: int) -> bool:
         now = self.path_.best(size).score
         before = self.path_.best(size + 1 if self._shrinks else size - 1).score
@@ -338,7 +270,8 @@ class SequentialSelector(RankingSelector):
 
     # --- the outcome ---
 
-    def _keep(self, scorer: SubsetScorer, n_wanted: int | None) -> None:
+    def _keep(self, scorer: SubsetScorer | None, n_wanted: int | None) -> None:
+        assert scorer is not None
         self.n_evaluated_, self.n_cached_ = scorer.n_evaluated, scorer.n_cached
         if not self.path_:
             return
@@ -360,15 +293,6 @@ class SequentialSelector(RankingSelector):
             return self.path_.best(size)
         return self.path_.best()
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "support_")
-
-    def _own_support(self) -> NDArray[np.bool_]:
-        return self.support_
-
-    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        return self.scores_
-
     def _seconds_left(self, scorer: SubsetScorer, n_wanted: int | None) -> float:
         """Estimate from the sets that a straight way to the end would evaluate."""
         p, size = self.path_.n_features_in, len(self.path_[-1].features)
@@ -378,10 +302,3 @@ class SequentialSelector(RankingSelector):
         else:
             left = sum(range(end + 1, size + 1)) if self._shrinks else sum(p - k for k in range(size, end))
         return left * float(self.path_.seconds.sum()) / max(1, scorer.n_evaluated)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if self.estimator is not None and hasattr(self.estimator, "__sklearn_tags__"):
-            inputs = get_tags(self.estimator).input_tags
-            tags.input_tags.sparse, tags.input_tags.allow_nan = inputs.sparse, inputs.allow_nan
-        return tags

@@ -220,10 +220,10 @@ def test_infinite_and_negative_scores_are_drawn():
 @pytest.mark.parametrize(
     ("value", "low", "high", "says"),
     [
-        (0.01, -0.01, 0.03, "No difference can be shown: +1.0 % (−1.0 % to +3.0 %)"),  # noqa: RUF001
-        (0.02, 0.01, 0.03, "The smaller model is better: +2.0 %"),
+        (0.01, -0.01, 0.03, "No difference can be shown: +1.0 (−1.0 to +3.0) points, and 0"),  # noqa: RUF001
+        (0.02, 0.01, 0.03, "The smaller model is better: +2.0 (+1.0 to +3.0) points."),
         (-0.02, -0.03, -0.01, "The smaller model is worse"),
-        (0.01, None, None, "Difference, kept less all: +1.0 %."),
+        (0.01, None, None, "Difference, kept less all: +1.0 points."),
         (None, None, None, "How far the two differ is not known."),
     ],
 )

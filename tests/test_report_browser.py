@@ -4,7 +4,9 @@ import ast
 import os
 import re
 import shutil
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import report_cases
@@ -57,11 +59,16 @@ def open_page(browser, tmp_path):
         pages.append(page)
         return page
 
+    open_html.said, open_html.asked = said, asked
     yield open_html
     for page in pages:
         page.close()
     assert said == []
-    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert outside(asked) == []
+
+
+def outside(urls):
+    return [url for url in urls if not url.startswith(("file:", "data:"))]
 
 
 def names_shown(page):
@@ -131,6 +138,7 @@ def test_details_follow_pointer_and_focus(open_page):
     details = page.locator("#details")
     assert not details.is_visible()
     page.locator("#ranking tbody tr").nth(4).hover()
+    details.wait_for()
     text = details.inner_text()
     assert text.split("\n")[0] == "column_4"
     assert "By chance" in text
@@ -191,6 +199,53 @@ def test_hostile_names_show_as_text(open_page):
     assert page.evaluate("document.scripts.length") == 2
     shown = page.locator("#ranking tbody .label").evaluate_all("all => all.map(one => one.textContent)")
     assert shown[:8] == names[:8]
+
+
+@pytest.fixture
+def listener():
+    """The address of a server on this machine, and what it was asked for."""
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_error(404)
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", asked
+        server.shutdown()
+
+
+def test_what_is_forbidden_would_be_seen(open_page, listener):
+    """These tests can fail: the same page without its policy asks and speaks."""
+    address, arrived = listener
+    evil = f'<img src="{address}/x.png"><script>console.log("here")</script></main>'
+    html = selection_html(report_cases.selection(NAMES)).replace("</main>", evil)
+    open_page(html.replace("http-equiv", "data-none")).wait_for_load_state("networkidle")
+    assert "here" in open_page.said
+    assert outside(open_page.asked) == [f"{address}/x.png"]
+    assert arrived == ["/x.png"]
+    open_page.said.clear()
+    open_page.asked.clear()
+
+
+def test_the_policy_stops_what_should_never_have_come_in(open_page, listener):
+    """Even if something in the page were not escaped, it could neither run nor ask."""
+    address, arrived = listener
+    evil = f'<img src="{address}/x.png" onerror="bad=1"><script>bad=1</script><style>p{{color:red}}</style>'
+    page = open_page(selection_html(report_cases.selection(NAMES)).replace("</main>", evil + "</main>"))
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("typeof bad") == "undefined"
+    assert page.evaluate("getComputedStyle(document.querySelector('.note')).color") != "rgb(255, 0, 0)"
+    assert arrived == []
+    assert len(open_page.said) >= 3
+    assert all("Content Security Policy" in text for text in open_page.said)
+    open_page.said.clear()
+    open_page.asked.clear()  # the attempt, which Chromium counts before it stops it
 
 
 def test_thousands_of_columns_come_in_portions(open_page):

@@ -192,16 +192,21 @@
     const rowAt = (event) => event.target.closest("tbody tr");
     body.addEventListener("focusin", (event) => tell(rowAt(event)));
     body.addEventListener("focusout", hide);
-    let at = "";
+    let at = "", over = null, timer = 0;
     body.addEventListener("mousemove", (event) => {
-      /* Rows that move under a resting pointer are none of its business. */
+      /* Rows that move under a resting pointer are none of its business; one that passes by wants no details. */
       const now = `${event.screenX},${event.screenY}`, row = rowAt(event);
-      if (row && at !== now && row.getAttribute("aria-describedby") === null) tell(row);
+      if (at === now || row === over) return;
       at = now;
+      over = row;
+      clearTimeout(timer);
+      timer = setTimeout(() => { if (row && row.isConnected) tell(row); }, 250);
     });
     /* When the pointer leaves, the row with the focus, if there is one, has its details back. */
     const leave = (event) => {
       const row = document.activeElement.closest("#ranking tbody tr");
+      clearTimeout(timer);
+      over = null;
       if (details.hidden || details.contains(event.relatedTarget)) return;
       if (row) tell(row);
       else hide();

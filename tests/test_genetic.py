@@ -1,6 +1,8 @@
 """GEFSClassifier and GEFSSelector on real data: what they learn, that runs repeat, and what they refuse."""
 
 import pickle
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -297,10 +299,28 @@ def test_rates_that_diverge(cancer):
     X, y = cancer
     with pytest.raises(ValueError, match=r"All 18 models are useless.*smaller learning_rate"):
         GEFSClassifier(**SMALL, learning_rate=1e300).fit(X, y)
-    some = GEFSClassifier(**SMALL, learning_rate=2e37).fit(X, y)
-    assert 0 < some.n_diverged_ < 18
+    with pytest.warns(UserWarning, match=r"\d+ of 18 models were dropped.*smaller learning_rate"):
+        some = GEFSClassifier(**SMALL, learning_rate=2e37).fit(X, y)
+    assert 9 <= some.n_diverged_ < 18
     assert all(network.is_finite for network in some.estimators_)
     assert np.isfinite(some.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("make", [GEFSClassifier, GEFSSelector])
+def test_members_that_answer_the_same_for_every_row(make, cancer):
+    X, y = cancer
+    with pytest.warns(
+        UserWarning, match="6 of the 6 members answer the same.*smaller learning_rate"
+    ) as caught:
+        model = make(**SMALL, learning_rate=1000).fit(X, y)  # weights are finite, units saturated
+    assert model.n_diverged_ == 0
+    assert {Path(warning.filename).name for warning in caught} == {Path(__file__).name}
+    with pytest.warns(UserWarning, match="DecisionTreeClassifier learns nothing"):
+        make(estimator=DecisionTreeClassifier(min_samples_leaf=150), **SMALL).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make(**SMALL).fit(X, y)
+        GEFSClassifier(**SMALL).fit(X * 0, y)  # rows that are alike must be answered alike
 
 
 class NaNs(GaussianNB):

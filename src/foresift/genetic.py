@@ -114,7 +114,7 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     n_trained_ : int
         How many members have been trained.
     n_diverged_ : int
-        How many of them were dropped because their weights or outputs were not finite.
+        How many of them were dropped because their weights or outputs were not finite; see Notes.
     diversity_weight_ : float
         Lambda at the end.
     coding_ : InputCoding
@@ -132,6 +132,11 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     What the paper leaves open: ten children per generation; half of them mutants; parents are drawn in
     proportion to fitness; accuracy and diversity are scaled over old and new members together; diversity is
     the mean absolute difference to the outputs of the average of all of them.
+
+    Members whose weights or outputs are not finite are dropped and never averaged in. Too large a learning
+    rate can also leave networks whose weights are finite and whose units are saturated, so that they answer
+    the same for every row. Those are members like others, but `fit` warns if half of the ensemble are such, or
+    if half of all that were trained were dropped.
 
     `fit` with 100 candidates and then `fit_more` with 150 equals `fit` with 250, because 100 ends with a
     whole generation; a generation that was cut short stays short.

@@ -25,7 +25,8 @@ Rows = NDArray[np.uint32]
 class Learner(Protocol):
     """Trains models and asks them, in threads; the outcome does not depend on how many."""
 
-    when_not_finite: str  # what is wrong, and what to do, if no model has finite outputs
+    when_not_finite: str  # what is wrong with models whose outputs are not finite, and what to do
+    when_alike: str  # likewise of models that answer the same for every row
 
     def train(
         self, genomes: Sequence[Genome], rows: Sequence[Rows], numbers: Sequence[int], done: Callable[[], Any]
@@ -69,6 +70,7 @@ class NetworkLearner:
     """
 
     when_not_finite = "their weights or outputs are not finite. Use a smaller learning_rate."
+    when_alike = "their units may have become saturated. Use a smaller learning_rate."
 
     def __init__(
         self,
@@ -209,6 +211,10 @@ class EstimatorLearner:
         self.when_not_finite = (
             f"the probabilities of {type(estimator).__name__} are not finite. Use another estimator, or set "
             "other parameters."
+        )
+        self.when_alike = (
+            f"{type(estimator).__name__} learns nothing from their columns. These may not tell the classes "
+            "apart, or its parameters may be too strict."
         )
         self.reader = reader
         self.values = values

@@ -91,7 +91,7 @@ class NetworkLearner:
         return self.ensemble.train([self.coding.inputs_of(genes) for genes in genomes], rows, numbers, done)
 
     def outputs(self, genomes: Sequence[Genome], models: Sequence[Network]) -> list[NDArray[np.float32]]:
-        """Outputs for all training rows; those of a network that diverged are NaN."""
+        """Outputs for all training rows; those of a network that diverged may be NaN."""
         return self.ensemble.outputs(models)
 
     def pack(self, model: Network) -> dict[str, NDArray[Any]]:
@@ -124,7 +124,7 @@ class NetworkLearner:
 
 @dataclass(frozen=True, eq=False)
 class ModelReader:
-    """How models other than networks read rows, and what they answer.
+    """How models read rows, and what those other than networks answer.
 
     Attributes
     ----------

@@ -70,7 +70,7 @@ class Network:
 
     @property
     def is_finite(self) -> bool:
-        """Whether training went well: a learning rate that is too large ends in infinite weights or NaN."""
+        """Whether no weight is infinite or NaN, which is how a learning rate that is far too large ends."""
         return bool(np.isfinite(self.hidden).all() and np.isfinite(self.output).all())
 
     def outputs(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -224,7 +224,7 @@ def all_alike(rows: NDArray[Any]) -> bool:
 class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """A network with one hidden layer of sigmoid units, trained by online back-propagation (Opitz).
 
-    The network of Opitz's experiments, some hundred times faster than scikit-learn's `MLPClassifier` with
+    The network of Opitz's experiments, several hundred times faster than scikit-learn's `MLPClassifier` with
     batches of one row. Rows are taken one by one, in a new random order in every epoch; the squared error is
     what is made smaller.
 

@@ -16,8 +16,10 @@ import json
 import os
 import time
 import warnings
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -29,7 +31,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 
-from foresift import GEFSClassifier, NetworkClassifier
+from foresift import GEFSClassifier, NetworkClassifier, networks
 
 
 def one_network(table: Results, repeats: int) -> None:
@@ -68,6 +70,42 @@ def one_network(table: Results, repeats: int) -> None:
     )
 
 
+def critical_path(model: GEFSClassifier, X: pd.DataFrame, y: pd.Series) -> float:
+    """Processor time that a fit with two threads needs if nothing else runs on the two cores.
+
+    It is that of the main thread, and in every generation that of the thread which ends last. A thread that
+    is free takes the next network, so who gets what follows from the time of each, as measured while two are
+    trained at once. On a machine that is busy with other work the clock on the wall tells nothing.
+    """
+    lots: list[list[float]] = []
+    shared_out = networks.in_threads
+
+    def in_threads(work: Callable[[Any], Any], tasks: Sequence[Any], *how: Any) -> list[Any]:
+        took = dict.fromkeys(tasks, 0.0)
+
+        def timed(task: Any) -> Any:
+            begun = time.thread_time()
+            result = work(task)
+            took[task] = time.thread_time() - begun
+            return result
+
+        results = shared_out(timed, tasks, *how)
+        lots.append([took[task] for task in tasks])
+        return results
+
+    networks.in_threads = in_threads
+    try:
+        path = seconds(lambda: model.fit(X, y), time.thread_time)
+    finally:
+        networks.in_threads = shared_out
+    for lot in lots:
+        ends = [0.0, 0.0]
+        for duration in lot:
+            ends[ends.index(min(ends))] += duration
+        path += max(ends)
+    return path
+
+
 def credit_a(table: Results, repeats: int) -> None:
     """A whole fit of 250 networks, by the clock on the wall and in processor time."""
     folder = Path(os.environ["FORESIFT_DATA"])
@@ -78,7 +116,8 @@ def credit_a(table: Results, repeats: int) -> None:
     t_one, t_two = interleaved(
         lambda: models[1].fit(X, y), lambda: models[2].fit(X, y), repeats, time.perf_counter
     )
-    work = seconds(lambda: models[1].fit(X, y))
+    work = min(seconds(lambda: models[1].fit(X, y)) for _ in range(repeats))
+    path = min(critical_path(models[2], X, y) for _ in range(repeats))
     same = np.array_equal(models[1].predict_proba(X), models[2].predict_proba(X))
     inputs = models[1].coding_.n_inputs
     table.add_row(
@@ -91,6 +130,14 @@ def credit_a(table: Results, repeats: int) -> None:
         f"{t_one / t_two:.2f}x",
         "1.7x",
         f"same: {same}",
+    )
+    table.add_row(
+        "two threads, in processor time",
+        f"one: {work:.2f} s",
+        f"longer: {path:.2f} s",
+        f"{work / path:.2f}x",
+        "1.7x",
+        "as if the cores were free",
     )
 
 

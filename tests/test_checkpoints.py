@@ -259,7 +259,7 @@ from foresift import GEFSClassifier
 rng = np.random.default_rng(0)
 X = rng.normal(size=(400, 10))
 y = (X[:, 0] * X[:, 1] > 0).astype(int)
-path, n_candidates, n_jobs = sys.argv[1] or None, int(sys.argv[2]), int(sys.argv[3])
+path, n_candidates, n_jobs = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 options = {"population": 6, "n_offspring": 4, "epochs": 30, "random_state": 0, "n_jobs": n_jobs}
 model = GEFSClassifier(**options, n_candidates=n_candidates, checkpoint=path)
 print("started", flush=True)
@@ -283,15 +283,20 @@ def start(path, n_candidates, n_jobs):
     return process
 
 
+def wait_for_generations(path):
+    """Wait until some generations are in the file, however busy the machine is."""
+    began = time.monotonic()
+    while time.monotonic() - began < 60:
+        time.sleep(0.2)
+        if path.exists() and len(np.load(path)["head"].item()) > 1500:
+            return
+
+
 @pytest.mark.skipif(os.name != "posix", reason="sends signals")
 def test_a_killed_search_goes_on(tmp_path):
     path = tmp_path / "search.npz"
     process = start(path, 10**7, 2)
-    waited = time.monotonic()
-    while time.monotonic() - waited < 60:
-        time.sleep(0.2)
-        if path.exists() and len(np.load(path)["head"].item()) > 1500:  # some generations
-            break
+    wait_for_generations(path)
     process.kill()
     process.communicate()
     rng = np.random.default_rng(0)
@@ -308,10 +313,10 @@ def test_a_killed_search_goes_on(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_ctrl_c_keeps_the_population(n_jobs):
-    process = start("", 10**7, n_jobs)
+def test_ctrl_c_keeps_the_population(n_jobs, tmp_path):
+    process = start(tmp_path / "search.npz", 10**7, n_jobs)
     try:
-        time.sleep(1)
+        wait_for_generations(tmp_path / "search.npz")
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=120)
     finally:

@@ -8,7 +8,7 @@ import pytest
 from callbacks import Listener
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
-from sklearn.linear_model import LinearRegression, RidgeClassifier
+from sklearn.linear_model import RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -291,60 +291,6 @@ def test_selector_without_a_column_that_varies():
     assert GEFSSelector(1, **SMALL).fit(X, y).scores_.tolist() == [0.0] * 3
     with pytest.warns(UserWarning, match="No feature passed the rule"):
         GEFSSelector(**SMALL).fit(X, y)
-
-
-def test_rates_that_diverge(cancer):
-    X, y = cancer
-    with pytest.raises(ValueError, match=r"All 18 models are useless.*smaller learning_rate"):
-        GEFSClassifier(**SMALL, learning_rate=1e300).fit(X, y)
-    some = GEFSClassifier(**SMALL, learning_rate=2e37).fit(X, y)
-    assert 0 < some.n_diverged_ < 18
-    assert all(network.is_finite for network in some.estimators_)
-    assert np.isfinite(some.predict_proba(X)).all()
-
-
-class NaNs(GaussianNB):
-    """A classifier that knows nothing."""
-
-    def predict_proba(self, X):
-        return np.full((len(X), 2), np.nan)
-
-
-def test_other_classifiers_that_are_not_finite(cancer):
-    with pytest.raises(ValueError, match=r"All 18 models are useless: the probabilities of NaNs") as caught:
-        GEFSClassifier(NaNs(), **SMALL).fit(*cancer)
-    assert "learning_rate" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_candidates": 10}, "less than population=20"),
-        ({"population": 1}, "population"),
-        ({"n_offspring": 0}, "n_offspring"),
-        ({"mutation_rate": 1.5}, "mutation_rate"),
-        ({"estimator": "tree"}, "estimator"),
-        ({"evaluate": "test"}, "evaluate"),
-        ({"emphasis": "arc-x4"}, "emphasis"),
-        ({"validation_fraction": 1.0}, "validation_fraction"),
-        ({"patience": 0}, "patience"),
-        ({"learning_rate": -1}, "learning_rate"),
-        ({"epochs": 2**33}, "epochs"),
-        ({"n_hidden": 2**33}, "n_hidden"),
-    ],
-)
-def test_parameters_out_of_range(parameters, message, cancer):
-    with pytest.raises(ValueError, match=message):
-        GEFSClassifier(**parameters).fit(*cancer)
-    with pytest.raises(ValueError, match=message):
-        GEFSSelector(**parameters).fit(*cancer)
-
-
-@pytest.mark.parametrize("estimator", [LinearRegression(), GaussianNB], ids=str)
-def test_estimators_that_are_no_classifiers(estimator, cancer):
-    for make in (GEFSClassifier, GEFSSelector):
-        with pytest.raises(ValueError, match=f"{make.__name__} needs a classifier"):
-            make(estimator=estimator, **SMALL).fit(*cancer)
 
 
 def test_iris():

@@ -30,7 +30,7 @@ else:
     sys.exit("the fit ended by itself")
 
 def busy():
-    # A thread of joblib's pool may linger, idle; what counts is that it does not work on.
+    # A thread of a pool may linger, idle; what counts is that it does not work on.
     before = time.process_time()
     time.sleep(0.3)
     return time.process_time() - before > 0.1

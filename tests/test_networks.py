@@ -1,5 +1,7 @@
 """Coding of columns as inputs, networks as a classifier, and populations of them in threads."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -193,6 +195,19 @@ def test_divergence_is_an_error_that_says_what_to_do():
     X, y = make_moons(100, random_state=0)
     with pytest.raises(ValueError, match="smaller learning_rate"):
         NetworkClassifier(learning_rate=3e38, random_state=0).fit(X, y)
+
+
+def test_saturation_is_a_warning_that_says_what_to_do():
+    X, y = make_moons(100, random_state=0)
+    with pytest.warns(UserWarning, match=r"the same for every row: with learning_rate=1000.*Use a smaller"):
+        network = NetworkClassifier(learning_rate=1000, random_state=0).fit(X, y)
+    assert len(np.unique(network.predict(X))) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        NetworkClassifier(random_state=0).fit(X, y)
+        NetworkClassifier(random_state=0).fit(
+            np.ones((100, 2)), y
+        )  # rows that are alike must be answered alike
 
 
 @pytest.mark.parametrize(

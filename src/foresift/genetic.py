@@ -45,13 +45,14 @@ def _read(
 class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """An ensemble whose members see different columns, bred to be accurate and to disagree (Opitz's GEFS).
 
-    A genome is a string of columns, none of them constant; every genome makes a network. New genomes come
+    A genome is a string of columns, constant ones left out; every genome makes a network. New genomes come
     from crossing and mutating those of the present ensemble, the fitter ones more often; of old and new
     members the fittest stay, where fitness is accuracy plus lambda times diversity, both scaled to the range
     from 0 to 1. The ensemble is the plain average of its members. Lambda is adjusted as the search goes on.
 
     The search can be stopped at any time and goes on later: see `fit_more`, `max_seconds`, `patience` and
-    `checkpoint`. Ctrl-C leaves the estimator fitted with the last whole population, and then raises.
+    `checkpoint`. Ctrl-C leaves the estimator fitted with the last whole population, if the initial one was
+    ready, and then raises.
 
     Parameters
     ----------
@@ -87,7 +88,7 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     max_seconds : float, default=None
         Begin no new generation after this time.
     patience : int, default=None
-        Stop when the ensemble's error has not fallen for so many generations.
+        Stop when the ensemble's error has had no new low for so many generations.
     checkpoint : path, default=None
         A file that is written after every generation. If it exists, `fit` goes on from there, with the same
         outcome as if it had not been interrupted; data and parameters must be the same, but for
@@ -110,11 +111,12 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     fitness_ : ndarray of shape (n_members,)
         Their fitness.
     history_ : list of dict
-        Per generation: ensemble_error, mean_error, diversity, diversity_weight (lambda), n_trained, seconds.
+        Of every generation, the initial population being number 0: generation, n_trained, ensemble_error,
+        mean_error, diversity, diversity_weight (lambda), seconds.
     n_trained_ : int
         How many members have been trained.
     n_diverged_ : int
-        How many of them were dropped because their weights or outputs were not finite.
+        How many of them were dropped because their weights or outputs were not finite; see Notes.
     diversity_weight_ : float
         Lambda at the end.
     coding_ : InputCoding
@@ -132,6 +134,10 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     What the paper leaves open: ten children per generation; half of them mutants; parents are drawn in
     proportion to fitness; accuracy and diversity are scaled over old and new members together; diversity is
     the mean absolute difference to the outputs of the average of all of them.
+
+    A learning rate that is too large may leave finite weights and saturated units: the network answers the
+    same for every row. It is not dropped, but `fit` warns if half of the ensemble are such, or if half of all
+    that were trained were dropped.
 
     `fit` with 100 candidates and then `fit_more` with 150 equals `fit` with 250, because 100 ends with a
     whole generation; a generation that was cut short stays short.
@@ -251,9 +257,7 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if isinstance(n_candidates, bool) or not isinstance(n_candidates, numbers.Integral):
             raise TypeError(f"n_candidates={n_candidates!r}, but it is a number of members: pass an int.")
         if n_candidates < 1:
-            raise ValueError(
-                f"n_candidates={n_candidates}, but one more member is the least that can be trained."
-            )
+            raise ValueError(f"n_candidates={n_candidates}, but one more member is the least to train.")
         table, weights = _read(self, X, y, sample_weight)
         most = self._population.n_trained + n_candidates
         self._run(table, weights, self._seed, self._population, most, X, y)
@@ -298,40 +302,48 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 patience=patience,
             )
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_population")
+
+    @property
+    def _bred(self) -> Population:
+        check_is_fitted(self)
+        return self._population
+
     @property
     def genomes_(self) -> list[Genome]:
         """The columns of every member."""
-        return [member.genome for member in self._population.members]
+        return [member.genome for member in self._bred.members]
 
     @property
     def estimators_(self) -> list[Any]:
         """The members."""
-        return [member.model for member in self._population.members]
+        return [member.model for member in self._bred.members]
 
     @property
     def fitness_(self) -> NDArray[np.float64]:
         """Fitness of every member."""
-        return self._population.fitness
+        return self._bred.fitness
 
     @property
     def history_(self) -> list[dict[str, Any]]:
         """What every generation was like."""
-        return [asdict(record) for record in self._population.history]
+        return [asdict(record) for record in self._bred.history]
 
     @property
     def n_trained_(self) -> int:
         """Number of members trained so far."""
-        return self._population.n_trained
+        return self._bred.n_trained
 
     @property
     def n_diverged_(self) -> int:
         """Number of them that were dropped."""
-        return self._population.n_diverged
+        return self._bred.n_diverged
 
     @property
     def diversity_weight_(self) -> float:
         """Lambda at the end."""
-        return self._population.diversity_weight
+        return self._bred.diversity_weight
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Predict class probabilities: the mean outputs of the members, as shares of their sum.

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from functools import partial
 from itertools import pairwise, takewhile
 from typing import Any, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs, parallel_config
 from numpy.typing import NDArray
 
 from foresift import _core
@@ -127,10 +129,19 @@ def in_threads(
     work: Callable[[Any], Any], tasks: Sequence[Any], n_jobs: int | None, stop: _core.StopFlag
 ) -> list[Any]:
     """Run work(task) for every task; what ends one of them early, Ctrl-C too, stops the others by `stop`."""
-    if effective_n_jobs(n_jobs) == 1 or len(tasks) == 1:
+    n_threads = min(effective_n_jobs(n_jobs), len(tasks))
+    if n_threads <= 1:
         return [work(task) for task in tasks]
-    try:
-        return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(work)(task) for task in tasks)
-    except BaseException:
-        stop.set()
-        raise
+    # Not joblib's Parallel, which looks only every 10 ms whether tasks are ready; but in the threads its
+    # rules hold, so that a classifier that is parallel itself begins threads there, not processes.
+    with ThreadPoolExecutor(n_threads, initializer=partial(parallel_config, "threading")) as pool:
+        try:
+            futures = [pool.submit(work, task) for task in tasks]
+            done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+            for future in done:
+                future.result()  # raises what ended the task
+            return [future.result() for future in futures]
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

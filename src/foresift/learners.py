@@ -25,7 +25,8 @@ Rows = NDArray[np.uint32]
 class Learner(Protocol):
     """Trains models and asks them, in threads; the outcome does not depend on how many."""
 
-    when_not_finite: str  # what is wrong, and what to do, if no model has finite outputs
+    when_not_finite: str  # what is wrong with models whose outputs are not finite, and what to do
+    when_alike: str  # likewise of models that answer the same for every row
 
     def train(
         self, genomes: Sequence[Genome], rows: Sequence[Rows], numbers: Sequence[int], done: Callable[[], Any]
@@ -69,6 +70,7 @@ class NetworkLearner:
     """
 
     when_not_finite = "their weights or outputs are not finite. Use a smaller learning_rate."
+    when_alike = "their units may have become saturated. Use a smaller learning_rate."
 
     def __init__(
         self,
@@ -89,7 +91,7 @@ class NetworkLearner:
         return self.ensemble.train([self.coding.inputs_of(genes) for genes in genomes], rows, numbers, done)
 
     def outputs(self, genomes: Sequence[Genome], models: Sequence[Network]) -> list[NDArray[np.float32]]:
-        """Outputs for all training rows; those of a network that diverged are NaN."""
+        """Outputs for all training rows; those of a network that diverged may be NaN."""
         return self.ensemble.outputs(models)
 
     def pack(self, model: Network) -> dict[str, NDArray[Any]]:
@@ -122,7 +124,7 @@ class NetworkLearner:
 
 @dataclass(frozen=True, eq=False)
 class ModelReader:
-    """How models other than networks read rows, and what they answer.
+    """How models read rows, and what those other than networks answer.
 
     Attributes
     ----------
@@ -209,6 +211,10 @@ class EstimatorLearner:
         self.when_not_finite = (
             f"the probabilities of {type(estimator).__name__} are not finite. Use another estimator, or set "
             "other parameters."
+        )
+        self.when_alike = (
+            f"{type(estimator).__name__} learns nothing from their columns. These may not tell the classes "
+            "apart, or its parameters may be too strict."
         )
         self.reader = reader
         self.values = values

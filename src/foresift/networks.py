@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -28,7 +29,15 @@ from foresift.coding import InputCoding, encoded_rows
 from foresift.growing import in_threads
 from foresift.table import Schema, make_table
 
-__all__ = ["Backprop", "MLPEnsemble", "Network", "NetworkClassifier", "probabilities", "step_weights"]
+__all__ = [
+    "Backprop",
+    "MLPEnsemble",
+    "Network",
+    "NetworkClassifier",
+    "all_alike",
+    "probabilities",
+    "step_weights",
+]
 
 _MOST = 2**32 - 1  # the kernel counts with 32 bits
 
@@ -61,7 +70,7 @@ class Network:
 
     @property
     def is_finite(self) -> bool:
-        """Whether training went well: a learning rate that is too large ends in infinite weights or NaN."""
+        """Whether no weight is infinite or NaN, which is how a learning rate that is far too large ends."""
         return bool(np.isfinite(self.hidden).all() and np.isfinite(self.output).all())
 
     def outputs(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -201,10 +210,21 @@ def probabilities(outputs: NDArray[Any]) -> NDArray[np.float64]:
     return np.divide(outputs, sums, out=np.full(outputs.shape, 1 / outputs.shape[1]), where=sums > 0)
 
 
+def all_alike(rows: NDArray[Any]) -> bool:
+    """Whether all rows are the same; of outputs, that a model answers whatever it is asked.
+
+    Examples
+    --------
+    >>> all_alike(np.array([[1.0, 0.0], [1.0, 0.0]])), all_alike(np.array([[1.0], [0.9]]))
+    (True, False)
+    """
+    return bool((rows == rows[0]).all())
+
+
 class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """A network with one hidden layer of sigmoid units, trained by online back-propagation (Opitz).
 
-    The network of Opitz's experiments, some hundred times faster than scikit-learn's `MLPClassifier` with
+    The network of Opitz's experiments, several hundred times faster than scikit-learn's `MLPClassifier` with
     batches of one row. Rows are taken one by one, in a new random order in every epoch; the squared error is
     what is made smaller.
 
@@ -305,14 +325,22 @@ class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             seed=seed_of(self.random_state),
         )
         used = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights)
+        values = coding.code(rows)
         with track(self, 1, task="network", X=X, y=y) as progress:
-            ensemble = MLPEnsemble(coding.code(rows), table.target, step_weights(weights), options, n_jobs=1)
+            ensemble = MLPEnsemble(values, table.target, step_weights(weights), options, n_jobs=1)
             everything = coding.inputs_of(range(table.n_columns))
             (network,) = ensemble.train([everything], [used.astype(np.uint32)], [0], progress.advance)
         if not network.is_finite:
             raise ValueError(
                 f"Training diverged with learning_rate={self.learning_rate} and momentum={self.momentum}: "
                 "the weights are no longer finite. Use a smaller learning_rate."
+            )
+        if all_alike(network.outputs(values)) and not all_alike(values):
+            warnings.warn(
+                f"The network answers the same for every row: with learning_rate={self.learning_rate} its "
+                "units may have become saturated. Use a smaller learning_rate.",
+                UserWarning,
+                stacklevel=3,  # the caller of fit, behind fit_context
             )
         self.network_, self.coding_ = network, coding
         self.schema_, self.classes_ = table.schema, table.classes

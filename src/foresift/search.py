@@ -6,6 +6,7 @@ import hashlib
 import numbers
 import os
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -19,7 +20,7 @@ from foresift.coding import InputCoding, encoded_rows
 from foresift.evolution import Evolution, Judge, Population, Settings
 from foresift.genes import Genome
 from foresift.learners import EstimatorLearner, Learner, ModelReader, NetworkLearner
-from foresift.networks import NETWORK_CONSTRAINTS, Backprop
+from foresift.networks import NETWORK_CONSTRAINTS, Backprop, all_alike
 from foresift.table import Table
 
 __all__ = ["SEARCH_CONSTRAINTS", "SEARCH_PARAMETERS", "Search", "open_search", "run_search"]
@@ -217,6 +218,26 @@ def run_search(
             keep(population)
         raise
     keep(population)
+    _warn_of_useless(search, population)
+
+
+def _warn_of_useless(search: Search, population: Population) -> None:
+    """Warn if half of the models were dropped, or half of the members answer the same for every row.
+
+    Too large a learning rate does not always end in weights that are not finite: units that are saturated
+    have no gradient, and stay. Such members are kept, because fitness is the paper's, but they say nothing.
+    """
+    learner, members = search.evolution.learner, population.members
+    n_alike = sum(all_alike(member.outputs) for member in members)
+    found = []
+    if 2 * population.n_diverged >= population.n_trained:
+        dropped = f"{population.n_diverged} of {population.n_trained} models were dropped"
+        found.append(f"{dropped}: {learner.when_not_finite}")
+    if 2 * n_alike >= len(members) and len(search.varying):
+        alike = f"{n_alike} of the {len(members)} members answer the same for every row"
+        found.append(f"{alike}: {learner.when_alike}")
+    for message in found:
+        warnings.warn(message, UserWarning, stacklevel=6)  # the caller of fit, behind fit_context
 
 
 def _enough(population: Population, began: float, max_seconds: float | None, patience: int | None) -> bool:

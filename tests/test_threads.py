@@ -1,0 +1,64 @@
+"""Work shared out among threads: results in order, what ends it early, and parallel work inside."""
+
+import os
+import threading
+import time
+
+import pytest
+from joblib import Parallel, delayed, parallel_config
+
+from foresift import _core
+from foresift.growing import in_threads
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, 5])
+def test_results_are_in_the_order_of_the_tasks(n_jobs):
+    def work(k):
+        time.sleep(0.002 * (k % 3))
+        return k, threading.current_thread() is threading.main_thread()
+
+    results = in_threads(work, range(20), n_jobs, _core.StopFlag())
+    assert [k for k, _ in results] == list(range(20))
+    assert {in_main for _, in_main in results} == {n_jobs in (None, 1)}
+    assert in_threads(work, [], n_jobs, _core.StopFlag()) == []
+
+
+def test_n_jobs_may_come_from_joblib():
+    with parallel_config(n_jobs=2):
+        names = in_threads(lambda _: threading.get_ident(), range(4), None, _core.StopFlag())
+    assert threading.get_ident() not in names
+
+
+class Flag:
+    """Stands in for `StopFlag`, which only native code can read."""
+
+    was_set = False
+
+    def set(self):
+        self.was_set = True
+
+
+@pytest.mark.parametrize("error", [KeyError, KeyboardInterrupt])
+def test_an_error_stops_the_others(error):
+    begun, flag = [], Flag()
+
+    def work(k):
+        begun.append(k)
+        if k == 2:
+            raise error("third")
+        while k < 2 and not flag.was_set:  # as native code does, they work until they are stopped
+            time.sleep(0.001)
+        time.sleep(0.01)
+
+    with pytest.raises(error, match="third"):
+        in_threads(work, range(2000), 3, flag)
+    assert flag.was_set
+    assert len(begun) < 2000
+
+
+def test_parallel_work_inside_begins_no_processes():
+    def work(_):
+        return Parallel(n_jobs=2)(delayed(os.getpid)() for _ in range(2))
+
+    inside = in_threads(work, range(3), 2, _core.StopFlag())
+    assert {process for some in inside for process in some} == {os.getpid()}

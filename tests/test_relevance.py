@@ -141,6 +141,17 @@ def test_nominal_columns_missing_values_and_several_classes():
     assert selector.relevant_[:7].sum() <= 1
 
 
+@pytest.mark.filterwarnings("ignore:No feature passed")
+def test_weights_made_from_a_column_do_not_make_it_relevant():
+    chosen = np.zeros(10)
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(200, 10)), np.arange(200) % 2
+        selector = RelevanceSelector(redundancy=None, random_state=seed)
+        chosen += selector.fit(X, y, sample_weight=np.exp(1.5 * X[:, 0])).relevant_
+    assert chosen[0] <= 3  # 8 of 12, if the twins of that column had nothing to do with the weights
+
+
 def test_rows_of_weight_0_are_not_there_and_a_common_weight_does_nothing():
     X, y = signal()
     weights = (np.arange(len(y)) % 3 > 0).astype(float)

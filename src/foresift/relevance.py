@@ -126,9 +126,8 @@ class RelevanceSelector(RankingSelector):
     seed does.
 
     Weights are scaled to an average of one over the rows that have any. A twin takes the values of its column
-    from other rows, but not their weights: the error rate holds if the weights are independent of the columns
-    within each class, as weights of the classes are. Weights made from a column (for instance to mend how a
-    sample was drawn by age) can make that column look relevant when it is not (docs/relevance.md).
+    from other rows, and the weights with them, by their ranks in their classes: weights may depend on the
+    classes, and on columns (for instance to mend how a sample was drawn by age).
 
     Two columns that matter only together, such as those of an exclusive or, show if enough nodes have been
     cut by the one near the right place before the other is tried. By default that is a matter of luck.

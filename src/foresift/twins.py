@@ -121,8 +121,8 @@ def gather_twins(
     """Grow trees on all rows, and sum up what columns and twins gain where the column is tried.
 
     Twin t of every column has its values in rows permuted by permutation t, the same for all columns and
-    trees, so the twins of one t depend on each other as the columns do, and on nothing else. Twins are only
-    scored: columns split.
+    trees, so the twins of one t depend on each other as the columns do, and on nothing else but the weights,
+    which go with the values if they vary within a class. Twins are only scored: columns split.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from typing import Any
 
@@ -17,7 +17,7 @@ from foresift.growing import fold_trees, resolve_max_features
 from foresift.node_table import NodeTable
 from foresift.table import Table
 
-__all__ = ["TwinSums", "alike", "gather_twins"]
+__all__ = ["TwinSums", "alike", "gather_twins", "twin_rows"]
 
 
 class TwinSums:
@@ -100,6 +100,14 @@ def alike(table: Table, weights: NDArray[np.float64] | None) -> tuple[NDArray[np
         first[column] = digests.setdefault(digest, column)
     order = [column for _, column in sorted(digests.items()) if varies[column]]
     return np.array(order, dtype=np.uint32), first
+
+
+def twin_rows(
+    table: Table, weights: NDArray[np.float64] | None, seed: int
+) -> Callable[[int], NDArray[np.uint32]]:
+    """For the number of a twin the row whose values each row has, as `gather_twins` permutes them."""
+    grower = _core.Grower(table.store, table.target, table.n_classes, weights, criterion="entropy", seed=seed)
+    return grower.twin_rows
 
 
 def gather_twins(

@@ -5,13 +5,13 @@ stopped. A table is drawn by the name of its cell and a seed. Every method gets 
 
     python benchmarks/calibration.py run results.jsonl                         # ours, 50 or 100 seeds a cell
     python benchmarks/calibration.py run results.jsonl --methods boruta --seeds 5
-    python benchmarks/calibration.py table results.jsonl                       # Markdown
+    python benchmarks/calibration.py table results.jsonl [relevance.md]        # Markdown; into the page
     python benchmarks/calibration.py picture results.jsonl calibration.png
     python benchmarks/calibration.py speed times.jsonl --sizes 2000x100,5000x500 [--methods relevance]
 
 Methods: `relevance` (all defaults), `knockoff+` (its rule, on the differences of columns and first twins of
-the same fit), `pairs` (`RelevanceSelector` set to find columns that matter together), `boruta` (BorutaPy as
-its authors recommend) and `rfecv` (scikit-learn's RFECV with a random forest; small cells only).
+the same fit), `boruta` (BorutaPy as its authors recommend) and `rfecv` (scikit-learn's RFECV with a random
+forest; small cells only).
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ from sklearn.feature_selection import RFECV
 from foresift import RelevanceSelector
 
 ALPHA = 0.1
-METHODS = ("relevance", "knockoff+", "pairs", "boruta", "rfecv")
+METHODS = ("relevance", "knockoff+", "boruta", "rfecv")
 IRRELEVANT, RELEVANT, CORRELATE = 0, 1, 2
+MARKS = "<!-- calibration -->", "<!-- end of calibration -->"
 
 
 @dataclass(frozen=True)
@@ -158,12 +159,6 @@ def knockoff_plus(differences: np.ndarray) -> np.ndarray:
     return np.zeros(len(differences), dtype=bool)
 
 
-def pairs(X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int) -> dict[str, np.ndarray]:
-    options = {"max_features": 1, "min_share": 0.4, "max_depth": 6, "n_estimators": 10 * X.shape[1]}
-    selector = RelevanceSelector(alpha=ALPHA, categorical_features=nominal, random_state=seed, **options)
-    return {"pairs": selector.fit(X, y).relevant_}
-
-
 def boruta(X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int) -> dict[str, np.ndarray]:
     from boruta import BorutaPy
 
@@ -180,7 +175,6 @@ def rfecv(X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int) -> dict[s
 
 RUNS: dict[str, Callable[..., dict[str, np.ndarray]]] = {
     "relevance": relevance,
-    "pairs": pairs,
     "boruta": boruta,
     "rfecv": rfecv,
 }
@@ -279,6 +273,13 @@ def table(path: Path) -> str:
     return "\n".join(lines)
 
 
+def write_into(page: Path, lines: str) -> None:
+    """Replace what stands between the page's two marks."""
+    before, rest = page.read_text().split(MARKS[0], 1)
+    _, after = rest.split(MARKS[1], 1)
+    page.write_text(f"{before}{MARKS[0]}\n{lines}\n{MARKS[1]}{after}")
+
+
 def picture(path: Path, target: Path) -> None:
     """False discovery rate and power of every cell, one mark per method."""
     import matplotlib
@@ -289,7 +290,7 @@ def picture(path: Path, target: Path) -> None:
     found = {cell: methods for cell, methods in summaries(path).items() if methods}
     rows = {cell: -k for k, cell in enumerate(found)}
     figure, (left, right) = plt.subplots(1, 2, sharey=True, figsize=(9, 0.3 * len(rows) + 1.2))
-    marks = dict(zip(METHODS, ("o", "x", "+", "s", "^"), strict=True))
+    marks = dict(zip(METHODS, ("o", "x", "s", "^"), strict=True))
     for method in METHODS:
         shown = [(rows[cell], s) for cell, of in found.items() if (s := of.get(method))]
         if not shown:
@@ -331,13 +332,15 @@ def main() -> None:
     )
     parser.add_argument("what", choices=("run", "table", "picture", "speed"))
     parser.add_argument("results", type=Path, help="lines of JSON; added to by run")
-    parser.add_argument("target", type=Path, nargs="?", help="of picture")
+    parser.add_argument("target", type=Path, nargs="?", help="of picture; of table: a page with marks")
     parser.add_argument("--methods", default="relevance", help=f"of run, by commas: {', '.join(RUNS)}")
     parser.add_argument("--cells", default=None, help="of run: those whose names have this in them")
     parser.add_argument("--seeds", type=int, default=None, help="of run: no more than so many")
     parser.add_argument("--sizes", default="2000x100", help="of speed: rows x columns, by commas")
     options = parser.parse_args()
-    if options.what == "table":
+    if options.what == "table" and options.target is not None:
+        write_into(options.target, table(options.results))
+    elif options.what == "table":
         print(table(options.results))
     elif options.what == "picture":
         if options.target is None:

@@ -195,6 +195,7 @@ struct PyGrower {
     }
 
     NewArray<std::uint32_t> twin(std::uint64_t number) const { return to_numpy(grower.twin_rows(number)); }
+    NewArray<double> ratios(std::uint64_t number) const { return to_numpy(grower.twin_ratios(number)); }
     NewArray<std::uint32_t> drawn(std::uint64_t tree) const {
         std::vector<std::uint32_t> times;
         {
@@ -441,6 +442,8 @@ NB_MODULE(_core, m) {
              "stop"_a.none() = nb::none(), "Add what trees of some columns say of some rows.")
         .def_prop_ro("n_rows", [](const PyGrower& g) { return g.target.size(); })
         .def("twin_rows", &PyGrower::twin, "twin"_a, "The row whose values each row has in a twin.")
+        .def("twin_ratios", &PyGrower::ratios, "twin"_a,
+             "By what the weight of each row is multiplied in a twin; empty: it stays.")
         .def("drawn_rows", &PyGrower::drawn, "tree"_a, "How often each row is drawn for a tree.");
 
     nb::class_<PyRelief>(m, "Relief", "Differences between rows and their nearest neighbours; safe to use from many threads.")

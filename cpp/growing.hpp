@@ -27,7 +27,7 @@ public:
     using Weight = typename Case::Weight;
 
     TreeGrower(std::span<const Column> columns, std::uint32_t n_classes, const GrowOptions& options, Score score,
-               const ColumnDraw& draw, std::span<const std::vector<std::uint32_t>> twins,
+               const ColumnDraw& draw, std::span<const Twin> twins,
                const std::function<bool()>& stop)
         : columns_(columns), n_classes_(n_classes), options_(options), order_(options.column_order),
           splitter_(score, options.split), draw_(draw),
@@ -111,6 +111,7 @@ private:
     bool choose(Pending& at, const NodeRows<Case>& node, Split& chosen);
     void try_permuted(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature, bool constant);
     void try_twins(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature);
+    void move_rows(const NodeRows<Case>& node, const Twin& twin, Tally<Weight>& totals);
     // Twins take turns: tree k has the next `twins_per_tree` of them after tree k - 1.
     bool has_turn(std::size_t twin) const noexcept {
         const std::size_t n = twins_.size(), m = options_.twins_per_tree;
@@ -156,7 +157,7 @@ private:
     ColumnDraw draw_;
     std::uint32_t max_features_;
     std::vector<std::uint32_t> used_;  // the columns that may be drawn
-    std::span<const std::vector<std::uint32_t>> twins_;  // of each, the row whose values a row has
+    std::span<const Twin> twins_;
     std::optional<FeatureSampler> sampler_;  // anew for every tree: its state is the tree's
     std::uint64_t tree_number_ = 0;
     const std::function<bool()>& stop_;
@@ -179,6 +180,7 @@ private:
     Split trial_, chosen_;
     std::int32_t shuffled_node_ = -1;  // whose rows with shuffled classes are in shuffled_
     std::vector<Member<Case>> shuffled_;
+    std::vector<Tally<Weight>> twin_totals_;  // at that node, of each twin
     std::vector<Case> shuffled_cases_;
     Split permuted_trial_;
     std::vector<std::int32_t> level_of_;        // oblivious tree: the level of each column, -1 for none

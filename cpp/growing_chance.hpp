@@ -35,6 +35,22 @@ void TreeGrower<Case, Score>::try_permuted(const Pending& at, const NodeRows<Cas
     }
 }
 
+// Adds the node's rows with the values that a twin gives them, and the weights if these go with the values.
+template <class Case, class Score>
+void TreeGrower<Case, Score>::move_rows(const NodeRows<Case>& node, const Twin& twin, Tally<Weight>& totals) {
+    if (twin.ratios.empty()) {
+        for (const auto& member : node.members) shuffled_.push_back({twin.rows[member.row], member.of});
+        return;
+    }
+    totals.clear();
+    for (const auto& member : node.members) {
+        double weight = double(member.of.weight()) * twin.ratios[member.row];
+        if constexpr (std::is_integral_v<Weight>) weight = std::round(weight);
+        shuffled_.push_back({twin.rows[member.row], Case::make(member.of.cls(), weight)});
+        totals.add(shuffled_.back().of);
+    }
+}
+
 // What fixed permutations of the column would have gained: the same search over other rows' values.
 template <class Case, class Score>
 void TreeGrower<Case, Score>::try_twins(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature) {
@@ -43,9 +59,9 @@ void TreeGrower<Case, Score>::try_twins(const Pending& at, const NodeRows<Case>&
     if (shuffled_node_ != at.node) {
         shuffled_node_ = at.node;
         shuffled_.clear();
+        twin_totals_.assign(twins_.size(), node.totals);
         for (std::size_t t = 0; t < twins_.size(); ++t)
-            if (has_turn(t))
-                for (const auto& member : node.members) shuffled_.push_back({twins_[t][member.row], member.of});
+            if (has_turn(t)) move_rows(node, twins_[t], twin_totals_[t]);
     }
     std::size_t begin = 0;
     for (std::size_t t = 0; t < twins_.size(); ++t) {
@@ -54,7 +70,7 @@ void TreeGrower<Case, Score>::try_twins(const Pending& at, const NodeRows<Case>&
             continue;
         }
         poll(n + 64);
-        const NodeRows<Case> rows{std::span(shuffled_).subspan(begin, n), node.totals};
+        const NodeRows<Case> rows{std::span(shuffled_).subspan(begin, n), twin_totals_[t]};
         begin += n;
         using Outcome = typename Splitter<Case, Score>::Outcome;
         const auto outcome = splitter_.best(columns_[feature], codes_[feature], rows, 0.0, bits, permuted_trial_);

@@ -52,6 +52,30 @@ std::vector<std::uint32_t> Grower::twin_rows(std::uint64_t twin) const {
     return rows;
 }
 
+std::vector<double> Grower::twin_ratios(std::uint64_t twin) const {
+    const auto source = twin_rows(twin);
+    std::vector<std::vector<std::uint32_t>> of_class(n_classes_);
+    for (std::uint32_t i = 0; i < weights_.size(); ++i)  // in the order of the twin: ties fall by chance
+        if (weights_[source[i]] > 0) of_class[target_[source[i]]].push_back(source[i]);
+    std::vector<std::uint32_t> rank(weights_.size(), 0);
+    bool vary = false;
+    for (auto& rows : of_class) {
+        const auto lighter = [&](std::uint32_t a, std::uint32_t b) { return weights_[a] < weights_[b]; };
+        std::stable_sort(rows.begin(), rows.end(), lighter);
+        for (std::uint32_t k = 0; k < rows.size(); ++k) rank[rows[k]] = k;
+        vary = vary || (!rows.empty() && weights_[rows.front()] < weights_[rows.back()]);
+    }
+    if (!vary) return {};
+    std::vector<double> ratios(weights_.size(), 1.0);
+    for (std::uint32_t i = 0; i < ratios.size(); ++i) {
+        if (!(weights_[i] > 0)) continue;
+        const auto &own = of_class[target_[i]], &other = of_class[target_[source[i]]];
+        const std::uint64_t place = (2ULL * rank[source[i]] + 1) * own.size() / (2ULL * other.size());
+        ratios[i] = weights_[own[place]] / weights_[i];
+    }
+    return ratios;
+}
+
 Grower::Grower(std::span<const Column> columns, std::span<const std::int32_t> target, std::uint32_t n_classes,
                std::span<const double> weights, const GrowOptions& options)
     : columns_(columns), target_(target), n_classes_(n_classes), weights_(weights.begin(), weights.end()),
@@ -59,7 +83,7 @@ Grower::Grower(std::span<const Column> columns, std::span<const std::int32_t> ta
     if (std::find(weights.begin(), weights.end(), 0.0) != weights.end())
         for (std::uint32_t row = 0; row < weights.size(); ++row)
             if (weights[row] > 0) heavy_.push_back(row);
-    for (std::uint32_t t = 0; t < options.n_twins; ++t) twins_.push_back(twin_rows(t));
+    for (std::uint32_t t = 0; t < options.n_twins; ++t) twins_.push_back({twin_rows(t), twin_ratios(t)});
     double largest = 1;
     bool whole = true;
     for (const double w : weights) {

@@ -93,6 +93,12 @@ struct Interrupted : std::runtime_error {
     Interrupted() : std::runtime_error("interrupted") {}
 };
 
+/// A permutation of the rows for all columns; see Grower::twin_rows and Grower::twin_ratios.
+struct Twin {
+    std::vector<std::uint32_t> rows;
+    std::vector<double> ratios;
+};
+
 /// What all trees of a forest share. Const and safe to use from many threads.
 class Grower {
 public:
@@ -115,6 +121,12 @@ public:
     /// The row whose values row i has in twin `twin` of every column: a permutation of the rows of positive weight.
     std::vector<std::uint32_t> twin_rows(std::uint64_t twin) const;
 
+    /// By what the weight of row i is multiplied in twin `twin`; empty: no weights, or none that vary within a class.
+    /// Values bring their weights along, so that twins of a column from which weights were made have to do with the
+    /// weights as the column has. What is brought is the rank of a weight in its class, and row i gets the weight of
+    /// that rank in its own class, so that weights keep what they have to do with the classes.
+    std::vector<double> twin_ratios(std::uint64_t twin) const;
+
     /// How often each row is drawn for tree `tree`. Rows of weight 0 never are, as if they were not there.
     std::vector<std::uint32_t> drawn_rows(std::uint64_t tree) const;
 
@@ -132,7 +144,7 @@ private:
     std::vector<double> weights_;
     std::vector<std::uint32_t> heavy_;  // the rows of positive weight; empty: all of them
     GrowOptions options_;
-    std::vector<std::vector<std::uint32_t>> twins_;  // twin_rows of every twin
+    std::vector<Twin> twins_;
     std::vector<double> of_whole_;  // x log2 x, or for Gini 1/x; empty: weights are not whole numbers, or too large
 };
 

@@ -141,6 +141,40 @@ def test_nominal_columns_missing_values_and_several_classes():
     assert selector.relevant_[:7].sum() <= 1
 
 
+def test_a_few_columns_have_more_twins():
+    X, y = signal()
+    X[:, 5] = 1
+    assert quiet_fit(X[:, :4], y).null_scores_.shape == (4, 25)
+    fewer = quiet_fit(X[:, [0, 1, 2, 3, 5, 0]], y)  # neither constants nor copies count
+    assert fewer.null_scores_.shape == (6, 25)
+    assert quiet_fit(X, y).null_scores_.shape == (12, 10)
+    assert quiet_fit(X[:, :4], y, n_twins=12).null_scores_.shape == (4, 12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_that_matter_only_together_are_found(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(500, 30))
+    y = ((X[:, 3] > 0) ^ (X[:, 7] > 0)).astype(int)
+    together = quiet_fit(X, y, random_state=seed)
+    assert together.relevant_[[3, 7]].all()
+    assert (together.redundant_with_[[3, 7]] == -1).all()
+    alone = quiet_fit(X, y, random_state=seed, interactions=False)
+    assert not alone.relevant_[[3, 7]].all()
+    assert np.array_equal(alone.gains_, together.gains_)
+
+
+@pytest.mark.filterwarnings("ignore:No feature passed")
+def test_weights_made_from_a_column_do_not_make_it_relevant():
+    chosen = np.zeros(10)
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(200, 10)), np.arange(200) % 2
+        selector = RelevanceSelector(redundancy=None, random_state=seed)
+        chosen += selector.fit(X, y, sample_weight=np.exp(1.5 * X[:, 0])).relevant_
+    assert chosen[0] <= 3  # 8 of 12, if the twins of that column had nothing to do with the weights
+
+
 def test_rows_of_weight_0_are_not_there_and_a_common_weight_does_nothing():
     X, y = signal()
     weights = (np.arange(len(y)) % 3 > 0).astype(float)

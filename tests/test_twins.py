@@ -35,11 +35,51 @@ def test_twins_gain_what_permuted_columns_gain(seed):
     weights = np.ones(len(y)) if weights is None else weights
     at_node = reference.weights_at_nodes(table, X, weights)
     for t in range(3):
+        moved = moved_weights(grower.twin_rows(t), y, weights)
         twin = X[grower.twin_rows(t)]
         for (node, feature, _), gain in zip(table.tried, table.permuted[:, t], strict=True):
             rows = at_node[node] > 0
-            expected = best_gain(twin[rows, feature], y[rows], weights[rows], feature == 1)
+            expected = best_gain(twin[rows, feature], y[rows], moved[rows], feature == 1)
             assert gain == pytest.approx(expected, abs=1e-9)
+
+
+def moved_weights(source, y, weights):
+    """Weight of each row in a twin: that of its class with the rank that the source has in its own class."""
+    moved = weights.copy()
+    for i in np.flatnonzero(weights > 0):
+        s = source[i]
+        lighter = [j for j in source if y[j] == y[s] and 0 < weights[j] < weights[s]]
+        same = [j for j in source if y[j] == y[s] and weights[j] == weights[s]]  # by their place in the twin
+        n_class = np.sum((y == y[s]) & (weights > 0))
+        share = (2 * (len(lighter) + same.index(s)) + 1) / (2 * n_class)
+        own = np.sort(weights[(y == y[i]) & (weights > 0)])
+        moved[i] = own[int(share * len(own) + 1e-9)]
+    return moved
+
+
+@given(seeds, st.booleans())
+@settings(deadline=None, max_examples=20)
+def test_weights_go_with_the_values_by_their_rank_in_the_class(seed, some_zero):
+    X, y, _ = make_problem(seed)
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(1, 5, len(y)) / 2
+    if some_zero:
+        weights[rng.random(len(y)) < 0.3] = 0
+    grower = make_grower(X, y, weights, **OPTIONS, seed=seed, n_twins=2)
+    for t in range(2):
+        moved = moved_weights(grower.twin_rows(t), y, weights)
+        ratios = grower.twin_ratios(t)
+        if len(ratios) == 0:
+            assert all(len(set(weights[(y == c) & (weights > 0)])) < 2 for c in range(3))
+            assert np.array_equal(moved, weights)
+        else:
+            assert weights * ratios == pytest.approx(moved)
+
+
+def test_weights_of_the_classes_stay():
+    X, y = np.arange(20.0)[:, np.newaxis], np.arange(20) % 2
+    for weights in (None, np.where(y == 1, 3.0, 0.5), np.where(np.arange(20) < 6, 0.0, 2.0)):
+        assert len(make_grower(X, y, weights, **OPTIONS, seed=1, n_twins=1).twin_ratios(0)) == 0
 
 
 @given(seeds, st.booleans())

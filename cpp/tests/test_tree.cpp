@@ -2,6 +2,7 @@
 #include "tree.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <stdexcept>
@@ -381,6 +382,40 @@ void twins() {
         assert(tree.tried[k].node == 0 && tree.permuted[3 * k + 2] == other.tried[k].gain);
 }
 
+// With weights that vary within classes, values bring them along: at the root, as if the table were so weighted.
+void weighted_twins() {
+    const auto data = make_data(120, 4, 13);
+    std::vector<double> weights(120);
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = double(1 + i % 3);
+    GrowOptions options;
+    options.record_tried = true;
+    options.max_features = 5;
+    options.n_twins = 2;
+    const Grower grower(data.columns, data.target, 3, weights, options);
+    const Tree tree = grow(grower);
+    const auto rows = grower.twin_rows(1);
+    const auto ratios = grower.twin_ratios(1);
+    assert(ratios.size() == weights.size());
+    auto moved = data.columns;
+    for (std::size_t j = 0; j < moved.size(); ++j)
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (!moved[j].narrow.empty()) moved[j].narrow[i] = data.columns[j].narrow[rows[i]];
+            if (!moved[j].wide.empty()) moved[j].wide[i] = data.columns[j].wide[rows[i]];
+        }
+    std::vector<double> brought(weights);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        brought[i] = std::round(weights[i] * ratios[i]);
+        if (data.target[i] == data.target[rows[i]]) assert(brought[i] == weights[rows[i]]);
+    }
+    options.n_twins = 0;
+    const Tree other = grow(Grower(moved, data.target, 3, brought, options));
+    for (std::size_t k = 0; k < 5; ++k)
+        assert(tree.tried[k].node == 0 && tree.permuted[2 * k + 1] == other.tried[k].gain);
+    const std::vector<double> of_classes = {0.5, 2, 3};
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = of_classes[data.target[i]];
+    assert(Grower(data.columns, data.target, 3, weights, options).twin_ratios(0).empty());
+}
+
 void draws_by_order() {
     const auto data = make_data(120, 4, 12);
     GrowOptions options;
@@ -400,6 +435,7 @@ void draws_by_order() {
 int main() {
     by_hand();
     twins();
+    weighted_twins();
     draws_by_order();
     sizes_add_up();
     draws();

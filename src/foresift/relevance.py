@@ -11,16 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift._sklearn import Interval, Progress, RealNotInt, StrOptions, seed_of, track
+from foresift.crossed import crossed_scores
 from foresift.pooling import kinds_of, pooled_pvalues, standardized
 from foresift.ranking import RankingSelector
 from foresift.redundancy import STEPS, redundant_with
 from foresift.stats import Stability, adjusted_pvalues, selection_stability
 from foresift.table import Table
-from foresift.twins import alike, gather_twins
+from foresift.twins import alike, gather_twins, twin_rows
 
 __all__ = ["RelevanceSelector"]
 
 _MOST_TWINS = 1000  # that are taken unasked
+_MARGIN = (
+    1.0  # by which pairs must be surer than single columns, so that these have to beat little more chance
+)
+_LEAST_POOL = 100  # twins of all columns: a few columns cannot tell from ten each what chance gives
 _LEAST_TWINS = 3  # that must have been tried: each is measured by the spread of the others
 
 
@@ -44,11 +49,13 @@ class RelevanceSelector(RankingSelector):
         The error rate.
     minimal : bool, default=False
         Keep only one feature of each group that tells the same; see `redundant_with_`.
+    interactions : bool, default=True
+        Also look for features that tell something only in pairs, as those of an exclusive or; see Notes.
     n_estimators : int, default=50
         Number of trees.
     n_twins : int or None, default=None
-        Twins per column, at least 4. None takes 10, or 1 / alpha if that is more: with fewer, a single
-        relevant feature cannot pass. More than 1000 must be asked for.
+        Twins per column, at least 4. None takes 10, or 1 / alpha if that is more (with fewer, a single
+        relevant feature cannot pass), or so many that there are 100 in all. More than 1000 must be asked for.
     max_features : int, float, {"sqrt", "log2"} or None, default=1/3
         Columns tried per node, at least one; the best is split.
     max_depth : int or None, default=5
@@ -57,7 +64,7 @@ class RelevanceSelector(RankingSelector):
         Least weight of a node that is split.
     min_share : float, default=0
         Cuts of numeric columns leave at least this share of the node's rows on either side, if the column has
-        such a cut. 0.4 makes trees that see features which matter only together; see Notes.
+        such a cut.
     redundancy : float or None, default=0.5
         A relevant feature is redundant with a better one if at least this share of what it tells about the
         classes is left when only what the other knows of it is left. It is compared with the three better
@@ -126,14 +133,16 @@ class RelevanceSelector(RankingSelector):
     seed does.
 
     Weights are scaled to an average of one over the rows that have any. A twin takes the values of its column
-    from other rows, but not their weights: the error rate holds if the weights are independent of the columns
-    within each class, as weights of the classes are. Weights made from a column (for instance to mend how a
-    sample was drawn by age) can make that column look relevant when it is not (docs/relevance.md).
+    from other rows, and the weights with them, by their ranks in their classes: weights may depend on the
+    classes, and on columns (for instance to mend how a sample was drawn by age).
 
-    Two columns that matter only together, such as those of an exclusive or, show if enough nodes have been
-    cut by the one near the right place before the other is tried. By default that is a matter of luck.
-    ``max_features=1, min_share=0.4, max_depth=6, n_estimators=10 * n_features`` finds such pairs, and finds
-    less of the rest; its own error rate has not been measured. For what has, see docs/relevance.md.
+    Two columns that matter only together, such as those of an exclusive or, show in a tree only below a
+    split that nothing speaks for. So `interactions` multiplies signs: above or below the median, or in the
+    commonest category or not, of each column and every other one, and of its twins and every other one. A
+    product counts if it is surer, by one standard deviation, than a column alone has to be. Pairs are
+    looked at if there are at most 2,000 columns, on at most 2,000 rows, and without the weights but for
+    those of 0; a sign that a column has in less than a quarter of the rows does not count. Three columns
+    that tell nothing in pairs are not found. For the error rates that were measured see docs/relevance.md.
 
     Examples
     --------
@@ -150,6 +159,7 @@ class RelevanceSelector(RankingSelector):
         "error": [StrOptions({"fdr", "fwer", "none"})],
         "alpha": [Interval(numbers.Real, 0, 1, closed="neither")],
         "minimal": ["boolean"],
+        "interactions": ["boolean"],
         "n_estimators": [Interval(numbers.Integral, 1, None, closed="left")],
         "n_twins": [Interval(numbers.Integral, 4, None, closed="left"), None],
         "max_features": [
@@ -176,6 +186,7 @@ class RelevanceSelector(RankingSelector):
         error="fdr",
         alpha=0.1,
         minimal=False,
+        interactions=True,
         n_estimators=50,
         n_twins=None,
         max_features=1 / 3,
@@ -193,6 +204,7 @@ class RelevanceSelector(RankingSelector):
         self.error = error
         self.alpha = alpha
         self.minimal = minimal
+        self.interactions = interactions
         self.n_estimators = n_estimators
         self.n_twins = n_twins
         self.max_features = max_features
@@ -239,10 +251,10 @@ class RelevanceSelector(RankingSelector):
             self.selection_frequencies_ = halves.mean(axis=0)
         return scores
 
-    def _n_twins(self) -> int:
+    def _n_twins(self, n_columns: int) -> int:
         if self.n_twins is not None:
             return int(self.n_twins)
-        wanted = max(10, math.ceil(1 / self.alpha))
+        wanted = max(10, math.ceil(_LEAST_POOL / max(1, n_columns)), math.ceil(1 / self.alpha))
         if wanted > _MOST_TWINS:
             raise ValueError(
                 f"alpha={self.alpha} asks for 1 / alpha = {wanted} twins of every column: use "
@@ -294,7 +306,7 @@ class RelevanceSelector(RankingSelector):
         progress: Progress,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Standardized scores and mean gains, of columns and twins; NaN for columns that were not tried."""
-        n_twins = self._n_twins()
+        n_twins = self._n_twins(len(order))
         z = np.full((table.n_columns, 1 + n_twins), np.nan)
         means = np.zeros_like(z)
         if len(order):
@@ -317,6 +329,10 @@ class RelevanceSelector(RankingSelector):
             # In the order of the hashes, so that rounding does not depend on how the columns stand.
             tried = order[(sums.weight[order, 1:] > 0).sum(axis=1) >= _LEAST_TWINS]
             z[tried] = standardized(means[tried], kinds_of(table, weights)[tried])
+            if self.interactions:
+                permuted = twin_rows(table, weights, seed)
+                crossed = crossed_scores(table, weights, tried, n_twins, permuted, seed)
+                z[tried] = np.where(np.isnan(z[tried]), np.nan, np.fmax(z[tried], crossed - _MARGIN))
         return z[first], means[first]
 
     def _tests(self, z: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from typing import Any
 
@@ -17,7 +17,7 @@ from foresift.growing import fold_trees, resolve_max_features
 from foresift.node_table import NodeTable
 from foresift.table import Table
 
-__all__ = ["TwinSums", "alike", "gather_twins"]
+__all__ = ["TwinSums", "alike", "gather_twins", "twin_rows"]
 
 
 class TwinSums:
@@ -102,6 +102,14 @@ def alike(table: Table, weights: NDArray[np.float64] | None) -> tuple[NDArray[np
     return np.array(order, dtype=np.uint32), first
 
 
+def twin_rows(
+    table: Table, weights: NDArray[np.float64] | None, seed: int
+) -> Callable[[int], NDArray[np.uint32]]:
+    """For the number of a twin the row whose values each row has, as `gather_twins` permutes them."""
+    grower = _core.Grower(table.store, table.target, table.n_classes, weights, criterion="entropy", seed=seed)
+    return grower.twin_rows
+
+
 def gather_twins(
     table: Table,
     weights: NDArray[np.float64] | None,
@@ -121,8 +129,8 @@ def gather_twins(
     """Grow trees on all rows, and sum up what columns and twins gain where the column is tried.
 
     Twin t of every column has its values in rows permuted by permutation t, the same for all columns and
-    trees, so the twins of one t depend on each other as the columns do, and on nothing else. Twins are only
-    scored: columns split.
+    trees, so the twins of one t depend on each other as the columns do, and on nothing else but the weights,
+    which go with the values if they vary within a class. Twins are only scored: columns split.
 
     Parameters
     ----------

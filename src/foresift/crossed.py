@@ -1,0 +1,151 @@
+"""Which columns tell in pairs what neither tells alone: products of signs, beside those of their twins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_ndtr, ndtri_exp
+
+from foresift.table import Table
+
+__all__ = ["crossed_scores"]
+
+MOST_ROWS = 2000  # that are looked at: plenty, since an exclusive or shows at a hundred
+MOST_COLUMNS = 2000  # the work grows with their square
+LEAST_SHARE = 0.25  # of the rows on either side; products of rarer signs are far from normal
+_BLOCK = 256  # columns at a time, so that their products with all others stay in the cache
+
+
+def crossed_scores(
+    table: Table,
+    weights: NDArray[np.float64] | None,
+    columns: NDArray[np.uint32],
+    n_twins: int,
+    twin_rows: Callable[[int], NDArray[np.uint32]],
+    seed: int,
+) -> NDArray[np.float64]:
+    """How much each column, and each of its twins, tells about the classes together with the best partner.
+
+    A column becomes a sign: above or below its median, or in its commonest category or not. Where neither of
+    two columns knows anything alone, as in an exclusive or, the product of their signs does. With centred
+    signs s, t and the indicator c of a class, the sum of s * t * (c - mean of c) is about normal with a known
+    variance if s has nothing to do with t and c, whatever t alone tells. The score is the largest of a column
+    over all partners and classes, as the normal quantile of its probability among so many. A twin has the
+    same partners, which are not permuted. Sums of signs are whole numbers, so nothing depends on rounding.
+
+    Parameters
+    ----------
+    table : Table
+        The data.
+    weights : ndarray or None
+        Rows of weight 0 are left out; other weights are not looked at.
+    columns : ndarray of int
+        The columns to pair. More than `MOST_COLUMNS` are not paired.
+    n_twins : int
+        Twins of every column.
+    twin_rows : callable
+        For the number of a twin, the row whose values each row has.
+    seed : int
+        Draws rows, if there are more than `MOST_ROWS`.
+
+    Returns
+    -------
+    ndarray of shape (len(columns), 1 + n_twins)
+        Scores of the columns, then of the twins, standard normal by chance; NaN without a cut that leaves
+        `LEAST_SHARE` of the rows on either side, or without a partner.
+    """
+    scores = np.full((len(columns), 1 + n_twins), np.nan)
+    if len(columns) > MOST_COLUMNS:
+        return scores
+    counted = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights > 0)
+    cuts = [_cut(table, column, counted) for column in columns.tolist()]
+    usable = [k for k, cut in enumerate(cuts) if cut is not None]
+    if len(usable) < 2:
+        return scores
+    if len(counted) > MOST_ROWS:
+        rng = np.random.default_rng([seed, 2])
+        counted = np.sort(rng.choice(counted, MOST_ROWS, replace=False))
+
+    def signs(rows: NDArray[Any]) -> NDArray[np.float32]:
+        return np.array([_signs(table, int(columns[k]), cuts[k], rows) for k in usable])
+
+    partners = signs(counted)
+    target = np.asarray(table.target)[counted]
+    for t in range(1 + n_twins):
+        own = partners if t == 0 else signs(twin_rows(t - 1)[counted])
+        scores[usable, t] = _best(own, partners, target, table.n_classes)
+    return scores
+
+
+def _cut(table: Table, column: int, rows: NDArray[np.intp]) -> int | None:
+    """Highest code below the cut that halves the rows best, or the commonest category; None: too uneven."""
+    n_values = table.store.n_values(column)
+    counts = np.bincount(np.asarray(table.store.codes(column))[rows], minlength=n_values + 1)[:n_values]
+    if not n_values:
+        return None
+    below = counts if table.store.is_nominal(column) else np.cumsum(counts)
+    n_known = int(counts.sum())
+    if table.store.is_nominal(column):
+        cut = int(np.argmax(counts))
+    else:
+        cut = int(np.argmin(np.abs(2 * below - n_known)))
+    smaller = min(int(below[cut]), n_known - int(below[cut]))
+    return cut if smaller >= max(1, LEAST_SHARE * len(rows)) else None
+
+
+def _signs(table: Table, column: int, cut: int | None, rows: NDArray[Any]) -> NDArray[np.float32]:
+    """1 above the cut, or in the category; -1 elsewhere, 0 if missing."""
+    codes = np.asarray(table.store.codes(column))[rows]
+    up = codes == cut if table.store.is_nominal(column) else codes > cut
+    return np.where(codes == table.store.n_values(column), 0, np.where(up, 1, -1)).astype(np.float32)
+
+
+def _best(
+    own: NDArray[np.float32], partners: NDArray[np.float32], target: NDArray[np.int32], n_classes: int
+) -> NDArray[np.float64]:
+    """Score of each row of `own` with the best of all partners but the one of the same number."""
+    n_columns, n_rows = own.shape
+    classes = [c for c in range(n_classes) if 0 < np.count_nonzero(target == c) < n_rows]
+    classes = classes[:1] if len(classes) == 2 else classes  # the other says the same
+    if not classes:
+        return np.full(n_columns, np.nan)
+    (own_mean, own_spread), (mean, spread) = _moments(own), _moments(partners)
+    most = np.zeros(n_columns)
+    for begin in range(0, n_columns, _BLOCK):
+        block = slice(begin, begin + _BLOCK)
+        together = (own[block] @ partners.T).astype(np.float64)
+        diagonal = np.arange(len(together)), np.arange(len(together)) + begin
+        for c in classes:
+            inside = (target == c).astype(np.float32)
+            share = float(inside.mean(dtype=np.float64))
+            # The sum of (s - mean)(t - mean)(c - share), multiplied out.
+            sums = ((own[block] * inside) @ partners.T).astype(np.float64) - share * together
+            sums -= np.outer(_told(own[block], inside, share), mean)
+            sums -= np.outer(own_mean[block], _told(partners, inside, share))
+            z = np.abs(sums) / np.outer(own_spread[block], spread) / np.sqrt(n_rows * share * (1 - share))
+            z[diagonal] = 0
+            most[block] = np.maximum(most[block], z.max(axis=1))
+    return _among(most, (n_columns - 1) * len(classes))
+
+
+def _moments(signs: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    mean = signs.sum(axis=1, dtype=np.float64) / signs.shape[1]
+    square = np.abs(signs).sum(axis=1, dtype=np.float64) / signs.shape[1]
+    return mean, np.sqrt(square - mean**2)
+
+
+def _told(signs: NDArray[np.float32], inside: NDArray[np.float32], share: float) -> NDArray[np.float64]:
+    """What each sign tells alone: the sum of s * (c - share)."""
+    return np.asarray((signs @ inside).astype(np.float64) - share * signs.sum(axis=1, dtype=np.float64))
+
+
+def _among(most: NDArray[np.float64], n_tries: int) -> NDArray[np.float64]:
+    """Normal quantile of the largest of so many absolute values of normal numbers."""
+    log_one = np.minimum(np.log(2) + log_ndtr(-most), -1e-12)  # probability that one is as large
+    with np.errstate(divide="ignore"):
+        log_any = np.log(-np.expm1(n_tries * np.log1p(-np.exp(log_one))))
+    log_any = np.where(log_one + np.log(n_tries) < -15, log_one + np.log(n_tries), log_any)
+    return np.asarray(-ndtri_exp(np.minimum(log_any, -1e-12)))

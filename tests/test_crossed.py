@@ -1,0 +1,112 @@
+"""Pairs of columns that tell together what neither tells alone."""
+
+import numpy as np
+import pytest
+import reference_crossed
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foresift import _core, crossed
+from foresift.crossed import crossed_scores
+from foresift.table import make_table
+from foresift.twins import twin_rows
+
+
+def exclusive_or(n, p, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, ((X[:, 0] > 0) ^ (X[:, 1] > 0)).astype(int)
+
+
+def scores_of(X, y, *, weights=None, nominal=None, n_twins=3, seed=0):
+    table = make_table(X, y, categorical_features=nominal)
+    columns = np.arange(X.shape[1], dtype=np.uint32)
+    return crossed_scores(table, weights, columns, n_twins, twin_rows(table, weights, seed), seed)
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans())
+@settings(deadline=None, max_examples=25)
+def test_equals_every_pair_written_out(seed, weighted):
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(8, 40)), int(rng.integers(2, 6))
+    X = rng.integers(0, rng.integers(1, 6, p), (n, p)).astype(float)
+    X[:, 0] = rng.normal(size=n)
+    X[rng.random((n, p)) < 0.1] = np.nan
+    y = rng.integers(0, rng.integers(2, 4), n)
+    y[:2] = 0, 1
+    weights = None
+    if weighted:
+        weights = rng.integers(0, 3, n).astype(float)
+        weights[:4] = 1
+    rows = np.flatnonzero(np.ones(n) if weights is None else weights)
+    table = make_table(X, y, categorical_features=[1])
+    columns = np.arange(p, dtype=np.uint32)
+    permuted = twin_rows(table, weights, seed)
+    # Rows that count are moved among themselves; where each finds its values among them.
+    twins = [np.searchsorted(rows, permuted(t)[rows]) for t in range(2)]
+    expected = reference_crossed.crossed_scores(X[rows], y[rows], [1], twins)
+    found = crossed_scores(table, weights, columns, 2, permuted, seed)
+    # A sure thing and a sheer impossibility have quantiles without end.
+    assert np.clip(found, -6, 6) == pytest.approx(np.clip(expected, -6, 6), abs=1e-6, nan_ok=True)
+
+
+def test_an_exclusive_or_shows_and_chance_is_standard_normal():
+    X, y = exclusive_or(400, 60, 0)
+    scores = scores_of(X, y, n_twins=10)
+    assert (scores[:2, 0] > 15).all()
+    by_chance = np.append(scores[2:, 0], scores[:, 1:])
+    assert abs(by_chance.mean()) < 0.15
+    assert by_chance.std() == pytest.approx(1, abs=0.1)
+
+
+def test_a_strong_column_makes_no_partner_look_good():
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.normal(size=500), rng.random((500, 30)) < 0.3])
+    y = (X[:, 0] > 0).astype(int)
+    scores = scores_of(X, y)
+    assert scores.max() < 4.5
+
+
+def test_categories_and_gaps():
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 2, (400, 12)).astype(float)
+    y = (X[:, 0] != X[:, 1]).astype(int)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    for nominal in ([0], [0, 1], list(range(12))):
+        scores = scores_of(X, y, nominal=nominal)
+        assert (scores[:2, 0] > 10).all()
+        assert (scores[2:, 0] < 4.5).all()
+
+
+def test_columns_that_cannot_be_halved_have_no_score(monkeypatch):
+    X, y = exclusive_or(200, 5, 3)
+    X[:, 2] = X[:, 2] > 1.5
+    X[:, 3] = np.where(np.arange(200) < 120, np.nan, X[:, 3])
+    X[:, 4] = 1
+    scores = scores_of(X, y)
+    assert np.isnan(scores[2:]).all()
+    assert (scores[:2, 0] > 10).all()
+    assert np.isnan(scores_of(X[:, :1], y)).all()
+    monkeypatch.setattr(crossed, "MOST_COLUMNS", 4)
+    assert np.isnan(scores_of(X, y)).all()
+
+
+def test_many_rows_are_drawn_from_and_many_columns_taken_in_blocks(monkeypatch):
+    X, y = exclusive_or(600, 9, 4)
+    whole = scores_of(X, y)
+    monkeypatch.setattr(crossed, "_BLOCK", 4)
+    assert np.array_equal(scores_of(X, y), whole)
+    monkeypatch.setattr(crossed, "MOST_ROWS", 300)
+    some = scores_of(X, y)
+    assert (some[:2, 0] > 10).all()
+    assert some[0, 0] < whole[0, 0]
+
+
+def test_twins_are_those_of_the_forest():
+    X, y = exclusive_or(30, 2, 5)
+    table = make_table(X, y)
+    weights = np.where(np.arange(30) < 5, 0.0, 1.0)
+    permuted = twin_rows(table, weights, 7)
+    options = {"criterion": "entropy", "record_tried": True, "n_twins": 2, "seed": 7}
+    grower = _core.Grower(table.store, table.target, 2, weights, **options)
+    assert all(np.array_equal(permuted(t), grower.twin_rows(t)) for t in range(2))

@@ -195,7 +195,7 @@ def _value(value: Any) -> str:
 
 
 def _seconds(value: Any) -> str:
-    return DASH if unknown(value) else f"{value:.2g} s"
+    return DASH if unknown(value) else f"{value:,.0f} s" if value >= 10 else f"{value:.2g} s"
 
 
 def _mark(row: dict[str, Any]) -> str:

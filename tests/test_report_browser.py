@@ -4,6 +4,7 @@ import ast
 import os
 import re
 import shutil
+from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -168,6 +169,33 @@ def test_a_size_makes_the_list_and_marks_the_rows(open_page):
     page.locator("#size").press("ArrowRight")
     assert ast.literal_eval(value().removeprefix("features = ")) == NAMES
     assert page.locator("#size").get_attribute("aria-valuetext").startswith("13 columns")
+
+
+@pytest.mark.parametrize("n_kept", [0, 3])
+def test_what_was_kept_is_the_list_even_if_that_size_was_not_measured(open_page, n_kept):
+    d = report_cases.selection(NAMES, n_kept=4)
+    for i, feature in enumerate(d["features"]):
+        feature["kept"] = i < n_kept
+    d["curve"]["chosen"] = n_kept
+    page = open_page(selection_html(d))
+    value = page.locator("#list").input_value
+    assert ast.literal_eval(value().removeprefix("features = ")) == NAMES[:n_kept]
+    assert page.locator("#chosen").inner_text().startswith(f"{n_kept} columns were kept")
+    assert page.locator(".point.now").count() == 0
+    page.locator("#curve .hit").nth(0).click()
+    assert ast.literal_eval(value().removeprefix("features = ")) == NAMES[:1]
+
+
+def test_in_a_notebook_it_lives_in_a_frame_that_may_do_little(open_page):
+    report = escape(selection_html(report_cases.selection(NAMES)), quote=True)
+    page = open_page(
+        f'<!doctype html><iframe sandbox="allow-scripts" srcdoc="{report}" height="800"></iframe>'
+    )
+    frame = page.frame_locator("iframe")
+    frame.locator("th.name button.sort").click()
+    assert frame.locator("#ranking tbody .label").first.inner_text() == "apple"
+    frame.locator("#copy").click()
+    assert frame.locator("#copied").inner_text() in ("Copied.", "Press Ctrl+C to copy.")
 
 
 def test_the_copied_list_is_python_whatever_the_names(open_page, browser):

@@ -209,12 +209,9 @@ def _curve(curve: dict[str, Any] | None) -> dict[str, Any] | None:
     (line,) = drawn["lines"]
     for point, (begin, width) in zip(line["points"], hit_areas(line["points"]), strict=True):
         point |= {"begin": begin, "width": width}
-    chosen = next((i for i, p in enumerate(points) if p["n"] == curve.get("chosen")), None)
+    start = next((i for i, p in enumerate(points) if p["n"] == curve.get("chosen")), None)
     best = max(range(len(points)), key=lambda i: points[i]["score"])
-    start = best if chosen is None else chosen
-    return (
-        drawn | line | {"metric": _words(curve.get("metric")), "chosen": chosen, "best": best, "start": start}
-    )
+    return drawn | line | {"metric": _words(curve.get("metric")), "best": best, "start": start}
 
 
 def _check(check: dict[str, Any] | None, n_features: int, n_kept: int) -> dict[str, Any] | None:
@@ -364,7 +361,6 @@ def _for_script(
 ) -> dict[str, Any]:
     """Columns of the table as the script wants them: texts, and what to sort by."""
     cells = ("kind", "rank", "score", "interval", "chance", "pvalue", "adjusted", "frequency", "with")
-    points = [p["n"] for p in known_points((curve or {}).get("points"))]
     return {
         "page": PAGE,
         "step": FIRST_ROWS,
@@ -378,7 +374,8 @@ def _for_script(
             **{key: [_key(f.get(key)) for f in features] for key in ("rank", "score", "pvalue", "frequency")},
             "status": [STATES[row["state"]][1] for row in rows],
         },
-        "sizes": points or [n_kept],
+        "sizes": [p["n"] for p in known_points((curve or {}).get("points"))],
+        "chosen": n_kept,
         "order": _order(features, (curve or {}).get("order")),
     }
 

@@ -63,7 +63,7 @@
   }
   /* Curves of many methods: one at a time stands out. */
   for (const chart of document.querySelectorAll(".lines-chart")) {
-    const buttons = chart.querySelectorAll("button[data-line]"), lines = chart.querySelectorAll("g[data-line]");
+    const buttons = chart.querySelectorAll("button[data-line]"), lines = chart.querySelectorAll("svg [data-line]");
     chart.addEventListener("click", (event) => {
       const wanted = event.target.closest("[data-line]");
       if (!wanted) return;
@@ -228,18 +228,19 @@
 
     /* A size, chosen on the curve or with the slider, makes the list; the table marks what is in it. */
     const size = $("size"), curve = $("curve"), list = $("list");
-    const choose = (at) => {
-      const chosen = data.order.slice(0, data.sizes[at]);
+    const make = (n) => {
+      const chosen = data.order.slice(0, n);
       listed = new Set(chosen);
       for (const [i, row] of rows) row.classList.toggle("listed", listed.has(i));
       /* JSON's strings and whole numbers are Python's as well. */
       let lines = chosen.map((i) => `    ${JSON.stringify(data.name[i])},\n`).join("");
-      const missing = data.sizes[at] - chosen.length;
-      if (missing > 0) lines += `    # and ${missing} more: see selection.json\n`;
+      if (n > chosen.length) lines += `    # and ${n - chosen.length} more: see selection.json\n`;
       list.value = lines ? `features = [\n${lines}]\n` : "features = []\n";
       list.rows = Math.min(14, chosen.length + 3);
       $("copied").textContent = "";
-      if (!curve) return;
+    };
+    const choose = (at) => {
+      make(data.sizes[at]);
       const text = document.querySelectorAll(".size-text")[at].textContent;
       $("chosen").textContent = `${data.sizes[at]} columns: ${text}`;
       curve.querySelectorAll(".point").forEach((point, i) => point.classList.toggle("now", i === at));
@@ -255,19 +256,22 @@
       $("choose").hidden = false;
     }
     $("copy").addEventListener("click", async () => {
-      try {
-        await navigator.clipboard.writeText(list.value);
-      } catch { /* no permission, or an old browser: the old way */
-        list.select();
-        if (!document.execCommand("copy")) {
-          $("copied").textContent = "Press Ctrl+C to copy.";
-          return;
-        }
+      const oldWay = () => { list.select(); return document.execCommand("copy"); };
+      let done = false;
+      if (self === top && navigator.clipboard) { /* a notebook's frame may not */
+        done = await navigator.clipboard.writeText(list.value).then(() => true, oldWay);
+      } else {
+        done = oldWay();
+      }
+      if (!done) {
+        $("copied").textContent = "Press Ctrl+C to copy.";
+        return;
       }
       $("copied").textContent = "Copied.";
     });
     $("copy").hidden = $("tools").hidden = false;
-    choose(curve ? Number(size.value) : 0);
+    if (curve && data.sizes.includes(data.chosen)) choose(data.sizes.indexOf(data.chosen));
+    else make(data.chosen);
     show();
   }
 })();

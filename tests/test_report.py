@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import pytest
 import report_cases
@@ -202,7 +203,7 @@ def test_a_comparison_says_which_is_best_and_how_sure_that_is():
 def test_nothing_is_known():
     page = Page(selection_html({"features": [{"name": "a"}, {"name": "b"}]}))
     assert "0 of 2 columns kept" in page.text
-    assert page.data["sizes"] == [0]
+    assert page.data["sizes"] == []
     assert "of 0 columns kept" in Page(selection_html({})).text
 
 
@@ -220,10 +221,10 @@ def test_infinite_and_negative_scores_are_drawn():
 @pytest.mark.parametrize(
     ("value", "low", "high", "says"),
     [
-        (0.01, -0.01, 0.03, "No difference can be shown: +1.0 % (−1.0 % to +3.0 %)"),  # noqa: RUF001
-        (0.02, 0.01, 0.03, "The smaller model is better: +2.0 %"),
+        (0.01, -0.01, 0.03, "No difference can be shown: +1.0 (−1.0 to +3.0) points, and 0"),  # noqa: RUF001
+        (0.02, 0.01, 0.03, "The smaller model is better: +2.0 (+1.0 to +3.0) points."),
         (-0.02, -0.03, -0.01, "The smaller model is worse"),
-        (0.01, None, None, "Difference, kept less all: +1.0 %."),
+        (0.01, None, None, "Difference, kept less all: +1.0 points."),
         (None, None, None, "How far the two differ is not known."),
     ],
 )
@@ -278,3 +279,39 @@ def test_contrast(mode):
     assert contrast(colours["on-accent"], colours["accent"]) >= 4.5
     for drawn in ("grey", "accent", "mark"):  # lines, bars, borders of controls
         assert contrast(colours[drawn], colours["card"]) >= 3, drawn
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        selection_html(report_cases.selection(["a", "b", "c", "d"])),
+        comparison_html(report_cases.comparison(["gain", "relieff"])),
+    ],
+    ids=["selection", "comparison"],
+)
+def test_everything_has_a_name_for_those_who_do_not_see_it(html):
+    tags = [(tag, dict(attributes)) for tag, attributes in re_tags(html)]
+    headings = [int(tag[1]) for tag, _ in tags if re.fullmatch("h[1-6]", tag)]
+    assert headings.count(1) == 1
+    assert headings[0] == 1
+    assert all(after - before <= 1 for before, after in pairwise(headings))
+    assert all(a.get("aria-label") or a.get("aria-hidden") == "true" for tag, a in tags if tag == "svg")
+    labels = {a.get("for") for tag, a in tags if tag == "label"}
+    wrapped = set(re.findall(r'<label[^>]*>[^<]*<input[^>]*id="(\w+)"', html))
+    fields = {a["id"] for tag, a in tags if tag in ("input", "textarea") and "id" in a}
+    assert fields <= labels | wrapped
+    body = html.split("<template", 1)[0] + html.split("</template>", 1)[-1]
+    assert body.count("<table") == body.count("<caption")
+    assert 'lang="en"' in html
+
+
+def re_tags(html):
+    """Tags with their attributes and values, in order."""
+    found = []
+
+    class Tags(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            found.append((tag, attrs))
+
+    Tags().feed(html)
+    return found

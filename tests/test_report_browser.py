@@ -4,7 +4,10 @@ import ast
 import os
 import re
 import shutil
+from html import escape
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import report_cases
@@ -57,11 +60,16 @@ def open_page(browser, tmp_path):
         pages.append(page)
         return page
 
+    open_html.said, open_html.asked = said, asked
     yield open_html
     for page in pages:
         page.close()
     assert said == []
-    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert outside(asked) == []
+
+
+def outside(urls):
+    return [url for url in urls if not url.startswith(("file:", "data:"))]
 
 
 def names_shown(page):
@@ -131,6 +139,7 @@ def test_details_follow_pointer_and_focus(open_page):
     details = page.locator("#details")
     assert not details.is_visible()
     page.locator("#ranking tbody tr").nth(4).hover()
+    details.wait_for()
     text = details.inner_text()
     assert text.split("\n")[0] == "column_4"
     assert "By chance" in text
@@ -162,6 +171,33 @@ def test_a_size_makes_the_list_and_marks_the_rows(open_page):
     assert page.locator("#size").get_attribute("aria-valuetext").startswith("13 columns")
 
 
+@pytest.mark.parametrize("n_kept", [0, 3])
+def test_what_was_kept_is_the_list_even_if_that_size_was_not_measured(open_page, n_kept):
+    d = report_cases.selection(NAMES, n_kept=4)
+    for i, feature in enumerate(d["features"]):
+        feature["kept"] = i < n_kept
+    d["curve"]["chosen"] = n_kept
+    page = open_page(selection_html(d))
+    value = page.locator("#list").input_value
+    assert ast.literal_eval(value().removeprefix("features = ")) == NAMES[:n_kept]
+    assert page.locator("#chosen").inner_text().startswith(f"{n_kept} columns were kept")
+    assert page.locator(".point.now").count() == 0
+    page.locator("#curve .hit").nth(0).click()
+    assert ast.literal_eval(value().removeprefix("features = ")) == NAMES[:1]
+
+
+def test_in_a_notebook_it_lives_in_a_frame_that_may_do_little(open_page):
+    report = escape(selection_html(report_cases.selection(NAMES)), quote=True)
+    page = open_page(
+        f'<!doctype html><iframe sandbox="allow-scripts" srcdoc="{report}" height="800"></iframe>'
+    )
+    frame = page.frame_locator("iframe")
+    frame.locator("th.name button.sort").click()
+    assert frame.locator("#ranking tbody .label").first.inner_text() == "apple"
+    frame.locator("#copy").click()
+    assert frame.locator("#copied").inner_text() in ("Copied.", "Press Ctrl+C to copy.")
+
+
 def test_the_copied_list_is_python_whatever_the_names(open_page, browser):
     names = report_cases.HOSTILE
     page = open_page(selection_html(report_cases.selection(names, n_kept=len(names))))
@@ -191,6 +227,53 @@ def test_hostile_names_show_as_text(open_page):
     assert page.evaluate("document.scripts.length") == 2
     shown = page.locator("#ranking tbody .label").evaluate_all("all => all.map(one => one.textContent)")
     assert shown[:8] == names[:8]
+
+
+@pytest.fixture
+def listener():
+    """The address of a server on this machine, and what it was asked for."""
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_error(404)
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", asked
+        server.shutdown()
+
+
+def test_what_is_forbidden_would_be_seen(open_page, listener):
+    """These tests can fail: the same page without its policy asks and speaks."""
+    address, arrived = listener
+    evil = f'<img src="{address}/x.png"><script>console.log("here")</script></main>'
+    html = selection_html(report_cases.selection(NAMES)).replace("</main>", evil)
+    open_page(html.replace("http-equiv", "data-none")).wait_for_load_state("networkidle")
+    assert "here" in open_page.said
+    assert outside(open_page.asked) == [f"{address}/x.png"]
+    assert arrived == ["/x.png"]
+    open_page.said.clear()
+    open_page.asked.clear()
+
+
+def test_the_policy_stops_what_should_never_have_come_in(open_page, listener):
+    """Even if something in the page were not escaped, it could neither run nor ask."""
+    address, arrived = listener
+    evil = f'<img src="{address}/x.png" onerror="bad=1"><script>bad=1</script><style>p{{color:red}}</style>'
+    page = open_page(selection_html(report_cases.selection(NAMES)).replace("</main>", evil + "</main>"))
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("typeof bad") == "undefined"
+    assert page.evaluate("getComputedStyle(document.querySelector('.note')).color") != "rgb(255, 0, 0)"
+    assert arrived == []
+    assert len(open_page.said) >= 3
+    assert all("Content Security Policy" in text for text in open_page.said)
+    open_page.said.clear()
+    open_page.asked.clear()  # the attempt, which Chromium counts before it stops it
 
 
 def test_thousands_of_columns_come_in_portions(open_page):

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 __all__ = [
     "DASH",
+    "PERCENT",
     "PERCENT_SIGN",
     "Scale",
     "decimals_for",
+    "difference_text",
     "finite",
     "metric_text",
     "number_text",
@@ -143,18 +145,30 @@ def pvalue_text(value: Any) -> str:
     return "< 0.001" if value < 0.001 else number_text(value, 3)
 
 
-def metric_text(metric: str | None, value: Any, *, signed: bool = False) -> str:
+def metric_text(metric: str | None, value: Any) -> str:
     r"""Write the score of a classifier as people say it: accuracies in percent.
 
     Examples
     --------
-    >>> metric_text("accuracy", 0.925), metric_text("log loss", 0.4), metric_text("gain", 0.01, signed=True)
-    ('92.5\xa0%', '0.400', '+0.010')
+    >>> metric_text("accuracy", 0.925), metric_text("log loss", 0.4)
+    ('92.5\xa0%', '0.400')
+    """
+    if (metric or "") not in PERCENT:
+        return number_text(value, 3)
+    return DASH if unknown(value) else number_text(100 * value, 1) + PERCENT_SIGN
+
+
+def difference_text(metric: str | None, value: Any) -> str:
+    """Write a difference of two such scores, with its sign and without a unit: of accuracies in points.
+
+    Examples
+    --------
+    >>> difference_text("accuracy", 0.012), difference_text("log loss", 0.4)
+    ('+1.2', '+0.400')
     """
     percent = (metric or "") in PERCENT
-    text = number_text(None if value is None else 100 * value if percent else value, 1 if percent else 3)
-    sign = "+" if signed and value is not None and value > 0 else ""
-    return f"{sign}{text}{PERCENT_SIGN}" if percent and text != DASH else sign + text
+    text = number_text(None if unknown(value) else 100 * value if percent else value, 1 if percent else 3)
+    return f"+{text}" if not unknown(value) and value > 0 else text
 
 
 def tick_text(metric: str | None, value: float) -> str:

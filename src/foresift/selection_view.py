@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from typing import Any
 
 from foresift.drawing import (
     DASH,
+    PERCENT,
     PERCENT_SIGN,
     Scale,
     decimals_for,
+    difference_text,
     metric_text,
     number_text,
     pvalue_text,
@@ -28,6 +31,7 @@ FIRST_ROWS = 200  # rows that stand in the document, for paper and where no scri
 PAGE = 50  # rows that the script shows at first; it makes the others when asked for
 MOST_FEATURES = 12_000  # features that the document knows of; of more, the kept ones and the best
 MOST_LINES = 200  # lines of the tables of columns
+LONG_SENTENCE = 180  # characters, from which on it stands in smaller letters
 BAR = 200.0  # width of the drawing of a score
 OPTIONAL = ("interval", "chance", "pvalue", "frequency")  # what not every method gives
 ERRORS = {
@@ -75,11 +79,12 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
     curve = _curve(d.get("curve"))
     return {
         "title": _title(d, data),
-        "source": shortened(d.get("source") or ""),
+        "source": _file(d),
         "target": shortened(data["target"]) if data.get("target") else None,
         "created": (d.get("created") or "")[:10],
         "version": d.get("foresift"),
         "sentence": d.get("sentence") or "",
+        "long": len(d.get("sentence") or "") > LONG_SENTENCE,
         "tiles": _tiles(d, data, n_features, n_kept, known),
         "rows": rows[:FIRST_ROWS],
         "blank": _rows([{"name": ""}])[0],
@@ -101,9 +106,7 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         "most_lines": MOST_LINES,
         "error": _error(method),
         "made": _made(d, data, method),
-        "parameters": [
-            (shortened(key), shortened(value)) for key, value in (method.get("parameters") or {}).items()
-        ],
+        "parameters": _parameters(method),
         "cite": _cite(d, method),
         "in_script": _for_script(features, rows, d.get("curve"), n_kept),
     }
@@ -119,7 +122,12 @@ def _list(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
 
 def _title(d: dict[str, Any], data: dict[str, Any]) -> str:
     target = shortened(data["target"]) if data.get("target") else "the target"
-    return f"What matters for {target}" + (f" in {shortened(d['source'])}" if d.get("source") else "")
+    return f"What matters for {target}" + (f" in {_file(d)}" if _file(d) else "")
+
+
+def _file(d: dict[str, Any]) -> str:
+    """Name of the file without its folders, which the title has no room for."""
+    return shortened(re.split(r"[/\\]", d.get("source") or "")[-1])
 
 
 def _tiles(
@@ -201,12 +209,9 @@ def _curve(curve: dict[str, Any] | None) -> dict[str, Any] | None:
     (line,) = drawn["lines"]
     for point, (begin, width) in zip(line["points"], hit_areas(line["points"]), strict=True):
         point |= {"begin": begin, "width": width}
-    chosen = next((i for i, p in enumerate(points) if p["n"] == curve.get("chosen")), None)
+    start = next((i for i, p in enumerate(points) if p["n"] == curve.get("chosen")), None)
     best = max(range(len(points)), key=lambda i: points[i]["score"])
-    start = best if chosen is None else chosen
-    return (
-        drawn | line | {"metric": _words(curve.get("metric")), "chosen": chosen, "best": best, "start": start}
-    )
+    return drawn | line | {"metric": _words(curve.get("metric")), "best": best, "start": start}
 
 
 def _check(check: dict[str, Any] | None, n_features: int, n_kept: int) -> dict[str, Any] | None:
@@ -242,7 +247,8 @@ def _difference(difference: dict[str, Any] | None, metric: str | None) -> str:
     value, low, high = ((difference or {}).get(key) for key in ("value", "low", "high"))
     if unknown(value):
         return "How far the two differ is not known."
-    text = with_interval(*(metric_text(metric, number, signed=True) for number in (value, low, high)))
+    text = with_interval(*(difference_text(metric, number) for number in (value, low, high)))
+    text += " points" if (metric or "") in PERCENT else ""
     if low is None or high is None or unknown(low + high):
         return f"Difference, kept less all: {text}."
     if low > 0:
@@ -324,10 +330,15 @@ def _made(d: dict[str, Any], data: dict[str, Any], method: dict[str, Any]) -> li
         ("Name on the command line", method.get("key")),
         ("Seed", d.get("seed")),
         ("Time", None if seconds is None else f"{seconds:,.1f} s"),
-        ("Made", (d.get("created") or "").replace("T", " ") or None),
+        ("Made", (d.get("created") or "").replace("T", " ").replace("+00:00", " UTC") or None),
         ("foresift", d.get("foresift")),
     ]
     return [(label, str(value)) for label, value in lines if value is not None]
+
+
+def _parameters(method: dict[str, Any]) -> list[tuple[str, str]]:
+    parameters = (method.get("parameters") or {}).items()
+    return [(shortened(key), f"{v:.6g}" if isinstance(v, float) else shortened(v)) for key, v in parameters]
 
 
 def _cite(d: dict[str, Any], method: dict[str, Any]) -> list[str]:
@@ -350,7 +361,6 @@ def _for_script(
 ) -> dict[str, Any]:
     """Columns of the table as the script wants them: texts, and what to sort by."""
     cells = ("kind", "rank", "score", "interval", "chance", "pvalue", "adjusted", "frequency", "with")
-    points = [p["n"] for p in known_points((curve or {}).get("points"))]
     return {
         "page": PAGE,
         "step": FIRST_ROWS,
@@ -364,7 +374,8 @@ def _for_script(
             **{key: [_key(f.get(key)) for f in features] for key in ("rank", "score", "pvalue", "frequency")},
             "status": [STATES[row["state"]][1] for row in rows],
         },
-        "sizes": points or [n_kept],
+        "sizes": [p["n"] for p in known_points((curve or {}).get("points"))],
+        "chosen": n_kept,
         "order": _order(features, (curve or {}).get("order")),
     }
 

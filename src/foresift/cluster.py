@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,6 +34,7 @@ def connected(address: str, timeout: float = 5.0) -> Iterator[Any]:
     except ImportError as error:
         raise ClusterError("A cluster needs Dask: pip install 'foresift[dask]'.") from error
     try:
+        asyncio.run(_ask(address, timeout))  # a client may wait for ever
         client = Client(address, timeout=timeout, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise ClusterError(
@@ -43,6 +45,43 @@ def connected(address: str, timeout: float = 5.0) -> Iterator[Any]:
         yield client
     finally:
         client.close()
+
+
+async def _ask(address: str, timeout: float) -> None:
+    """Have a scheduler say who it is."""
+    from distributed import rpc
+
+    async with rpc(address, timeout=timeout) as scheduler:
+        await asyncio.wait_for(scheduler.identity(), timeout)
+
+
+def _require_workers(client: Any, timeout: float = 10.0) -> None:
+    try:
+        client.wait_for_workers(1, timeout=timeout)
+    except TimeoutError as error:
+        address = client.scheduler.address
+        raise ClusterError(
+            f"The scheduler at {address} has no workers (waited {timeout:g} s): start some, with"
+            f" `dask worker {address}` on each machine."
+        ) from error
+
+
+def _same(content: bytes) -> bytes:
+    return content
+
+
+# A table travels as bytes, and every process unpacks it for itself: arrays that Dask passes on may lie at odd
+# addresses, where NumPy adds up in another order, and the last bits would differ from worker to worker.
+_UNPACKED: dict[str, Data] = {}
+
+
+def _perform_packed(perform: Callable[[Data, Job], list[Record]], content: bytes, job: Job) -> list[Record]:
+    data = _UNPACKED.get(job.data)
+    if data is None:
+        data = pickle.loads(content)
+        _UNPACKED.clear()  # a worker keeps one table in memory; another thread may be using the last
+        _UNPACKED[job.data] = data
+    return perform(data, job)
 
 
 def run_on_cluster(
@@ -70,10 +109,9 @@ def run_on_cluster(
     """
     from distributed import KilledWorker, as_completed
 
+    _require_workers(client)
     held = {
-        key: client.submit(
-            pickle.loads, pickle.dumps(tables[key], protocol=5), key=f"foresift-{key}", pure=True
-        )
+        key: client.submit(_same, pickle.dumps(tables[key], protocol=5), key=f"foresift-{key}")
         for key in {job.data for job in jobs}
     }
     waiting: dict[Any, Job] = {}
@@ -82,7 +120,7 @@ def run_on_cluster(
 
     def send(count: int) -> None:
         for job in itertools.islice(left, count):
-            future = client.submit(perform, held[job.data], job, pure=False)
+            future = client.submit(_perform_packed, perform, held[job.data], job, pure=False)
             waiting[future] = job
             done.add(future)
 
@@ -96,7 +134,8 @@ def run_on_cluster(
             else:
                 error = result[1] if isinstance(result, tuple) else result
                 if not isinstance(error, KilledWorker):
-                    raise ClusterError(f"The cluster gave up on a job: {error!r}.") from error
+                    hint = " Is the same foresift installed there?" if isinstance(error, ImportError) else ""
+                    raise ClusterError(f"The cluster gave up on a job: {error!r}.{hint}") from error
                 text = "KilledWorker: every worker that tried it died; its memory may be too small."
                 yield [Record(unit, error=text, host=host_facts()) for unit in job.units]
             future.release()

@@ -1,0 +1,123 @@
+"""The same units on a real Dask cluster: a scheduler and two workers, each a process of its own."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+from foresift import RandomSelector
+from foresift.cluster import ClusterError, connected
+from foresift.evaluate import Protocol, plan_scores
+from foresift.experiment import Outcome, run
+from foresift.store import Store
+from foresift.units import Data, Job, Record, Unit
+
+pytest.importorskip("distributed", reason="needs Dask: pip install 'foresift[dask]'")
+
+RESULTS = "SELECT * FROM units ORDER BY key"
+RNG = np.random.default_rng(0)
+# Large enough that sending it with every job would be seen.
+DATA = Data.of("noise", RNG.normal(size=(500, 400)), RNG.integers(0, 2, 500))
+
+
+def dask(*arguments):
+    # The workers get the functions of this file by name.
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    return subprocess.Popen(
+        [sys.executable, "-m", "dask", *arguments],
+        env={**os.environ, "PYTHONPATH": path, "DASK_DISTRIBUTED__ADMIN__LOG_LENGTH": "10"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Address of a scheduler, and its workers."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"tcp://127.0.0.1:{port}"
+    quiet = ("--host", "127.0.0.1", "--no-dashboard")
+    scheduler = dask("scheduler", "--port", str(port), *quiet)
+    workers = [dask("worker", address, "--nthreads", "1", "--no-nanny", *quiet) for _ in range(2)]
+    try:
+        with connected(address, timeout=60) as client:
+            client.wait_for_workers(2, timeout=60)
+        yield address, workers
+    finally:
+        for process in (*workers, scheduler):
+            process.kill()
+            process.wait()
+
+
+def slow(data, seconds, units):
+    time.sleep(seconds)
+    return [Record(unit, {"sum": {"all": float(data.X.sum())}}, host={"pid": os.getpid()}) for unit in units]
+
+
+def jobs_of(function, n, argument=None):
+    units = [
+        Unit(function.__name__, "noise", DATA.checksum, *[""] * 5, 0, k, "", 0, "", "") for k in range(n)
+    ]
+    return [Job(function, DATA.checksum, argument, (unit,)) for unit in units]
+
+
+def test_cluster_gives_the_same(cluster):
+    jobs = plan_scores(DATA, {"none": None, "r": RandomSelector(5)}, {"nb": GaussianNB()}, Protocol(8))
+    with Store(":memory:") as here, Store(":memory:") as there, connected(cluster[0]) as client:
+        run(jobs, [DATA], here)
+        with joblib.parallel_config("dask", client=client):
+            assert run(jobs, [DATA], there) == Outcome(16, 0, 16, 0)
+            assert run(jobs, [DATA], there) == Outcome(16, 16, 0, 0)
+        assert here.sql(RESULTS) == there.sql(RESULTS)
+        workers = there.sql("SELECT DISTINCT json_extract(about_host, '$.pid') FROM runs")
+        assert os.getpid() not in [pid for (pid,) in workers]
+
+
+def test_data_travels_once(cluster, monkeypatch):
+    pickled = []
+    monkeypatch.setattr(
+        Data, "__getstate__", lambda self: (pickled.append(1), self.__dict__)[1], raising=False
+    )
+    with Store(":memory:") as store, connected(cluster[0]) as client:
+        with joblib.parallel_config("dask", client=client):
+            run(jobs_of(slow, 12, 0.0), [DATA], store)
+        assert len(store.records()) == 12
+    assert len(pickled) == 1
+
+
+def test_killed_worker_loses_nothing(cluster):
+    address, workers = cluster
+    killed = []
+
+    def kill(finished, failed, wanted):
+        if finished == 4 and not killed:
+            workers[0].send_signal(signal.SIGKILL)
+            killed.append(finished)
+
+    with Store(":memory:") as store, connected(address) as client:
+        with joblib.parallel_config("dask", client=client):
+            assert run(jobs_of(slow, 24, 0.05), [DATA], store, progress=kill) == Outcome(24, 0, 24, 0)
+        assert killed == [4]
+        assert len(client.scheduler_info()["workers"]) == 1
+        values = {record.scores["sum"]["all"] for record in store.records()}
+        assert values == {float(DATA.X.sum())}
+
+
+def test_address_that_does_not_answer():
+    with socket.socket() as silent:  # somebody is there, who says nothing
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        mute = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        for address in (mute, "tcp://127.0.0.1:9", "nonsense://x", "no-such-host.invalid:8786"):
+            with pytest.raises(ClusterError, match=f"No Dask scheduler answers at {address}"):
+                connected(address, 1).__enter__()

@@ -113,7 +113,7 @@ def _two_parts(y: NDArray[np.intp], size: int, rng: np.random.Generator) -> list
 
 
 def _worth(selector: Any) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Scores, their units per unit of the cube root of the gain, and which of them are clear enough to tell."""
+    """Scores, how many units of them one of the cube root of the gain is worth, and which are clear."""
     z = np.nan_to_num(selector.scores_)
     above = np.cbrt(selector.gains_) - np.cbrt(selector.expected_gains_)
     with np.errstate(divide="ignore", invalid="ignore"):

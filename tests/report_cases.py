@@ -78,3 +78,71 @@ def selection(names, *, n_kept=None):
         },
         "stability": {"value": 0.9, "low": 0.8, "high": 0.97},
     }
+
+
+def comparison(methods, *, classifiers=("rf", "nb"), sizes=("2", "5", "10", "own"), feature="age"):
+    """A comparison as `Comparison.to_dict()` gives it; the first method is the best."""
+    rows = []
+    for classifier in classifiers:
+        for i, method in enumerate(("none", *methods)):
+            for size in ("all",) if method == "none" else sizes:
+                n = {"all": 30.0, "own": 6.5}.get(size) or float(size)
+                mean = 0.92 - 0.01 * abs(i - 1) - 0.2 / n - (0.02 if classifier == "nb" else 0)
+                best = i == 1 and size == "10"
+                rows.append(
+                    {
+                        "dataset": "wine",
+                        "method": method,
+                        "classifier": classifier,
+                        "size": size,
+                        "scorer": "accuracy",
+                        "n": 50,
+                        "mean": mean + (0.015 if best else 0),
+                        "deviation": 0.02,
+                        "lower": mean - 0.02,
+                        "upper": mean + 0.02,
+                        "n_features": n,
+                        "stability": None if method == "none" else 0.9 - 0.05 * i,
+                        "stability_lower": None,
+                        "stability_upper": None,
+                        "select_seconds": None if method == "none" else 0.123 * i,
+                        "fit_seconds": 0.5,
+                        "best": best,
+                        "p_best": None if best else 0.3 if i < 3 else 0.001,
+                        "p_none": None if method == "none" else 0.04 * i,
+                        "n_failed": int(i == 2),
+                    }
+                )
+    return {
+        "about": {
+            "dataset": "wine",
+            "n_rows": 178,
+            "n_features": 30,
+            "classes": ["1", "2", "3"],
+            "features": [feature],
+            "cv": "10 stratified folds",
+            "repeats": 5,
+            "sizes": [2, 5, 10, "own"],
+            "scoring": ["accuracy"],
+            "random_state": 0,
+            "store": None,
+            "software": "foresift 0.1.0, scikit-learn 1.9",
+        },
+        "rows": rows,
+        "failures": [
+            {
+                "dataset": "wine",
+                "method": methods[0],
+                "classifier": "rf",
+                "error": f"ValueError: {feature}",
+                "count": 2,
+            }
+        ],
+        "selected": {method: {"5": {feature: 1.0, "colour": 0.62}} for method in methods},
+        "ranks": {
+            "methods": list(methods),
+            "mean_ranks": [1.2 + 0.8 * i for i in range(len(methods))],
+            "critical_difference": 1.1,
+            "n": 20,
+        },
+    }

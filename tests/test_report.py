@@ -6,13 +6,14 @@ import hashlib
 import json
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import pytest
 import report_cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foresift.report import selection_html
+from foresift.report import comparison_html, selection_html
 
 MARKUP = st.lists(
     st.sampled_from(
@@ -74,6 +75,15 @@ def test_names_never_become_markup(names):
     assert page.inside["script"] == harmless.inside["script"]
 
 
+@settings(max_examples=40, deadline=None)
+@given(st.lists(MARKUP.filter(bool), min_size=2, max_size=4, unique=True), MARKUP)
+def test_names_in_a_comparison_never_become_markup(names, feature):
+    page = Page(comparison_html(report_cases.comparison(names, feature=feature)))
+    harmless = [f"n{i}" for i in range(len(names))]
+    assert page.tags == Page(comparison_html(report_cases.comparison(harmless, feature="f"))).tags
+    assert not any(name.startswith("on") or name in ("style", "srcdoc", "action") for name, _ in page.values)
+
+
 def test_names_are_shown_as_they_are():
     page = Page(selection_html(report_cases.selection(report_cases.HOSTILE)))
     for name in report_cases.HOSTILE[:8]:
@@ -107,7 +117,7 @@ def test_can_be_written_as_utf8():
     assert Page(html).data["name"] == ["lone \ud800 surrogate", "nul \x00"]
 
 
-@pytest.mark.parametrize(("n_features", "megabytes"), [(200, 0.5), (10_000, 3), (40_000, 3)])
+@pytest.mark.parametrize(("n_features", "megabytes"), [(200, 0.5), (10_000, 3), (40_000, 3.2)])
 def test_stays_small(n_features, megabytes):
     names = [f"a column with a rather long name {i}" for i in range(n_features)]
     html = selection_html(report_cases.selection(names, n_kept=n_features // 3))
@@ -168,10 +178,32 @@ def test_whatever_is_not_known_is_left_out(value):
         assert not re.search(r"\b(None|nan|null|inf)\b", page.text), path
 
 
+@pytest.mark.parametrize("value", [None, "missing"], ids=["null", "missing"])
+def test_whatever_is_not_known_of_a_comparison_is_left_out(value):
+    d = report_cases.comparison(["gain", "relieff"], classifiers=["nb"], sizes=["2", "own"])
+    for path in places(d):
+        if path[-1] not in ("age", "colour", "methods", "mean_ranks", "critical_difference", "2", "5"):
+            page = Page(comparison_html(put(d, path, value)))
+            assert not re.search(r"\b(None|nan|null|inf)\b", page.text), path
+    assert "no results" in Page(comparison_html({})).text
+
+
+def test_a_comparison_says_which_is_best_and_how_sure_that_is():
+    d = report_cases.comparison(["gain", "relieff", "random"], classifiers=["rf"], sizes=["10"])
+    text = Page(comparison_html(d)).text
+    assert "gain with 10 columns does best: accuracy 91.5 % (88.0 % to 92.0 %) with rf." in text
+    assert "1 of the 3 others is worse than luck explains." in text
+    for row in d["rows"]:
+        row["p_best"] = None if row["best"] else 0.5
+    assert "It cannot be told from any of the others." in Page(comparison_html(d)).text
+    d["rows"][0]["mean"] = 0.99
+    assert "No selection does better than all columns: accuracy 99.0 %" in Page(comparison_html(d)).text
+
+
 def test_nothing_is_known():
     page = Page(selection_html({"features": [{"name": "a"}, {"name": "b"}]}))
     assert "0 of 2 columns kept" in page.text
-    assert page.data["sizes"] == [0]
+    assert page.data["sizes"] == []
     assert "of 0 columns kept" in Page(selection_html({})).text
 
 
@@ -189,10 +221,10 @@ def test_infinite_and_negative_scores_are_drawn():
 @pytest.mark.parametrize(
     ("value", "low", "high", "says"),
     [
-        (0.01, -0.01, 0.03, "No difference can be shown: +1.0 % (−1.0 % to +3.0 %)"),  # noqa: RUF001
-        (0.02, 0.01, 0.03, "The smaller model is better: +2.0 %"),
+        (0.01, -0.01, 0.03, "No difference can be shown: +1.0 (−1.0 to +3.0) points, and 0"),  # noqa: RUF001
+        (0.02, 0.01, 0.03, "The smaller model is better: +2.0 (+1.0 to +3.0) points."),
         (-0.02, -0.03, -0.01, "The smaller model is worse"),
-        (0.01, None, None, "Difference, kept less all: +1.0 %."),
+        (0.01, None, None, "Difference, kept less all: +1.0 points."),
         (None, None, None, "How far the two differ is not known."),
     ],
 )
@@ -204,7 +236,9 @@ def test_the_check_in_words(value, low, high, says):
 
 def test_order_of_the_list_can_be_told():
     d = report_cases.selection(["a", "b", "c", "d"])
-    assert Page(selection_html(d)).data["order"] == [0, 1, 3, 2]  # c tells the same as a, so it comes last
+    d["features"][1].update(kept=False)
+    d["features"][3].update(kept=True)
+    assert Page(selection_html(d)).data["order"] == [0, 3, 1, 2]  # what was kept comes first
     d["curve"]["order"] = ["c", "a", "b", "d"]
     assert Page(selection_html(d)).data["order"] == [2, 0, 1, 3]
 
@@ -245,3 +279,39 @@ def test_contrast(mode):
     assert contrast(colours["on-accent"], colours["accent"]) >= 4.5
     for drawn in ("grey", "accent", "mark"):  # lines, bars, borders of controls
         assert contrast(colours[drawn], colours["card"]) >= 3, drawn
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        selection_html(report_cases.selection(["a", "b", "c", "d"])),
+        comparison_html(report_cases.comparison(["gain", "relieff"])),
+    ],
+    ids=["selection", "comparison"],
+)
+def test_everything_has_a_name_for_those_who_do_not_see_it(html):
+    tags = [(tag, dict(attributes)) for tag, attributes in re_tags(html)]
+    headings = [int(tag[1]) for tag, _ in tags if re.fullmatch("h[1-6]", tag)]
+    assert headings.count(1) == 1
+    assert headings[0] == 1
+    assert all(after - before <= 1 for before, after in pairwise(headings))
+    assert all(a.get("aria-label") or a.get("aria-hidden") == "true" for tag, a in tags if tag == "svg")
+    labels = {a.get("for") for tag, a in tags if tag == "label"}
+    wrapped = set(re.findall(r'<label[^>]*>[^<]*<input[^>]*id="(\w+)"', html))
+    fields = {a["id"] for tag, a in tags if tag in ("input", "textarea") and "id" in a}
+    assert fields <= labels | wrapped
+    body = html.split("<template", 1)[0] + html.split("</template>", 1)[-1]
+    assert body.count("<table") == body.count("<caption")
+    assert 'lang="en"' in html
+
+
+def re_tags(html):
+    """Tags with their attributes and values, in order."""
+    found = []
+
+    class Tags(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            found.append((tag, attrs))
+
+    Tags().feed(html)
+    return found

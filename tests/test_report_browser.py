@@ -4,12 +4,15 @@ import ast
 import os
 import re
 import shutil
+from html import escape
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import report_cases
 
-from foresift.report import selection_html
+from foresift.report import comparison_html, selection_html
 
 sync_api = pytest.importorskip(
     "playwright.sync_api", reason="Playwright drives the browser: pip install playwright"
@@ -57,11 +60,16 @@ def open_page(browser, tmp_path):
         pages.append(page)
         return page
 
+    open_html.said, open_html.asked = said, asked
     yield open_html
     for page in pages:
         page.close()
     assert said == []
-    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert outside(asked) == []
+
+
+def outside(urls):
+    return [url for url in urls if not url.startswith(("file:", "data:"))]
 
 
 def names_shown(page):
@@ -131,6 +139,7 @@ def test_details_follow_pointer_and_focus(open_page):
     details = page.locator("#details")
     assert not details.is_visible()
     page.locator("#ranking tbody tr").nth(4).hover()
+    details.wait_for()
     text = details.inner_text()
     assert text.split("\n")[0] == "column_4"
     assert "By chance" in text
@@ -153,13 +162,40 @@ def test_a_size_makes_the_list_and_marks_the_rows(open_page):
     assert ast.literal_eval(value().removeprefix("features = ")) == NAMES[:4]
     assert page.locator("tr.listed").count() == 4
     page.locator("#curve .hit").nth(1).click()
-    assert page.locator("#chosen").inner_text().startswith("2 columns: 80.0 %")
+    assert page.locator("#chosen").inner_text().startswith("2 columns: 80.0\xa0%")
     assert ast.literal_eval(value().removeprefix("features = ")) == NAMES[:2]
     assert page.locator("tr.listed").count() == 2
     page.locator("#size").press("ArrowRight")
     page.locator("#size").press("ArrowRight")
-    assert ast.literal_eval(value().removeprefix("features = ")) == [*NAMES[:4], *NAMES[5:], NAMES[4]]
+    assert ast.literal_eval(value().removeprefix("features = ")) == NAMES
     assert page.locator("#size").get_attribute("aria-valuetext").startswith("13 columns")
+
+
+@pytest.mark.parametrize("n_kept", [0, 3])
+def test_what_was_kept_is_the_list_even_if_that_size_was_not_measured(open_page, n_kept):
+    d = report_cases.selection(NAMES, n_kept=4)
+    for i, feature in enumerate(d["features"]):
+        feature["kept"] = i < n_kept
+    d["curve"]["chosen"] = n_kept
+    page = open_page(selection_html(d))
+    value = page.locator("#list").input_value
+    assert ast.literal_eval(value().removeprefix("features = ")) == NAMES[:n_kept]
+    assert page.locator("#chosen").inner_text().startswith(f"{n_kept} columns were kept")
+    assert page.locator(".point.now").count() == 0
+    page.locator("#curve .hit").nth(0).click()
+    assert ast.literal_eval(value().removeprefix("features = ")) == NAMES[:1]
+
+
+def test_in_a_notebook_it_lives_in_a_frame_that_may_do_little(open_page):
+    report = escape(selection_html(report_cases.selection(NAMES)), quote=True)
+    page = open_page(
+        f'<!doctype html><iframe sandbox="allow-scripts" srcdoc="{report}" height="800"></iframe>'
+    )
+    frame = page.frame_locator("iframe")
+    frame.locator("th.name button.sort").click()
+    assert frame.locator("#ranking tbody .label").first.inner_text() == "apple"
+    frame.locator("#copy").click()
+    assert frame.locator("#copied").inner_text() in ("Copied.", "Press Ctrl+C to copy.")
 
 
 def test_the_copied_list_is_python_whatever_the_names(open_page, browser):
@@ -191,6 +227,53 @@ def test_hostile_names_show_as_text(open_page):
     assert page.evaluate("document.scripts.length") == 2
     shown = page.locator("#ranking tbody .label").evaluate_all("all => all.map(one => one.textContent)")
     assert shown[:8] == names[:8]
+
+
+@pytest.fixture
+def listener():
+    """The address of a server on this machine, and what it was asked for."""
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_error(404)
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", asked
+        server.shutdown()
+
+
+def test_what_is_forbidden_would_be_seen(open_page, listener):
+    """These tests can fail: the same page without its policy asks and speaks."""
+    address, arrived = listener
+    evil = f'<img src="{address}/x.png"><script>console.log("here")</script></main>'
+    html = selection_html(report_cases.selection(NAMES)).replace("</main>", evil)
+    open_page(html.replace("http-equiv", "data-none")).wait_for_load_state("networkidle")
+    assert "here" in open_page.said
+    assert outside(open_page.asked) == [f"{address}/x.png"]
+    assert arrived == ["/x.png"]
+    open_page.said.clear()
+    open_page.asked.clear()
+
+
+def test_the_policy_stops_what_should_never_have_come_in(open_page, listener):
+    """Even if something in the page were not escaped, it could neither run nor ask."""
+    address, arrived = listener
+    evil = f'<img src="{address}/x.png" onerror="bad=1"><script>bad=1</script><style>p{{color:red}}</style>'
+    page = open_page(selection_html(report_cases.selection(NAMES)).replace("</main>", evil + "</main>"))
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("typeof bad") == "undefined"
+    assert page.evaluate("getComputedStyle(document.querySelector('.note')).color") != "rgb(255, 0, 0)"
+    assert arrived == []
+    assert len(open_page.said) >= 3
+    assert all("Content Security Policy" in text for text in open_page.said)
+    open_page.said.clear()
+    open_page.asked.clear()  # the attempt, which Chromium counts before it stops it
 
 
 def test_thousands_of_columns_come_in_portions(open_page):
@@ -234,6 +317,33 @@ def test_prints(open_page):
     assert page.locator("details:not([open])").count() == 0
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("#ranking tbody tr").count() == 50
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_a_comparison_can_be_sorted_and_its_curves_picked(open_page, width, scheme):
+    methods = ["relevance", "forest-gain", *report_cases.HOSTILE[:2], "x" * 80]
+    page = open_page(comparison_html(report_cases.comparison(methods)), width=width, scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    table = page.locator("table.compare").first
+    scores = table.locator("td.score").evaluate_all("all => all.map(one => Number(one.dataset.value))")
+    assert scores == sorted(scores, reverse=True)
+    table.locator("th.score button").click()
+    assert (
+        table.locator("td.score").evaluate_all("all => all.map(one => Number(one.dataset.value))")
+        == scores[::-1]
+    )
+    table.locator("th.stability button").press("Enter")
+    stability = table.locator("td.stability").evaluate_all("all => all.map(one => one.dataset.value)")
+    assert stability[-1] == ""  # no selection has none, and comes last
+    known = [float(value) for value in stability[:-1]]
+    assert known == sorted(known, reverse=True)
+    chart = page.locator(".lines-chart").first
+    assert chart.locator(".series.now").get_attribute("data-line") == "0"
+    chart.locator("button", has_text="forest-gain").click()
+    assert chart.locator(".series.now").get_attribute("data-line") == "1"
+    assert chart.locator("button[aria-pressed=true]").inner_text() == "forest-gain"
+    if SHOTS:
+        page.screenshot(path=Path(SHOTS, f"comparison-{scheme}-{width}.png"), full_page=True)
 
 
 def test_without_a_script_everything_can_be_read(browser, tmp_path):

@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 
 __all__ = [
     "DASH",
+    "PERCENT",
+    "PERCENT_SIGN",
     "Scale",
     "decimals_for",
+    "difference_text",
     "finite",
     "metric_text",
     "number_text",
@@ -22,6 +25,7 @@ __all__ = [
     "with_interval",
 ]
 
+PERCENT_SIGN = "\N{NO-BREAK SPACE}%"
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"  # what stands where there is no number
 PERCENT = {"accuracy", "balanced accuracy", "balanced_accuracy"}  # metrics that are shares of rows
@@ -118,14 +122,14 @@ def number_text(value: Any, decimals: int) -> str:
 
 
 def share_text(value: Any) -> str:
-    """Write a share in percent.
+    r"""Write a share in percent.
 
     Examples
     --------
     >>> share_text(0.25)
-    '25 %'
+    '25\xa0%'
     """
-    return DASH if unknown(value) else f"{100 * value:.0f} %"
+    return DASH if unknown(value) else f"{100 * value:.0f}{PERCENT_SIGN}"
 
 
 def pvalue_text(value: Any) -> str:
@@ -141,29 +145,41 @@ def pvalue_text(value: Any) -> str:
     return "< 0.001" if value < 0.001 else number_text(value, 3)
 
 
-def metric_text(metric: str | None, value: Any, *, signed: bool = False) -> str:
-    """Write the score of a classifier as people say it: accuracies in percent.
+def metric_text(metric: str | None, value: Any) -> str:
+    r"""Write the score of a classifier as people say it: accuracies in percent.
 
     Examples
     --------
-    >>> metric_text("accuracy", 0.925), metric_text("log loss", 0.4), metric_text("gain", 0.01, signed=True)
-    ('92.5 %', '0.400', '+0.010')
+    >>> metric_text("accuracy", 0.925), metric_text("log loss", 0.4)
+    ('92.5\xa0%', '0.400')
+    """
+    if (metric or "") not in PERCENT:
+        return number_text(value, 3)
+    return DASH if unknown(value) else number_text(100 * value, 1) + PERCENT_SIGN
+
+
+def difference_text(metric: str | None, value: Any) -> str:
+    """Write a difference of two such scores, with its sign and without a unit: of accuracies in points.
+
+    Examples
+    --------
+    >>> difference_text("accuracy", 0.012), difference_text("log loss", 0.4)
+    ('+1.2', '+0.400')
     """
     percent = (metric or "") in PERCENT
-    text = number_text(None if value is None else 100 * value if percent else value, 1 if percent else 3)
-    sign = "+" if signed and value is not None and value > 0 else ""
-    return f"{sign}{text} %" if percent and text != DASH else sign + text
+    text = number_text(None if unknown(value) else 100 * value if percent else value, 1 if percent else 3)
+    return f"+{text}" if not unknown(value) and value > 0 else text
 
 
 def tick_text(metric: str | None, value: float) -> str:
-    """Write the score of a classifier at a tick, in as few digits as it has.
+    r"""Write the score of a classifier at a tick, in as few digits as it has.
 
     Examples
     --------
     >>> tick_text("accuracy", 0.9), tick_text("log loss", 0.25)
-    ('90 %', '0.25')
+    ('90\xa0%', '0.25')
     """
-    text = f"{100 * value:g} %" if (metric or "") in PERCENT else f"{value:g}"
+    text = f"{100 * value:g}{PERCENT_SIGN}" if (metric or "") in PERCENT else f"{value:g}"
     return text.replace("-", MINUS)
 
 

@@ -34,6 +34,7 @@ from foresift.sampling import (
     ConfidenceSampling,
     FixedSampling,
     Sampling,
+    SoftSampling,
     checked_weights,
     named_sampling,
     weights_by,
@@ -115,6 +116,9 @@ class SiftForestClassifier(TreeClassifier):
     mean_interval_sizes_ : ndarray of shape (n_updates,)
         Mean size of the intervals after every `update_every` trees, and after the last (Figure 5). The first
         may be huge: little more than one observation tells next to nothing.
+    weight_changes_ : ndarray of shape (n_updates,)
+        How far each of these updates moved the distribution of a sampling that learns: the share of the draws
+        that fall on other columns than before.
     feature_importances_ : ndarray of shape (n_features,)
         Mean decrease of impurity; `foresift.importance` has better measures.
     oob_score_ : float
@@ -337,11 +341,13 @@ class SiftForestClassifier(TreeClassifier):
             sampling.update()
         uniform = np.full(n_features, 1 / n_features)
         self.feature_weights_ = uniform if sampling.weights is None else sampling.weights
-        for name in ("confidence_intervals_", "mean_interval_sizes_"):
+        for name in ("confidence_intervals_", "mean_interval_sizes_", "weight_changes_"):
             self.__dict__.pop(name, None)  # of an earlier fit
         if isinstance(sampling, ConfidenceSampling):
             self.confidence_intervals_ = sampling.intervals
             self.mean_interval_sizes_ = np.array(sampling.sizes)
+        if isinstance(sampling, ConfidenceSampling | SoftSampling):
+            self.weight_changes_ = np.array(sampling.changes)
 
     @property
     def feature_gains_(self) -> NDArray[np.float64]:

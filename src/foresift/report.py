@@ -10,12 +10,12 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from foresift import selection_view
+from foresift import comparison_view, selection_view
 
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["selection_html"]
+__all__ = ["comparison_html", "selection_html"]
 
 # A lone surrogate cannot be written as UTF-8; of control characters HTML has only white space.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
@@ -52,6 +52,30 @@ def selection_html(d: dict[str, Any]) -> str:
     return _render("selection.html", selection_view.view(d))
 
 
+def comparison_html(d: dict[str, Any]) -> str:
+    """Make the report of a comparison of methods.
+
+    Parameters
+    ----------
+    d : dict
+        What `Comparison.to_dict()` returns. Where several data sets were compared, the entry `ranks`, a dict
+        of `methods`, `mean_ranks`, `critical_difference` and `n`, adds a critical difference diagram.
+
+    Returns
+    -------
+    str
+        An HTML document, as `selection_html` makes it.
+
+    Examples
+    --------
+    >>> row = {"method": "relieff", "classifier": "nb", "size": "3", "scorer": "accuracy", "mean": 0.9}
+    >>> html = comparison_html({"about": {"dataset": "wine"}, "rows": [row | {"n_features": 3.0}]})
+    >>> "relieff with 3 columns does best" in html
+    True
+    """
+    return _render("comparison.html", comparison_view.view(d))
+
+
 def _render(template: str, view: dict[str, Any]) -> str:
     """Fill a template; the policy in it admits our one style sheet and our one script, by their hashes."""
     style, script = _asset("report.css"), _asset("report.js")
@@ -82,10 +106,13 @@ def _asset(name: str) -> str:
 def _environment() -> jinja2.Environment:
     import jinja2
 
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader("foresift"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    # Jinja's own filter writes "Roc auc".
+    environment.filters["capital"] = lambda text: text[:1].upper() + text[1:]
+    return environment

@@ -24,6 +24,7 @@ __all__ = [
     "checked_weights",
     "draw_columns",
     "inside_intervals",
+    "moved",
     "named_sampling",
     "weights_by",
 ]
@@ -82,6 +83,8 @@ class ConfidenceSampling:
         Intervals at the last update.
     sizes : list of float
         Mean size of the intervals at every update; NaN as long as there are none.
+    changes : list of float
+        How far every update moved the weights; see `moved`.
     """
 
     learns = True
@@ -94,6 +97,7 @@ class ConfidenceSampling:
         self.intervals = np.full((n_features, 2), np.nan)
         self.weights = None if start is None else inside_intervals(self.intervals, start)
         self.sizes: list[float] = []
+        self.changes: list[float] = []
 
     def learn(self, tables: Sequence[NodeTable]) -> None:
         """Add the gains of trees."""
@@ -101,8 +105,10 @@ class ConfidenceSampling:
 
     def update(self) -> None:
         """Work out intervals and weights anew."""
+        before = self.weights
         self.intervals = self.sums.intervals(self.unit, self.confidence)
         self.weights = inside_intervals(self.intervals, self.start)
+        self.changes.append(moved(before, self.weights))
         sizes = self.intervals[:, 1] - self.intervals[:, 0]
         known = ~np.isnan(sizes)
         self.sizes.append(float(sizes[known].mean()) if known.any() else float("nan"))
@@ -117,6 +123,11 @@ class SoftSampling:
         Number of features.
     start : float
         Weight of every feature before the first tree: C times the entropy of the whole data.
+
+    Attributes
+    ----------
+    changes : list of float
+        How far every update moved the weights; see `moved`.
     """
 
     learns = True
@@ -124,6 +135,7 @@ class SoftSampling:
     def __init__(self, n_features: int, start: float) -> None:
         self.totals = np.full(n_features, start)
         self.weights: NDArray[np.float64] | None = None
+        self.changes: list[float] = []
 
     def learn(self, tables: Sequence[NodeTable]) -> None:
         """Add what each feature gained in trees, every split by its share of the rows."""
@@ -132,8 +144,34 @@ class SoftSampling:
 
     def update(self) -> None:
         """Scale the totals to a sum of one."""
-        total = self.totals.sum()
+        before, total = self.weights, self.totals.sum()
         self.weights = self.totals / total if total > 0 else None
+        self.changes.append(moved(before, self.weights))
+
+
+def moved(before: NDArray[np.float64] | None, after: NDArray[np.float64] | None) -> float:
+    """Total variation distance of two distributions: the share of the draws that fall elsewhere.
+
+    Parameters
+    ----------
+    before, after : ndarray of shape (n_features,) or None
+        Weights that sum to one; None is uniform.
+
+    Returns
+    -------
+    float
+        0 if they are the same, 1 if they have nothing in common.
+
+    Examples
+    --------
+    >>> round(moved(None, np.array([0.5, 0.3, 0.1, 0.1])), 3)
+    0.3
+    """
+    if after is None:
+        before, after = after, before
+    if after is None:
+        return 0.0
+    return float(np.abs(after - (1 / len(after) if before is None else before)).sum() / 2)
 
 
 def named_sampling(

@@ -1,27 +1,29 @@
-"""What the report of a selection shows, worked out from the selection's dictionary: texts and coordinates."""
+"""What the report of a selection shows, worked out from its dictionary: texts and coordinates."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
-from itertools import pairwise
 from typing import Any
 
 from foresift.drawing import (
     DASH,
+    PERCENT,
+    PERCENT_SIGN,
     Scale,
     decimals_for,
+    difference_text,
     metric_text,
     number_text,
     pvalue_text,
     share_text,
     shortened,
-    tick_text,
-    ticks,
     unknown,
     with_interval,
 )
+from foresift.size_curve import curves, hit_areas, known_points
 
 __all__ = ["FIRST_ROWS", "MOST_FEATURES", "view"]
 
@@ -29,9 +31,8 @@ FIRST_ROWS = 200  # rows that stand in the document, for paper and where no scri
 PAGE = 50  # rows that the script shows at first; it makes the others when asked for
 MOST_FEATURES = 12_000  # features that the document knows of; of more, the kept ones and the best
 MOST_LINES = 200  # lines of the tables of columns
+LONG_SENTENCE = 180  # characters, from which on it stands in smaller letters
 BAR = 200.0  # width of the drawing of a score
-WIDTH, HEIGHT = 640.0, 280.0  # of the curve, with room for its labels:
-LEFT, RIGHT, TOP, BOTTOM = 58.0, 14.0, 12.0, 56.0
 OPTIONAL = ("interval", "chance", "pvalue", "frequency")  # what not every method gives
 ERRORS = {
     "fdr": "of the columns called relevant, no more than {} are expected to be so by mistake",
@@ -78,11 +79,12 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
     curve = _curve(d.get("curve"))
     return {
         "title": _title(d, data),
-        "source": shortened(d.get("source") or ""),
-        "target": shortened(data["target"]) if data.get("target") is not None else None,
+        "source": _file(d),
+        "target": shortened(data["target"]) if data.get("target") else None,
         "created": (d.get("created") or "")[:10],
         "version": d.get("foresift"),
         "sentence": d.get("sentence") or "",
+        "long": len(d.get("sentence") or "") > LONG_SENTENCE,
         "tiles": _tiles(d, data, n_features, n_kept, known),
         "rows": rows[:FIRST_ROWS],
         "blank": _rows([{"name": ""}])[0],
@@ -104,9 +106,7 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         "most_lines": MOST_LINES,
         "error": _error(method),
         "made": _made(d, data, method),
-        "parameters": [
-            (shortened(key), shortened(value)) for key, value in (method.get("parameters") or {}).items()
-        ],
+        "parameters": _parameters(method),
         "cite": _cite(d, method),
         "in_script": _for_script(features, rows, d.get("curve"), n_kept),
     }
@@ -121,8 +121,13 @@ def _list(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
 
 
 def _title(d: dict[str, Any], data: dict[str, Any]) -> str:
-    target = "the target" if data.get("target") is None else shortened(data["target"])
-    return f"What matters for {target}" + (f" in {shortened(d['source'])}" if d.get("source") else "")
+    target = shortened(data["target"]) if data.get("target") else "the target"
+    return f"What matters for {target}" + (f" in {_file(d)}" if _file(d) else "")
+
+
+def _file(d: dict[str, Any]) -> str:
+    """Name of the file without its folders, which the title has no room for."""
+    return shortened(re.split(r"[/\\]", d.get("source") or "")[-1])
 
 
 def _tiles(
@@ -168,6 +173,7 @@ def _rows(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "interval": DASH if DASH in (low, high) else f"{low} to {high}",
                 "chance": chance,
                 "pvalue": pvalue_text(f.get("pvalue")),
+                "adjusted": pvalue_text(f.get("adjusted_pvalue")),
                 "frequency": share_text(f.get("frequency")),
                 "state": state,
                 "status": STATES[state][0],
@@ -195,66 +201,17 @@ def _bar(feature: dict[str, Any], scale: Scale) -> list[float | None]:
 
 
 def _curve(curve: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Places of the points, the band and the ticks of the curve."""
-    points = _points(curve)
+    """The curve on paper, and which of its points are the chosen and the best."""
+    points = known_points((curve or {}).get("points"))
     if curve is None or not points:
         return None
-    metric = curve.get("metric")
-    values = [p.get(key) for p in points for key in ("score", "low", "high")]
-    y = Scale.around(values, HEIGHT - BOTTOM, TOP)
-    sizes = [p["n"] for p in points]
-    # Sizes that double look evenly spaced only on a logarithmic scale.
-    far = math.log if min(sizes) > 0 and max(sizes) > 20 * min(sizes) else float
-    x = Scale.around([far(n) for n in sizes], LEFT + 12, WIDTH - RIGHT - 12)
-    drawn = [
-        {
-            "n": p["n"],
-            "x": x(far(p["n"])),
-            "y": y(p["score"]),
-            "low": y(_or(p.get("low"), p["score"])),
-            "high": y(_or(p.get("high"), p["score"])),
-            "text": with_interval(*(metric_text(metric, p.get(key)) for key in ("score", "low", "high"))),
-        }
-        for p in points
-    ]
-    edges = [LEFT, *((a["x"] + b["x"]) / 2 for a, b in pairwise(drawn)), WIDTH - RIGHT]
-    for point, (begin, end) in zip(drawn, pairwise(edges), strict=True):
-        point |= {"begin": round(begin, 1), "width": round(end - begin, 1)}
-    upper, lower = ([f"{p['x']},{p[key]}" for p in drawn] for key in ("high", "low"))
-    chosen = next((i for i, p in enumerate(points) if p["n"] == curve.get("chosen")), None)
+    drawn = curves([points], curve.get("metric"))
+    (line,) = drawn["lines"]
+    for point, (begin, width) in zip(line["points"], hit_areas(line["points"]), strict=True):
+        point |= {"begin": begin, "width": width}
+    start = next((i for i, p in enumerate(points) if p["n"] == curve.get("chosen")), None)
     best = max(range(len(points)), key=lambda i: points[i]["score"])
-    return {
-        "metric": _words(metric),
-        "points": drawn,
-        "line": " ".join(f"{p['x']},{p['y']}" for p in drawn),
-        "band": " ".join(upper + lower[::-1]),
-        "x_ticks": _apart(drawn, 42),
-        "y_ticks": [(y(tick), tick_text(metric, tick)) for tick in ticks(y.low, y.high, 4)],
-        "chosen": chosen,
-        "start": best if chosen is None else chosen,
-        "best": best,
-        "width": WIDTH,
-        "height": HEIGHT,
-        "left": LEFT,
-        "right": WIDTH - RIGHT,
-        "top": TOP,
-        "bottom": HEIGHT - BOTTOM,
-    }
-
-
-def _points(curve: dict[str, Any] | None) -> list[dict[str, Any]]:
-    points = (curve or {}).get("points") or []
-    known = [p for p in points if p.get("n") is not None and not unknown(p.get("score"))]
-    return sorted(known, key=lambda p: p["n"])
-
-
-def _apart(points: list[dict[str, Any]], least: float) -> list[tuple[float, str]]:
-    """Labels of the sizes that do not run into each other; the last one always has one."""
-    labels = [points[-1]]
-    for point in reversed(points[:-1]):
-        if labels[-1]["x"] - point["x"] >= least:
-            labels.append(point)
-    return [(p["x"], f"{p['n']:,}") for p in labels]
+    return drawn | line | {"metric": _words(curve.get("metric")), "best": best, "start": start}
 
 
 def _check(check: dict[str, Any] | None, n_features: int, n_kept: int) -> dict[str, Any] | None:
@@ -275,7 +232,14 @@ def _check(check: dict[str, Any] | None, n_features: int, n_kept: int) -> dict[s
         }
         for label, score in known
     ]
-    return {"metric": _words(metric), "lines": lines, "verdict": _difference(check.get("difference"), metric)}
+    folds, n_rows = check.get("n_folds"), check.get("n_rows")
+    how = [f"in {folds:,} folds" if folds else "", f"of {n_rows:,} rows" if folds and n_rows else ""]
+    return {
+        "metric": _words(metric),
+        "lines": lines,
+        "verdict": _difference(check.get("difference"), metric),
+        "how": " ".join(["Measured", *filter(None, how)]),
+    }
 
 
 def _difference(difference: dict[str, Any] | None, metric: str | None) -> str:
@@ -283,7 +247,8 @@ def _difference(difference: dict[str, Any] | None, metric: str | None) -> str:
     value, low, high = ((difference or {}).get(key) for key in ("value", "low", "high"))
     if unknown(value):
         return "How far the two differ is not known."
-    text = with_interval(*(metric_text(metric, number, signed=True) for number in (value, low, high)))
+    text = with_interval(*(difference_text(metric, number) for number in (value, low, high)))
+    text += " points" if (metric or "") in PERCENT else ""
     if low is None or high is None or unknown(low + high):
         return f"Difference, kept less all: {text}."
     if low > 0:
@@ -346,7 +311,11 @@ def _decisions(data: dict[str, Any]) -> dict[str, Any]:
 def _error(method: dict[str, Any]) -> str | None:
     """What the error rate promises, in words."""
     alpha, error = method.get("alpha"), method.get("error")
-    return ERRORS[error].format(f"{100 * alpha:g} %") if error in ERRORS and alpha is not None else None
+    return (
+        ERRORS[error].format(f"{100 * alpha:g}{PERCENT_SIGN}")
+        if error in ERRORS and alpha is not None
+        else None
+    )
 
 
 def _made(d: dict[str, Any], data: dict[str, Any], method: dict[str, Any]) -> list[tuple[str, str]]:
@@ -356,15 +325,20 @@ def _made(d: dict[str, Any], data: dict[str, Any], method: dict[str, Any]) -> li
     lines = [
         ("Data", shortened(d["source"]) if d.get("source") else None),
         ("Size", size),
-        ("Target", shortened(data["target"]) if data.get("target") is not None else None),
+        ("Target", shortened(data["target"]) if data.get("target") else None),
         ("Method", method.get("title") or method.get("key")),
         ("Name on the command line", method.get("key")),
         ("Seed", d.get("seed")),
         ("Time", None if seconds is None else f"{seconds:,.1f} s"),
-        ("Made", (d.get("created") or "").replace("T", " ") or None),
+        ("Made", (d.get("created") or "").replace("T", " ").replace("+00:00", " UTC") or None),
         ("foresift", d.get("foresift")),
     ]
     return [(label, str(value)) for label, value in lines if value is not None]
+
+
+def _parameters(method: dict[str, Any]) -> list[tuple[str, str]]:
+    parameters = (method.get("parameters") or {}).items()
+    return [(shortened(key), f"{v:.6g}" if isinstance(v, float) else shortened(v)) for key, v in parameters]
 
 
 def _cite(d: dict[str, Any], method: dict[str, Any]) -> list[str]:
@@ -386,8 +360,7 @@ def _for_script(
     features: list[dict[str, Any]], rows: list[dict[str, Any]], curve: dict[str, Any] | None, n_kept: int
 ) -> dict[str, Any]:
     """Columns of the table as the script wants them: texts, and what to sort by."""
-    cells = ("kind", "rank", "score", "interval", "chance", "pvalue", "frequency", "with")
-    points = [p["n"] for p in _points(curve)]
+    cells = ("kind", "rank", "score", "interval", "chance", "pvalue", "adjusted", "frequency", "with")
     return {
         "page": PAGE,
         "step": FIRST_ROWS,
@@ -401,7 +374,8 @@ def _for_script(
             **{key: [_key(f.get(key)) for f in features] for key in ("rank", "score", "pvalue", "frequency")},
             "status": [STATES[row["state"]][1] for row in rows],
         },
-        "sizes": points or [n_kept],
+        "sizes": [p["n"] for p in known_points((curve or {}).get("points"))],
+        "chosen": n_kept,
         "order": _order(features, (curve or {}).get("order")),
     }
 
@@ -414,11 +388,9 @@ def _key(value: Any) -> float | None:
 
 
 def _order(features: list[dict[str, Any]], names: list[Any] | None) -> list[int]:
-    """In which order features enter a list of a given size: as told, else the kept, then what tells more."""
+    """In which order features enter a list of a given size: as told, else the kept and then by rank."""
     place = {name: i for i, name in enumerate(names or [])}
-
-    def key(i: int) -> tuple[float, bool, bool, int]:
-        f = features[i]
-        return place.get(f["name"], math.inf), not f.get("kept"), f.get("redundant_with") is not None, i
-
-    return sorted(range(len(features)), key=key)
+    return sorted(
+        range(len(features)),
+        key=lambda i: (place.get(features[i]["name"], math.inf), not features[i].get("kept"), i),
+    )

@@ -61,6 +61,16 @@
       body.append(...[...body.rows].sort((a, b) => compare(value(a), value(b), down)));
     });
   }
+  /* Curves of many methods: one at a time stands out. */
+  for (const chart of document.querySelectorAll(".lines-chart")) {
+    const buttons = chart.querySelectorAll("button[data-line]"), lines = chart.querySelectorAll("g[data-line]");
+    chart.addEventListener("click", (event) => {
+      const wanted = event.target.closest("[data-line]");
+      if (!wanted) return;
+      for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.line === wanted.dataset.line));
+      for (const line of lines) line.classList.toggle("now", line.dataset.line === wanted.dataset.line);
+    });
+  }
   if (data.name) ranking();
 
   function ranking() {
@@ -150,7 +160,7 @@
       const i = Number(row.dataset.i), cells = data.cells;
       const lines = [
         ["Rank", cells.rank[i]], ["Kind", cells.kind[i]], ["Score", cells.score[i]],
-        ["Interval", cells.interval[i]], ["By chance", cells.chance[i]], ["p-value", cells.pvalue[i]],
+        ["Interval", cells.interval[i]], ["By chance", cells.chance[i]], ["p-value", cells.pvalue[i]], ["Adjusted", cells.adjusted[i]],
         ["Chosen in", cells.frequency[i]], ["Verdict", data.status[data.state[i]]], ["Same as", cells.with[i]],
       ];
       const title = document.createElement("strong"), list = document.createElement("dl");
@@ -182,16 +192,21 @@
     const rowAt = (event) => event.target.closest("tbody tr");
     body.addEventListener("focusin", (event) => tell(rowAt(event)));
     body.addEventListener("focusout", hide);
-    let at = "";
+    let at = "", over = null, timer = 0;
     body.addEventListener("mousemove", (event) => {
-      /* Rows that move under a resting pointer are none of its business. */
+      /* Rows that move under a resting pointer are none of its business; one that passes by wants no details. */
       const now = `${event.screenX},${event.screenY}`, row = rowAt(event);
-      if (row && at !== now && row.getAttribute("aria-describedby") === null) tell(row);
+      if (at === now || row === over) return;
       at = now;
+      over = row;
+      clearTimeout(timer);
+      timer = setTimeout(() => { if (row && row.isConnected) tell(row); }, 250);
     });
     /* When the pointer leaves, the row with the focus, if there is one, has its details back. */
     const leave = (event) => {
       const row = document.activeElement.closest("#ranking tbody tr");
+      clearTimeout(timer);
+      over = null;
       if (details.hidden || details.contains(event.relatedTarget)) return;
       if (row) tell(row);
       else hide();
@@ -213,18 +228,19 @@
 
     /* A size, chosen on the curve or with the slider, makes the list; the table marks what is in it. */
     const size = $("size"), curve = $("curve"), list = $("list");
-    const choose = (at) => {
-      const chosen = data.order.slice(0, data.sizes[at]);
+    const make = (n) => {
+      const chosen = data.order.slice(0, n);
       listed = new Set(chosen);
       for (const [i, row] of rows) row.classList.toggle("listed", listed.has(i));
       /* JSON's strings and whole numbers are Python's as well. */
       let lines = chosen.map((i) => `    ${JSON.stringify(data.name[i])},\n`).join("");
-      const missing = data.sizes[at] - chosen.length;
-      if (missing > 0) lines += `    # and ${missing} more: see selection.json\n`;
+      if (n > chosen.length) lines += `    # and ${n - chosen.length} more: see selection.json\n`;
       list.value = lines ? `features = [\n${lines}]\n` : "features = []\n";
       list.rows = Math.min(14, chosen.length + 3);
       $("copied").textContent = "";
-      if (!curve) return;
+    };
+    const choose = (at) => {
+      make(data.sizes[at]);
       const text = document.querySelectorAll(".size-text")[at].textContent;
       $("chosen").textContent = `${data.sizes[at]} columns: ${text}`;
       curve.querySelectorAll(".point").forEach((point, i) => point.classList.toggle("now", i === at));
@@ -240,19 +256,22 @@
       $("choose").hidden = false;
     }
     $("copy").addEventListener("click", async () => {
-      try {
-        await navigator.clipboard.writeText(list.value);
-      } catch { /* no permission, or an old browser: the old way */
-        list.select();
-        if (!document.execCommand("copy")) {
-          $("copied").textContent = "Press Ctrl+C to copy.";
-          return;
-        }
+      const oldWay = () => { list.select(); return document.execCommand("copy"); };
+      let done = false;
+      if (self === top && navigator.clipboard) { /* a notebook's frame may not */
+        done = await navigator.clipboard.writeText(list.value).then(() => true, oldWay);
+      } else {
+        done = oldWay();
+      }
+      if (!done) {
+        $("copied").textContent = "Press Ctrl+C to copy.";
+        return;
       }
       $("copied").textContent = "Copied.";
     });
     $("copy").hidden = $("tools").hidden = false;
-    choose(curve ? Number(size.value) : 0);
+    if (curve && data.sizes.includes(data.chosen)) choose(data.sizes.indexOf(data.chosen));
+    else make(data.chosen);
     show();
   }
 })();

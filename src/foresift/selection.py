@@ -162,6 +162,12 @@ class Selection:
 
         return plots.plot_curve(self.to_dict(), **options)
 
+    def plot_redundancy(self, **options: Any) -> Any:
+        """Draw which columns tell the same as better ones; see `foresift.plots`."""
+        from foresift import plots
+
+        return plots.plot_redundancy(self.to_dict(), **options)
+
 
 def select(
     X: Any,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
 
 import typer
 
+from foresift import cli_compare
 from foresift.methods import METHODS, SEARCHES
 
 if TYPE_CHECKING:
@@ -350,6 +351,11 @@ def select(
         grown = METHODS[key][2]["n_estimators"] if trees is None else trees
         how = f"average information gain in {grown} trees above what chance gives, seed {seed}"
     _print_ranking(ranking[:k], columns, f"{data.name}: {size}, target {target}; {how}")
+
+
+app.command("compare")(
+    cli_compare.command(lambda path, target: split_target(read_table(path), target), (InputError,))
+)
 
 
 @app.command()

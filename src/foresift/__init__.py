@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from foresift.boosting import ResampleBoostClassifier
     from foresift.c45 import C45Classifier
     from foresift.cfs import CFSSelector
+    from foresift.comparison import Comparison, compare
     from foresift.contribution import ContributionSelector
     from foresift.cumulative import CumulativeGainSelector
     from foresift.embedded import ForestGainSelector
@@ -36,6 +37,7 @@ __all__ = [
     "C45Classifier",
     "CFSSelector",
     "CartClassifier",
+    "Comparison",
     "ContributionSelector",
     "CumulativeGainSelector",
     "FScoreSelector",
@@ -60,6 +62,7 @@ __all__ = [
     "SubsetSizeCV",
     "__version__",
     "commonality",
+    "compare",
     "criteria",
     "datasets",
     "importance",
@@ -95,7 +98,9 @@ _HOMES = {
     "SiftForestClassifier": "forests",
     "SubsetBaggingClassifier": "ensembles",
     "SubsetSizeCV": "subset_size",
+    "Comparison": "comparison",
     "commonality": "search_path",
+    "compare": "comparison",
     "select": "selection",
     "Selection": "selection",
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -34,7 +33,7 @@ __all__ = [
 # What a table may cost, in cells (rows times columns) that a ranking looks at; a million take about 5 s.
 MOST_CELLS = 250_000  # of the rows that are used; of more, some are drawn
 LEAST_ROWS = 500  # that are used however many columns there are
-TEN_FOLDS, FIVE_FOLDS = 60_000, 250_000  # cells up to which there are so many folds
+FIVE_FOLDS = 250_000  # cells up to which there are five folds, and three inside each; beyond, three and two
 FULL_TREES = 1_000_000  # cells up to which the ranking has all its trees in the folds
 N_SIZES = 10
 N_TREES = 50  # of the forests that are scored
@@ -70,13 +69,13 @@ def plan_for(n_rows: int, n_columns: int) -> Plan:
     Examples
     --------
     >>> plan_for(600, 12)
-    Plan(n_rows=600, n_folds=10, n_inner=3, tree_share=1.0)
+    Plan(n_rows=600, n_folds=5, n_inner=3, tree_share=1.0)
     >>> plan_for(100_000, 50).n_rows, plan_for(200, 10_000).n_folds
     (5000, 3)
     """
     used = min(n_rows, max(LEAST_ROWS, MOST_CELLS // n_columns))
     cells = used * n_columns
-    folds = (10, 3) if cells <= TEN_FOLDS else (5, 3) if cells <= FIVE_FOLDS else (3, 2)
+    folds = (5, 3) if cells <= FIVE_FOLDS else (3, 2)
     return Plan(used, *folds, min(1.0, max(0.2, FULL_TREES / cells)))
 
 
@@ -308,11 +307,9 @@ class _Folds:
 
     def fitted(self, rows: Rows) -> Any:
         selector = clone(self.selector)
-        if rows.nominal.any():
+        if rows.nominal.any() and "categorical_features" in selector.get_params():
             selector.set_params(categorical_features=rows.nominal)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # what there is to say, the fit to all rows says
-            return selector.fit(rows.X, rows.y)
+        return selector.fit(rows.X, rows.y)
 
     def curve(self, fitted: Any, train: Rows, test: Rows) -> NDArray[np.float64]:
         order = order_of(fitted)

@@ -1,13 +1,16 @@
 """The `foresift` command: its subcommands, each in a room of its own, and `--version`."""
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
+from foresift import cli_compare
 from foresift.cli_datasets import datasets
 from foresift.cli_errors import guarded
 from foresift.cli_reproduce import reproduce
 from foresift.cli_select import select
+from foresift.errors import InputError
 from foresift.methods import METHODS
 
 app = typer.Typer(
@@ -22,6 +25,15 @@ app = typer.Typer(
 app.command()(select)
 app.command()(datasets)
 app.command()(reproduce)
+
+
+def _read(path: Path, target: str) -> tuple[Any, Any]:
+    from foresift.reading import read_table, split_target
+
+    return split_target(read_table(path), target)
+
+
+app.command("compare")(cli_compare.command(_read, (InputError,)))
 
 
 @app.command()

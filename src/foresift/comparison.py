@@ -14,7 +14,6 @@ from foresift.evaluate import Protocol, Size, plan_scores
 from foresift.experiment import run
 from foresift.methods import METHODS, SEARCHES
 from foresift.store import Store
-from foresift.subset_models import refuse_numbered_columns
 from foresift.summary import Row, failures, selection_shares, summarise
 from foresift.units import Data, software
 
@@ -154,7 +153,7 @@ def compare(
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from foresift.comparison import compare
+    >>> from foresift import compare
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> found = compare(X, y, ["info-gain", "random"], ["nb"], sizes=[3], cv=5)
     >>> for row in found.rows:
@@ -168,8 +167,6 @@ def compare(
     wanted = protocol.sizes_for(data)
     chosen = {NONE: None, **_named(methods, lambda key: make_method(key, wanted), "method")}
     models = _named(classifiers, make_classifier, "classifier")
-    for model in models.values():
-        refuse_numbered_columns(model)
     jobs = plan_scores(data, chosen, models, protocol)
     place = store if isinstance(store, Store) else Store(":memory:" if store is None else store)
     try:

@@ -19,6 +19,7 @@ from foresift._sklearn import seeded
 from foresift._slices import take_columns, take_rows
 from foresift.search_path import SearchPath
 from foresift.splits import Split, cv_name, seed_for, splits
+from foresift.subset_models import for_columns, refuse_numbered_columns
 from foresift.units import Data, Job, Record, Unit, canonical, describe, host_facts, software
 
 __all__ = ["Protocol", "attempt", "column_order", "plan_scores", "score_units", "selected"]
@@ -142,6 +143,8 @@ def plan_scores(
     for name, classifier in classifiers.items():
         if not is_classifier(classifier):
             raise ValueError(f"{name}: {type(classifier).__name__} is no classifier.")
+        if any(method is not None for method in methods.values()):
+            _refuse_numbered_columns(classifier)
     for name, method in methods.items():
         if method is not None and not (hasattr(method, "fit") and hasattr(method, "get_params")):
             raise ValueError(
@@ -180,6 +183,17 @@ def plan_scores(
             trial = Trial(method, dict(classifiers), split, seed, wanted, scorers)
             jobs.append(Job(score_units, data.checksum, trial, units))
     return jobs
+
+
+def _refuse_numbered_columns(classifier: Any) -> None:
+    """Raise if a classifier is told of columns by their numbers, which change as columns are selected."""
+    refuse_numbered_columns(classifier)
+    given = getattr(classifier, "categorical_features", None)
+    if given is not None and not isinstance(given, str):
+        raise ValueError(
+            f"categorical_features of {type(classifier).__name__} numbers columns, but it will get some of"
+            " them only: leave it out, and tell nominal columns by their dtype, such as category."
+        )
 
 
 def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]:
@@ -224,8 +238,9 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
         for size in trial.sizes:
             columns = _columns(chosen.features, size)
             here, there = (X if columns is None else take_columns(X, columns) for X in (train, test))
+            one = clone(model) if columns is None else for_columns(model, None, columns)
             start = time.perf_counter()
-            fitted = clone(model).fit(here, y_train)
+            fitted = one.fit(here, y_train)
             middle = time.perf_counter()
             for name, value in scorer(fitted, there, y_test).items():
                 scores[name][str(size)] = float(value)

@@ -182,11 +182,14 @@ def plan_paper(
         if not models or (only and name not in only):
             continue
         made = load_data(name, entry, folder, n_repeats)
+        here: list[Job] = []
         for trial, (table, about) in enumerate(made):
             data.append(table)
-            here = n_repeats if len(made) == 1 and "make" not in entry else 1
+            times = 1 if "make" in entry else n_repeats
             for model in models.values():
-                jobs += _plan_model(model, table, about, paper.protocol, here, trial)
+                here += _plan_model(model, table, about, paper.protocol, times, trial)
+        # Repeat by repeat, so that a run that is stopped has seen all models equally often.
+        jobs += sorted(here, key=lambda job: job.units[0].repeat)
     return _first_folds(jobs, paper.protocol.get("folds")), data
 
 

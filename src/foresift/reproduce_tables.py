@@ -89,27 +89,23 @@ def grids_of_table(paper: Paper, table: PaperTable, rows: Sequence[Row]) -> list
 def _matrix(title: str, rows: Sequence[Row]) -> Grid:
     datasets, labels = _unique(row.dataset for row in rows), _unique(row.label for row in rows)
     cells = {(row.dataset, row.label): row for row in rows}
+    digits = 4 if max(abs(row.ours) for row in rows) < 1 else 2
     turned = len(labels) > MOST_COLUMNS
     down, across = (labels, datasets) if turned else (datasets, labels)
     lines = []
     for name in down:
         there = [cells.get((other, name) if turned else (name, other)) for other in across]
-        lines.append([name, *(_beside(row) for row in there)])
+        lines.append([name, *(_beside(row, digits) for row in there)])
     return Grid(title, ["", *across], lines, _agreement(rows))
 
 
-def _beside(row: Row | None) -> str:
+def _beside(row: Row | None, digits: int) -> str:
     if row is None:
         return ""
-    digits = _digits(row)
     text = f"{row.ours:.{digits}f}"
     if row.published is None:
         return text
     return f"{text} ({row.published:g})" + ("" if row.within is not False else " *")
-
-
-def _digits(row: Row) -> int:
-    return 4 if abs(row.ours) < 1 and (row.published is None or abs(row.published) < 1) else 2
 
 
 def _agreement(rows: Sequence[Row]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -58,7 +57,8 @@ def resample(
     The spread of an estimate over samples of m of n rows, without replacement, times sqrt(m / (n - m)), is
     its standard error (the jackknife that leaves out n - m rows: Shao & Wu 1989, A general theory for
     jackknife variance estimation). Scores are about linear in the cube root of the gain, which, other than
-    the score, does not grow with the rows.
+    the score, does not grow with the rows. To that comes that their unit, the spread of chance, is an
+    estimate too.
 
     Parameters
     ----------
@@ -89,17 +89,18 @@ def resample(
     rng = np.random.default_rng([seed, 3])
     samples = [rows for _ in range(n_samples // 2) for rows in _two_parts(y, size, rng)]
 
-    def one(rows: NDArray[np.intp]) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            fitted = fit(clone(light), rows)
+    def one(rows: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
+        fitted = fit(clone(light), rows)
         tell()
-        return fitted.relevant_, np.cbrt(fitted.gains_)
+        roots = np.cbrt(fitted.gains_)
+        return fitted.relevant_, roots, roots - np.cbrt(fitted.expected_gains_), np.nan_to_num(fitted.scores_)
 
     results = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(one)(rows) for rows in samples)
-    passed, roots = (np.array(part) for part in zip(*results, strict=True))
-    error = roots.std(axis=0, ddof=1) * np.sqrt(size / (len(y) - size))
-    half = student.ppf(0.975, n_samples - 1) * error * _worth(selector)
+    passed, roots, above, scores = (np.array(part) for part in zip(*results, strict=True))
+    z, worth, clear = _worth(selector)
+    of_gain = roots.std(axis=0, ddof=1) * np.sqrt(size / (len(y) - size)) * worth
+    of_scale = z * _scale_error(above[:, clear], scores[:, clear])
+    half = student.ppf(0.975, n_samples - 1) * np.hypot(of_gain, of_scale)
     return Resampled(passed.mean(axis=0), selection_stability(passed), half)
 
 
@@ -111,12 +112,25 @@ def _two_parts(y: NDArray[np.intp], size: int, rng: np.random.Generator) -> list
     return [np.sort(taken[0::2]), np.sort(taken[1::2])]
 
 
-def _worth(selector: Any) -> NDArray[np.float64]:
-    """Units of the score per unit of the cube root of the gain, of every column."""
+def _worth(selector: Any) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    """Scores, how many units of them one of the cube root of the gain is worth, and which are clear."""
     z = np.nan_to_num(selector.scores_)
     above = np.cbrt(selector.gains_) - np.cbrt(selector.expected_gains_)
     with np.errstate(divide="ignore", invalid="ignore"):
         worth = z / above
     clear = (z > CLEAR) & np.isfinite(worth) & (worth > 0)
     usual = float(np.median(worth[clear])) if clear.any() else np.nan
-    return np.where(clear, worth, usual)
+    return z, np.where(clear, worth, usual), clear
+
+
+def _scale_error(above: NDArray[np.float64], scores: NDArray[np.float64]) -> float:
+    """Relative error of the unit of the scores, what chance spreads, which is known from a few twins only.
+
+    It is what scores vary more, between samples, than the gains do that they are made of.
+    """
+    if not above.size:
+        return 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_scores, of_gains = (v.std(axis=0, ddof=1) / v.mean(axis=0) for v in (scores, above))
+    extra = np.nan_to_num(of_scores**2 - of_gains**2, posinf=0.0, neginf=0.0)
+    return float(np.sqrt(max(0.0, np.median(extra))))

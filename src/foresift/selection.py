@@ -162,6 +162,12 @@ class Selection:
 
         return plots.plot_curve(self.to_dict(), **options)
 
+    def plot_redundancy(self, **options: Any) -> Any:
+        """Draw which columns tell the same as better ones; see `foresift.plots`."""
+        from foresift import plots
+
+        return plots.plot_redundancy(self.to_dict(), **options)
+
 
 def select(
     X: Any,
@@ -241,8 +247,10 @@ def select(
     )
     assessment = resampled = None
     if check and METHODS[_key(method)][0] not in _SLOW:
-        assessment = work.assess()
-        resampled = work.resample()
+        with warnings.catch_warnings():  # here and not in the threads, which share the filters
+            warnings.simplefilter("ignore", UserWarning)  # what there is to say, the fit to all rows has said
+            assessment = work.assess()
+            resampled = work.resample()
     kept = work.keep(selector, None if assessment is None else assessment.curve.chosen)
     names = list(source.names or (f"x{j}" for j in range(source.n_columns)))
     result = Findings(selector, method, names, kept, assessment, resampled)

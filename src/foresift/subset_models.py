@@ -63,8 +63,10 @@ def refuse_numbered_columns(estimator: Any) -> None:
             )
 
 
-def for_columns(estimator: Any, schema: Schema, columns: Sequence[int] | NDArray[np.intp]) -> Any:
+def for_columns(estimator: Any, schema: Schema | None, columns: Sequence[int] | NDArray[np.intp]) -> Any:
     """Clone a classifier for some columns: nominal ones are numbered anew, `max_features` is not more.
+
+    A schema is needed only where nominal columns are given by number or name.
 
     Examples
     --------
@@ -77,6 +79,7 @@ def for_columns(estimator: Any, schema: Schema, columns: Sequence[int] | NDArray
     model, parameters = clone(estimator), estimator.get_params(deep=False)
     given = parameters.get("categorical_features")
     if given is not None and not isinstance(given, str):
+        assert schema is not None
         nominal = np.flatnonzero(schema.nominal[list(columns)]).tolist()
         model.set_params(categorical_features=nominal or None)
     most = parameters.get("max_features")

@@ -1,0 +1,272 @@
+"""Comparisons: chance is chance, intervals and tests are what they say, and every input finds its words."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats as scipy_stats
+from sklearn.base import BaseEstimator
+from sklearn.datasets import load_iris, make_classification
+from sklearn.feature_selection import SelectKBest, SelectorMixin, f_classif
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from foresift import C45Classifier, ForestGainSelector, InfoGainSelector, RandomSelector, SiftForestClassifier
+from foresift.comparison import Comparison, compare, make_method
+from foresift.evaluate import Protocol, plan_scores, selected
+from foresift.experiment import run
+from foresift.methods import METHODS
+from foresift.stability import selection_stability
+from foresift.store import Store
+from foresift.summary import selection_shares, summarise
+from foresift.units import Data
+
+# --- the leak test ---
+
+NOISE = np.random.default_rng(0).normal(size=(200, 1000))
+LABELS = np.arange(200) % 2
+CHEAP = ("ssv1", "ssv2", "info-gain", "pearson", "fscore", "relief", "relieff", "cumulative-gain", "random")
+SIZES = [5, 20]
+
+
+class Leaky(SelectorMixin, BaseEstimator):
+    """What people do by mistake: the columns were chosen on all rows, before the rows were split."""
+
+    def fit(self, X, y):
+        self.scores_ = f_classif(NOISE, LABELS)[0]
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def _get_support_mask(self):
+        return self.scores_ >= np.sort(self.scores_)[-10]
+
+
+@pytest.fixture(scope="module")
+def on_noise():
+    methods = [
+        *CHEAP,
+        ("forest", ForestGainSelector(n_estimators=20, max_features="sqrt")),
+        ("leaky", Leaky()),
+    ]
+    return compare(NOISE, LABELS, methods, ["nb"], sizes=SIZES, cv=0.3, repeats=10)
+
+
+@pytest.mark.parametrize("method", [*CHEAP, "forest", "none"])
+def test_noise_is_chance(on_noise, method):
+    rows = [row for row in on_noise.rows if row.method == method]
+    assert len(rows) == (1 if method == "none" else 2)
+    for row in rows:
+        assert row.lower < 0.5 < row.upper, row
+
+
+def test_selection_that_saw_the_test_rows_would_be_found_out(on_noise):
+    for row in on_noise.rows:
+        if row.method == "leaky":
+            assert row.lower > 0.5, row
+
+
+def test_selections_on_noise_are_not_stable(on_noise):
+    for row in on_noise.rows:
+        if row.method == "random":
+            assert abs(row.stability) < 0.05
+        if row.method == "leaky":
+            assert row.stability == 1
+
+
+# --- intervals, tests, stability, against formulas written out ---
+
+
+@pytest.fixture(scope="module")
+def found():
+    X, y = make_classification(150, 12, n_informative=3, n_redundant=0, shuffle=False, random_state=1)
+    frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(12)])
+    data, store = Data.of("made", frame, y), Store(":memory:")
+    methods = {"none": None, "gain": InfoGainSelector(), "random": RandomSelector()}
+    jobs = plan_scores(
+        data, methods, {"nb": GaussianNB(), "tree": DecisionTreeClassifier()}, Protocol(5, 4, [2, 6])
+    )
+    run(jobs, [data], store)
+    records = store.records(unit for job in jobs for unit in job.units)
+    return summarise(records, {data.checksum: 12}), records, data
+
+
+def scores_of(records, row):
+    some = [r for r in records if (r.unit.method, r.unit.classifier) == (row.method, row.classifier)]
+    return {(r.unit.repeat, r.unit.fold): r.scores[row.scorer][row.size] for r in some}
+
+
+def corrected(differences, ratio):
+    """Nadeau & Bengio's t, written out."""
+    n = len(differences)
+    return np.mean(differences) / math.sqrt((1 / n + ratio) * np.var(differences, ddof=1))
+
+
+def test_intervals_are_nadeau_and_bengios(found):
+    rows, records, _ = found
+    assert len(rows) == 2 * (1 + 2 + 2)
+    for row in rows:
+        values = np.array(list(scores_of(records, row).values()))
+        assert row.n == len(values) == 20
+        assert row.mean == pytest.approx(values.mean(), abs=1e-15)
+        half = scipy_stats.t.ppf(0.975, 19) * math.sqrt((1 / 20 + 30 / 120) * np.var(values, ddof=1))
+        assert row.upper - row.mean == pytest.approx(half, rel=1e-12)
+        assert row.mean - row.lower == pytest.approx(half, rel=1e-12)
+
+
+@pytest.mark.parametrize("against", ["best", "none"])
+def test_pvalues_are_adjusted_within_a_classifier(found, against):
+    rows, records, _ = found
+    for classifier in ("nb", "tree"):
+        family = [row for row in rows if row.classifier == classifier]
+        assert [row.best for row in family].count(True) == 1
+        base = next(row for row in family if (row.best if against == "best" else row.method == "none"))
+        if against == "best":
+            assert base.mean == max(row.mean for row in family)
+        others = [row for row in family if row is not base]
+        raw = []
+        for row in others:
+            one, two = scores_of(records, row), scores_of(records, base)
+            t = corrected([one[trial] - two[trial] for trial in one], 30 / 120)
+            raw.append(2 * scipy_stats.t.sf(abs(t), 19))
+        order, adjusted, top = np.argsort(raw), {}, 0.0
+        for place, k in enumerate(order):  # Holm
+            top = max(top, min(1.0, (len(raw) - place) * raw[k]))
+            adjusted[k] = top
+        for k, row in enumerate(others):
+            value = row.p_best if against == "best" else row.p_none
+            assert value == pytest.approx(adjusted[k], rel=1e-9)
+        assert math.isnan(base.p_best if against == "best" else base.p_none)
+
+
+def test_stability_is_that_of_the_selections(found):
+    rows, records, _ = found
+    for row in rows:
+        if row.method == "none":
+            assert math.isnan(row.stability)
+            assert row.n_features == 12
+            continue
+        masks = np.zeros((20, 12), dtype=bool)
+        some = [r for r in records if (r.unit.method, r.unit.classifier) == (row.method, row.classifier)]
+        for mask, record in zip(masks, some, strict=True):
+            mask[selected(record.features, row.size)] = True
+        assert row.stability == selection_stability(masks).value
+        assert row.n_features == int(row.size)
+    gain, random = (
+        next(r for r in rows if r.method == m and r.size == "2").stability for m in ("gain", "random")
+    )
+    assert gain > random
+
+
+def test_shares_of_the_splits(found):
+    _, records, data = found
+    shares = selection_shares(records, data.features)
+    assert set(shares) == {"gain", "random"}
+    assert sum(shares["gain"]["2"].values()) == pytest.approx(2)
+    best = next(iter(shares["gain"]["2"]))
+    gains = [r for r in records if r.unit.method == "gain"]
+    picked = [best in [data.features[j] for j in selected(r.features, "2")] for r in gains]
+    assert shares["gain"]["2"][best] == np.mean(picked)
+
+
+# --- what goes in ---
+
+
+def test_everything_can_be_given_as_names_estimators_or_pairs():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    result = compare(
+        X,
+        y,
+        ["fscore", SelectKBest(k=2), ("two", RandomSelector(2))],
+        [GaussianNB(), "c45"],
+        cv=0.3,
+        repeats=3,
+        scoring=["accuracy", "neg_log_loss"],
+    )
+    assert {row.method for row in result.rows} == {"none", "fscore", "SelectKBest", "two"}
+    assert {row.classifier for row in result.rows} == {"GaussianNB", "c45"}
+    assert len(result.rows) == 16
+    assert result.best("c45").classifier == "c45"
+    assert result.best(scorer="neg_log_loss").scorer == "neg_log_loss"
+    with pytest.raises(ValueError, match="no results"):
+        result.best("svm")
+
+
+def test_comparison_as_dict_frame_and_text():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    methods = ["info-gain", ("bad[/]", SelectKBest("nonsense"))]
+    result = compare(X, y, methods, "nb", sizes=[1, 2], cv=3, name="[bold]iris")
+    assert isinstance(result, Comparison)
+    again = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert again["about"]["features"] == list(X.columns)
+    assert again["rows"][0]["stability"] is None
+    assert again["failures"][0]["count"] == 3
+    assert list(again["selected"]["info-gain"]) == ["1", "2"]
+    frame = result.to_frame()
+    assert frame.shape[0] == 3
+    text = str(result)
+    for part in (
+        "[bold]iris: 150 rows, 4 columns; 3 stratified folds",
+        "info-gain",
+        "none",
+        "bad[/]",
+        "Failed 3",
+    ):
+        assert part in text
+    assert f"{result.best().mean:.4f}" in text
+
+
+def test_a_store_is_gone_on_with(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    told = []
+    path = tmp_path / "results.sqlite"
+    first = compare(X, y, ["random"], ["nb"], cv=3, store=path)
+    second = compare(X, y, ["random", "fscore"], ["nb"], cv=3, store=path, progress=lambda *n: told.append(n))
+    assert [n[0] for n in told] == [7, 8, 9]
+    assert next(r for r in second.rows if r.method == "random").mean == first.rows[1].mean
+    assert second.about["store"] == str(path)
+
+
+def test_groups_and_frames_of_categories():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 30)
+    frame = pd.DataFrame({"a": rng.normal(size=60) + y, "b": pd.Categorical(rng.choice(list("xy"), 60))})
+    result = compare(frame, y, ["info-gain"], ["knn", "rf"], cv=3, groups=np.arange(60) // 3)
+    assert result.failures == []
+    assert result.about["cv"] == "3 stratified folds of groups"
+
+
+@pytest.mark.parametrize("key", METHODS)
+def test_every_method_can_be_compared(key):
+    selector = make_method(key, [1, 2])
+    assert not getattr(selector, "verbose", 0)
+    assert not getattr(selector, "return_partial", False)
+    small = {"n_estimators": 5, "n_iterations": 5, "n_candidates": 4, "population": 3}
+    selector.set_params(**{k: v for k, v in small.items() if k in selector.get_params()})
+    if key == "relevance":
+        selector.set_params(n_estimators=20)
+    if hasattr(selector, "estimator") and key in ("sfs", "sbs", "plus-minus", "exhaustive"):
+        selector.set_params(estimator=GaussianNB(), cv=2)
+    X, y = load_iris(return_X_y=True)
+    result = compare(X[::3], y[::3], [(key, selector)], ["nb"], sizes=[1, 2], cv=2)
+    assert result.failures == []
+    assert [(row.method, row.n_features) for row in result.rows[1:]] == [(key, 1), (key, 2)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"methods": ["relif"]}, "did you mean 'relief'"),
+        ({"classifiers": ["svn"]}, "did you mean 'svm'"),
+        ({"methods": []}, "At least one method"),
+        ({"methods": [RandomSelector(), RandomSelector(3)]}, "Two methods are named 'RandomSelector'"),
+        ({"sizes": [9]}, "from 1 to 4"),
+        ({"classifiers": [SiftForestClassifier(feature_sampling=[1, 1, 1, 1])]}, "cannot follow"),
+        ({"classifiers": [C45Classifier(categorical_features=[0])]}, "dtype"),
+    ],
+)
+def test_mistakes_are_told(arguments, message):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=message):
+        compare(X, y, **{"methods": ["random"], **arguments})

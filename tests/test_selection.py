@@ -1,0 +1,314 @@
+"""`select`: the check is honest, equal to a plain loop, and the same for any number of threads."""
+
+import html
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import stats
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import StratifiedKFold
+
+from foresift import InfoGainSelector, RelevanceSelector, Selection, SiftForestClassifier, select
+from foresift.assess import LEAST_IN_A_LEAF, corrected_interval, order_of, plan_for
+from foresift.resample import _two_parts, resample, samples_for
+from foresift.subset_size import SizeCurve, choose_size
+
+N_TREES = 10
+FAST = {"n_estimators": 15}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_forests():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("foresift.assess.N_TREES", N_TREES)
+        yield
+
+
+def table(n=150, n_noise=4, seed=0):
+    """Two columns that matter, a copy of the first, a category that matters, and noise."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    columns = {"strong": y + 0.4 * rng.normal(size=n), "weak": y + 0.9 * rng.normal(size=n)}
+    columns["copy"] = 2 * columns["strong"] + 1
+    columns["word"] = np.where(rng.random(n) < 0.8, np.where(y == 1, "yes", "no"), "maybe").astype(object)
+    columns |= {f"noise{j}": rng.normal(size=n) for j in range(n_noise)}
+    columns["noise0"][::7] = np.nan
+    return pd.DataFrame(columns), np.array(["lo", "hi"])[y]
+
+
+@pytest.fixture(scope="module")
+def selection():
+    X, y = table()
+    return select(X, y, random_state=1, n_jobs=2, parameters=FAST)
+
+
+def test_what_is_found(selection):
+    rows = {row["name"]: row for row in selection.ranking}
+    assert set(selection.features) <= {"strong", "weak", "copy", "word"}
+    assert "word" in selection.features
+    assert all(rows[name]["relevant"] for name in ("strong", "weak", "copy", "word"))
+    assert {rows["strong"]["redundant_with"], rows["copy"]["redundant_with"]} <= {None, "strong", "copy"}
+    assert (rows["strong"]["redundant_with"] is None) != (rows["copy"]["redundant_with"] is None)
+    assert [row["rank"] for row in selection.ranking] == list(range(1, 9))
+    assert rows["word"]["kind"] == "categorical"
+    assert rows["strong"]["frequency"] > 0.9 > rows["noise1"]["frequency"]
+    assert rows["strong"]["low"] > 0 > rows["noise1"]["low"]
+
+
+def test_relevant_come_first_and_redundant_ones_after_them(selection):
+    groups = [
+        0 if row["relevant"] and not row["redundant_with"] else 1 + (not row["relevant"])
+        for row in selection.ranking
+    ]
+    assert groups == sorted(groups)
+    kept = [row["kept"] for row in selection.ranking]
+    assert kept == sorted(kept, reverse=True)
+
+
+def test_the_dictionary_is_json_and_what_the_sentence_says(selection):
+    plain = json.loads(json.dumps(selection.to_dict(), allow_nan=False))
+    assert plain["sentence"] == selection.sentence
+    n_relevant = sum(row["relevant"] for row in plain["features"])
+    assert f"{n_relevant} of 8 columns are relevant at a false discovery rate of 10%" in plain["sentence"]
+    assert f"an accuracy of {plain['check']['kept']['score']:.1%} and one of all columns" in plain["sentence"]
+    assert plain["data"]["classes"] == [
+        {"name": "hi", "count": int((table()[1] == "hi").sum())},
+        {"name": "lo", "count": int((table()[1] == "lo").sum())},
+    ]
+    assert plain["curve"]["chosen"] == len(selection.features) <= n_relevant
+
+
+def test_the_same_for_any_number_of_threads(selection):
+    def outcome(found):
+        plain = found.to_dict()
+        return {**plain, "created": None, "method": None}
+
+    X, y = table()
+    assert outcome(select(X, y, random_state=1, n_jobs=1, parameters=FAST)) == outcome(selection)
+
+
+def test_the_check_is_a_plain_loop():
+    X, y = table(90)
+    X = X.drop(columns="word")
+    found = select(X, y, "info-gain", 2, random_state=5)
+    codes = (y == "lo").astype(int)
+    folds = StratifiedKFold(5, shuffle=True, random_state=5)
+    kept, full, curve = [], [], []
+    for train, test in folds.split(X, codes):
+
+        def score(columns, train=train, test=test):
+            forest = SiftForestClassifier(
+                N_TREES, min_samples_leaf=LEAST_IN_A_LEAF, max_features="sqrt", random_state=5
+            )
+            here, there = X.iloc[train, columns].to_numpy(), X.iloc[test, columns].to_numpy()
+            return accuracy_score(codes[test], forest.fit(here, codes[train]).predict(there))
+
+        ranking = InfoGainSelector(2).fit(X.iloc[train], codes[train]).ranking_
+        kept.append(score(np.flatnonzero(ranking <= 2)))
+        full.append(score(np.arange(7)))
+        curve.append([score(np.flatnonzero(ranking <= size)) for size in range(1, 8)])
+    assert found.check["kept"]["score"] == pytest.approx(np.mean(kept))
+    assert found.check["full"]["score"] == pytest.approx(np.mean(full))
+    assert [p["score"] for p in found.curve["points"]] == pytest.approx(np.mean(curve, axis=0))
+    d = np.subtract(kept, full)
+    half = stats.t.ppf(0.975, 4) * math.sqrt(1 / 5 + 0.2 / 0.8) * d.std(ddof=1)
+    assert found.check["difference"]["low"] == pytest.approx(d.mean() - half)
+
+
+def test_selection_outside_the_folds_would_be_seen():
+    """The best 5 of 1,500 columns of noise tell their own rows apart, and others not at all."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(40, 1500)), np.arange(40) % 2
+    found = select(X, y, "info-gain", 5, random_state=0)
+    kept = [int(name[1:]) for name in found.features]
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    leaky = [
+        SiftForestClassifier(N_TREES, random_state=0).fit(X[a][:, kept], y[a]).score(X[b][:, kept], y[b])
+        for a, b in folds.split(X, y)
+    ]
+    assert np.mean(leaky) > 0.75
+    assert found.check["kept"]["score"] < 0.65
+
+
+def test_interval_without_overlap_is_that_of_student():
+    scores = np.array([0.7, 0.8, 0.85, 0.75, 0.9])
+    mean, low, high = corrected_interval(scores, 1e-12)
+    expected = stats.ttest_1samp(scores, 0).confidence_interval(0.95)
+    assert (mean, low, high) == pytest.approx((scores.mean(), expected.low, expected.high))
+    assert corrected_interval(scores, 0.2).low < low
+    assert corrected_interval(np.array([0.9, 1.0, 1.0]), 0.3).high == 1.0
+
+
+def test_the_rule_of_one_standard_error():
+    scores = np.array([[0.5, 0.80, 0.84, 0.8], [0.6, 0.90, 0.9, 0.9]])
+    curve = SizeCurve(np.array([1, 2, 3, 9]), scores, 0)
+    assert choose_size(curve) == 2  # 0.85 is within 0.03 of 0.87
+    assert choose_size(curve, "best") == 3
+
+
+@pytest.mark.parametrize("size", [10, 25, 50])
+def test_samples_share_no_row_and_keep_the_classes(size):
+    y = np.repeat([0, 1, 2], [50, 30, 20])
+    first, second = _two_parts(y, size, np.random.default_rng(0))
+    assert len(first) == len(second) == size
+    assert not set(first) & set(second)
+    for part in (first, second):
+        shares = np.bincount(y[part], minlength=3) / size
+        assert np.abs(shares - [0.5, 0.3, 0.2]).max() <= 1 / size + 1e-9
+
+
+def test_intervals_hold_what_they_say():
+    """Scores of independent tables of the same kind spread as the interval of one of them tells."""
+    scores, halves = [], []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(200, 8))
+        y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
+        fitted = RelevanceSelector(n_estimators=20, redundancy=None, random_state=seed).fit(X, y)
+
+        def fit(selector, rows, X=X, y=y):
+            return selector.fit(X[rows], y[rows])
+
+        scores.append(fitted.scores_[0])
+        halves.append(resample(fit, fitted, y, tree_share=1, seed=seed).half_widths[0])
+    ratio = np.median(halves) / (stats.t.ppf(0.975, 19) * np.std(scores, ddof=1))
+    assert 0.5 < ratio < 2  # a spread of 10 is itself known to a quarter
+
+
+@pytest.mark.parametrize(("n_rows", "n_columns"), [(30, 3), (600, 12), (10**6, 20), (62, 2000), (50, 10**5)])
+def test_plans_are_bounded(n_rows, n_columns):
+    plan = plan_for(n_rows, n_columns)
+    assert plan.n_rows <= n_rows
+    rankings = (plan.n_folds - 1) * plan.n_inner  # in units of one of all these rows
+    assert plan.n_rows * n_columns * rankings * plan.tree_share <= 5e6 or plan.tree_share == 0.2
+    n_samples, size = samples_for(n_rows, n_columns)
+    assert n_samples % 2 == 0
+    assert 4 <= n_samples <= 20
+    assert 2 * size <= n_rows
+
+
+def test_lopsided_classes_are_scored_by_rank():
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 10 == 0
+    X = rng.normal(size=(300, 3)) + np.array([2.0, 0, 0]) * y[:, None]
+    found = select(X, np.where(y, "fraud", "fine"), random_state=0, parameters=FAST)
+    assert found.check["metric"] == found.curve["metric"] == "ROC AUC"
+    assert found.check["kept"]["score"] > 0.8
+    assert "a ROC AUC of 0." in found.sentence
+
+
+def test_rare_classes_and_few_rows():
+    X, y = table(60, 1)
+    y = y.astype(object)
+    y[:2] = "rare"
+    found = select(X, y, random_state=0, parameters=FAST)
+    assert found.check["n_rows"] == 58
+    few = select(X[:15], y[:15], random_state=0, parameters=FAST)
+    assert few.check is None
+    assert few.curve is None
+
+
+def test_large_tables_are_checked_on_some_rows(monkeypatch):
+    monkeypatch.setattr("foresift.assess.MOST_CELLS", 900)
+    monkeypatch.setattr("foresift.assess.LEAST_ROWS", 100)
+    X, y = table(400)
+    found = select(X, y, random_state=0, parameters=FAST)
+    assert 100 <= found.check["n_rows"] <= 120
+    assert f"5 folds of {found.check['n_rows']} of the 400 rows" in found.sentence
+
+
+def test_a_number_of_columns_is_kept_as_asked():
+    X, y = table(80)
+    assert len(select(X, y, n_features_to_select=6, random_state=0, check=False).features) == 6
+    found = select(X, y, "forest-gain", 3, random_state=0, check=False, parameters={"n_estimators": 30})
+    assert len(found.features) == 3
+    assert found.method["parameters"]["n_estimators"] == 30
+    assert found.method["error"] is None
+    assert all(row["relevant"] is None and row["chance"] is not None for row in found.ranking)
+
+
+def test_order_of_forest_gain_is_by_what_is_above_chance():
+    X, y = table(80)
+    found = select(X, y, "forest-gain", random_state=0, check=False, parameters={"n_estimators": 30})
+    above = [row["score"] - row["chance"] for row in found.ranking]
+    assert above == sorted(above, reverse=True)
+    assert [row["name"] for row in found.ranking] == [X.columns[j] for j in order_of(found.selector_)]
+
+
+@pytest.mark.parametrize("container", [pd.DataFrame, pl.DataFrame, dict])
+def test_transform_keeps_the_container(container):
+    X, y = table(80)
+    made = container(X.to_dict("list")) if container is not pd.DataFrame else X
+    found = select(made, y, n_features_to_select=2, random_state=0, check=False)
+    small = found.transform(made)
+    assert isinstance(small, container)
+    assert set(small if container is dict else small.columns) == set(found.features)
+    with pytest.raises(ValueError, match="lacks the column"):
+        found.transform(X.drop(columns=found.features[0]))
+
+
+def test_transform_of_arrays():
+    X, y = table(80)
+    array = X.drop(columns="word").to_numpy()
+    found = select(array, y, n_features_to_select=2, random_state=0, check=False)
+    kept = sorted(int(name[1:]) for name in found.features)
+    np.testing.assert_array_equal(found.transform(array), array[:, kept])
+    with pytest.raises(ValueError, match="has 3 columns, but the selection was made of 7"):
+        found.transform(array[:, :3])
+
+
+def test_nothing_relevant():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(80, 3)), np.arange(80) % 2
+    found = select(X, y, random_state=0, n_jobs=1, parameters=FAST)
+    assert found.features == []
+    assert found.sentence.startswith("None of 3 columns is relevant")
+    assert found.check["kept"]["score"] <= 0.65  # the commonest class, where nothing is kept
+    with pytest.raises(ValueError, match="No column was kept"):
+        found.transform(X)
+
+
+def test_bad_arguments():
+    X, y = table(40)
+    with pytest.raises(ValueError, match="no method 'magic'"):
+        select(X, y, "magic")
+    with pytest.raises(ValueError, match="InfoGainSelector has no parameter 'n_trees'"):
+        select(X, y, "info-gain", parameters={"n_trees": 3})
+
+
+def test_report_and_notebook(tmp_path):
+    X, y = table(80)
+    X = X.rename(columns={"strong": "<script>alert(1)</script>"})
+    found = select(X, y, random_state=0, check=False)
+    page = found.to_html(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == page
+    assert "<script>alert(1)" not in page
+    shown = found._repr_html_()
+    assert shown.startswith("<iframe srcdoc=")
+    assert html.unescape(shown.split('"')[1]) == page
+    assert isinstance(found, Selection)
+    assert list(found.to_frame()["name"]) == [row["name"] for row in found.ranking]
+
+
+def test_progress_is_told():
+    X, y = table(60, 1)
+    told = []
+    select(X, y, random_state=0, n_jobs=1, parameters=FAST, tell=lambda *args: told.append(args))
+    assert [args for args in told if args[2] == 0] == [
+        ("ranking", 1, 0),
+        ("checking", 5, 0),
+        ("repeating", 20, 0),
+    ]
+    assert told.count(("checking", 5, 1)) == 5
+    assert told.count(("repeating", 20, 1)) == 20
+
+
+def test_relevance_by_its_own_name_keeps_all_that_is_relevant():
+    X, y = table(100)
+    found = select(X, y, "relevance", random_state=0, check=False)
+    plain = RelevanceSelector(random_state=0).fit(X, y)
+    assert set(found.features) == set(X.columns[plain.relevant_])

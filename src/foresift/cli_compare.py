@@ -80,9 +80,10 @@ def command(read: Read, mistakes: tuple[type[Exception], ...] = ()) -> Callable[
         A run that was stopped goes on with the same command, if it has a --store.
         """
         from foresift.cluster import ClusterError
+        from foresift.experiment import WorkerLost
         from foresift.store import StoreError
 
-        told: tuple[type[Exception], ...] = (ValueError, StoreError, ClusterError, *mistakes)
+        told: tuple[type[Exception], ...] = (ValueError, StoreError, ClusterError, WorkerLost, *mistakes)
         try:
             if jobs == 0:
                 raise ValueError("--jobs is a number of processes, or -1 for all cores; it cannot be 0.")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from foresift.pooling import kinds_of, pooled_pvalues, standardized
+from foresift.pooling import kinds_of, pooled_pvalues, standardized, unskewed
 from foresift.table import make_table
 
 
@@ -98,3 +98,22 @@ def test_kinds():
     assert np.exp(kinds[2] - 1000) == pytest.approx(4)
     half = kinds_of(make_table(X, x % 2, categorical_features=[2]), (x < 16).astype(float))
     assert np.exp(half[[0, 1]]) == pytest.approx([16, 1])
+
+
+def test_unskewed_scores_keep_their_order_and_are_about_normal():
+    rng = np.random.default_rng(3)
+    z = (rng.gamma(16, size=(400, 11)) - 16) / 4
+    z[0, 0], z[1, 1] = 30, np.nan
+    mended = unskewed(z)
+    known = ~np.isnan(z)
+    assert np.array_equal(np.isnan(mended), ~known)
+    assert np.array_equal(np.argsort(z[known], kind="stable"), np.argsort(mended[known], kind="stable"))
+    twins = mended[:, 1:][known[:, 1:]]
+    assert stats.skew(z[:, 1:][known[:, 1:]]) > 0.4
+    assert abs(stats.skew(twins)) < 0.08
+    assert stats.kstest(twins, "norm").pvalue > 0.01
+    assert np.array_equal(pooled_pvalues(z), pooled_pvalues(mended))
+    flat = rng.normal(size=(50, 11))  # nothing to mend but mean and spread
+    flat[:, 1:] = np.concatenate([flat[:, 1:6], -flat[:, 1:6]], axis=1)
+    assert unskewed(flat) == pytest.approx(flat / flat[:, 1:].std())
+    assert np.array_equal(unskewed(np.ones((3, 5))), np.ones((3, 5)))

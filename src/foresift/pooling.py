@@ -8,10 +8,11 @@ from scipy.special import polygamma
 
 from foresift.table import Table
 
-__all__ = ["kinds_of", "pooled_pvalues", "standardized"]
+__all__ = ["kinds_of", "pooled_pvalues", "standardized", "unskewed"]
 
 _NEAR = 0.3  # columns whose numbers of values differ by less, in logarithms, are of one kind
 _ODD = 2.0  # standard errors from the mean of its kind from which a column is on its own
+_LEAST_SKEWNESS = 0.05  # below which there is nothing to mend
 _TIE = 1e-9  # scores closer than this are equal but for rounding
 
 
@@ -65,6 +66,32 @@ def standardized(scores: NDArray[np.float64], kinds: NDArray[np.float64]) -> NDA
             mean, variance = _limited(others, window, mean, variance)
             z[:, 0] = np.minimum(z[:, 0], (roots[:, 0] - mean) / np.sqrt(variance))
     return z
+
+
+def unskewed(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return scores on a scale where those of the twins are about normal, so that other scores can compete.
+
+    The best of many cuts leaves a skewness of about a half even in cube roots. As in Wilson & Hilferty, what
+    has the mean, variance and skewness of a gamma distribution is cubed back to a normal one. All scores are
+    mapped alike, and none overtakes another.
+
+    Examples
+    --------
+    >>> twins = np.random.default_rng(0).gamma(16, size=(100, 10))
+    >>> z = unskewed(np.column_stack([np.full(100, 32.0), twins]))
+    >>> float(z[0, 0].round(1))  # 4 standard deviations up, yet no rarer than 3.2 of a normal number
+    3.3
+    """
+    twins = z[:, 1:][~np.isnan(z[:, 1:])]
+    if len(twins) == 0 or twins.min() == twins.max():
+        return z
+    mean, spread = twins.mean(), twins.std()
+    skewness = float(np.mean(((twins - mean) / spread) ** 3))
+    if skewness < _LEAST_SKEWNESS:
+        return np.asarray((z - mean) / spread)
+    shape = 4 / skewness**2
+    gamma = np.maximum(shape + np.sqrt(shape) * (z - mean) / spread, 0.0)
+    return np.asarray(3 * np.sqrt(shape) * (np.cbrt(gamma / shape) - 1 + 1 / (9 * shape)))
 
 
 def pooled_pvalues(z: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift._sklearn import Interval, Progress, RealNotInt, StrOptions, seed_of, track
-from foresift.crossed import crossed_scores
-from foresift.pooling import kinds_of, pooled_pvalues, standardized
+from foresift.contrasts import best_contrasts
+from foresift.pooling import kinds_of, pooled_pvalues, standardized, unskewed
 from foresift.ranking import RankingSelector
 from foresift.redundancy import STEPS, redundant_with
 from foresift.stats import Stability, adjusted_pvalues, selection_stability
@@ -22,9 +22,6 @@ from foresift.twins import alike, gather_twins, twin_rows
 __all__ = ["RelevanceSelector"]
 
 _MOST_TWINS = 1000  # that are taken unasked
-_MARGIN = (
-    1.0  # by which pairs must be surer than single columns, so that these have to beat little more chance
-)
 _LEAST_POOL = 100  # twins of all columns: a few columns cannot tell from ten each what chance gives
 _LEAST_TWINS = 3  # that must have been tried: each is measured by the spread of the others
 
@@ -34,8 +31,9 @@ class RelevanceSelector(RankingSelector):
 
     Every column has twins: its values in rows that are permuted once and for all. Wherever a tree tries a
     column, its twins are tried on the same rows, and the score of each is its mean information gain, the
-    complex nodes weighing more (Rogers & Gunn). Put on one scale, the scores of all twins are what chance
-    gives; the p-value of a column is the share of them that is at least as high.
+    complex nodes weighing more (Rogers & Gunn), or what its ranks tell, alone or in pairs, if that is more.
+    Put on one scale, the scores of all twins are what chance gives; the p-value of a column is the share of
+    them that is at least as high.
 
     Parameters
     ----------
@@ -136,13 +134,14 @@ class RelevanceSelector(RankingSelector):
     from other rows, and the weights with them, by their ranks in their classes: weights may depend on the
     classes, and on columns (for instance to mend how a sample was drawn by age).
 
-    Two columns that matter only together, such as those of an exclusive or, show in a tree only below a
-    split that nothing speaks for. So `interactions` multiplies signs: above or below the median, or in the
-    commonest category or not, of each column and every other one, and of its twins and every other one. A
-    product counts if it is surer, by one standard deviation, than a column alone has to be. Pairs are
-    looked at if there are at most 2,000 columns, on at most 2,000 rows, and without the weights but for
-    those of 0; a sign that a column has in less than a quarter of the rows does not count. Three columns
-    that tell nothing in pairs are not found. For the error rates that were measured see docs/relevance.md.
+    Beside the forest two tests run that need none, for columns and twins alike: the rank sums of the classes,
+    which know more of a steady trend than cuts do, and, for `interactions`, products of signs (above or below
+    the median; in the commonest category or not) of each column and every other one. Two columns that matter
+    only together, such as those of an exclusive or, show in these. The greatest of the three scores counts,
+    pairs less one standard deviation. A column has a part in these tests if its sign leaves a quarter of
+    the rows on either side; pairs are looked at if there are at most 2,000 columns, on at most 2,000 rows. If
+    weights vary within a class, the forest is alone. Three columns that tell nothing in pairs are not
+    found. For the error rates that were measured see docs/relevance.md.
 
     Examples
     --------
@@ -329,10 +328,9 @@ class RelevanceSelector(RankingSelector):
             # In the order of the hashes, so that rounding does not depend on how the columns stand.
             tried = order[(sums.weight[order, 1:] > 0).sum(axis=1) >= _LEAST_TWINS]
             z[tried] = standardized(means[tried], kinds_of(table, weights)[tried])
-            if self.interactions:
-                permuted = twin_rows(table, weights, seed)
-                crossed = crossed_scores(table, weights, tried, n_twins, permuted, seed)
-                z[tried] = np.where(np.isnan(z[tried]), np.nan, np.fmax(z[tried], crossed - _MARGIN))
+            rows = twin_rows(table, weights, seed)
+            others = best_contrasts(table, weights, tried, n_twins, rows, seed, pairs=self.interactions)
+            z[tried] = np.where(np.isnan(z[tried]), np.nan, np.fmax(unskewed(z[tried]), others))
         return z[first], means[first]
 
     def _tests(self, z: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

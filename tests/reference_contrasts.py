@@ -1,9 +1,9 @@
-"""Literal twin of crossed.py: every pair of columns by itself, its sum written out row by row."""
+"""Literal twins of contrasts.py: SciPy's rank test, and every pair of columns written out row by row."""
 
 import math
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import mannwhitneyu, norm, rankdata
 
 
 def signs(x, nominal, like):
@@ -50,3 +50,34 @@ def crossed_scores(X, y, nominal, twins):
             tail = 1 - (1 - 2 * norm.sf(max(sizes))) ** len(sizes)
             scores[j, t] = norm.isf(tail)
     return scores
+
+
+def trend_scores(X, y, nominal, twins):
+    """Scores by the sums of ranks; missing values have the mean rank of the others."""
+    classes = [c for c in np.unique(y) if 0 < np.sum(y == c) < len(y)]
+    classes = classes[:1] if len(classes) == 2 else classes
+    scores = np.full((X.shape[1], 1 + len(twins)), np.nan)
+    for j, x in enumerate(X.T):
+        s = signs(x, j in nominal, x)
+        if s is None:
+            continue
+        known = ~np.isnan(x)
+        values = s if j in nominal else np.where(known, x, 0)
+        ranks = np.zeros(len(x))
+        ranks[known] = rankdata(values[known])
+        ranks[~known] = ranks[known].mean()
+        for t, rows in enumerate([np.arange(len(y)), *twins]):
+            sizes = [_size(ranks[rows], y == c) for c in classes]
+            tail = 1 - (1 - 2 * norm.sf(max(sizes))) ** len(sizes)
+            scores[j, t] = norm.isf(tail)
+    return scores
+
+
+def _size(ranks, inside):
+    """Deviation of the mean inside from the mean of all, by the variance of a draw without replacement."""
+    n, m = len(ranks), inside.sum()
+    size = abs(ranks[inside].mean() - ranks.mean()) / math.sqrt(ranks.var(ddof=1) / m * (n - m) / n)
+    if np.array_equal(np.sort(ranks), np.arange(1, n + 1)):  # no ties and no gaps: SciPy says the same
+        p = mannwhitneyu(ranks[inside], ranks[~inside], method="asymptotic", use_continuity=False).pvalue
+        assert math.isclose(2 * norm.sf(size), p, rel_tol=1e-6)
+    return size

@@ -1,13 +1,13 @@
-"""Pairs of columns that tell together what neither tells alone."""
+"""What ranks tell alone, and what pairs of columns tell together that neither tells alone."""
 
 import numpy as np
 import pytest
-import reference_crossed
+import reference_contrasts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foresift import _core, crossed
-from foresift.crossed import crossed_scores
+from foresift import _core, contrasts
+from foresift.contrasts import best_contrasts, crossed_scores, trend_scores
 from foresift.table import make_table
 from foresift.twins import twin_rows
 
@@ -44,10 +44,31 @@ def test_equals_every_pair_written_out(seed, weighted):
     permuted = twin_rows(table, weights, seed)
     # Rows that count are moved among themselves; where each finds its values among them.
     twins = [np.searchsorted(rows, permuted(t)[rows]) for t in range(2)]
-    expected = reference_crossed.crossed_scores(X[rows], y[rows], [1], twins)
+    expected = reference_contrasts.crossed_scores(X[rows], y[rows], [1], twins)
     found = crossed_scores(table, weights, columns, 2, permuted, seed)
     # A sure thing and a sheer impossibility have quantiles without end.
     assert np.clip(found, -6, 6) == pytest.approx(np.clip(expected, -6, 6), abs=1e-6, nan_ok=True)
+    expected = reference_contrasts.trend_scores(X[rows], y[rows], [1], twins)
+    trends = trend_scores(table, weights, columns, 2, permuted)
+    assert np.clip(trends, -6, 6) == pytest.approx(np.clip(expected, -6, 6), abs=1e-6, nan_ok=True)
+    best = best_contrasts(table, weights, columns, 2, permuted, seed, pairs=True)
+    vary = weights is not None and any(len(set(weights[(y == c) & (weights > 0)])) > 1 for c in range(3))
+    greater = np.fmax(trends, found - contrasts.MARGIN)
+    assert np.array_equal(best, np.full_like(greater, np.nan) if vary else greater, equal_nan=True)
+
+
+def test_a_steady_trend_shows_and_twins_may_come_in_lots(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 50))
+    y = (X[:, 0] + 2 * rng.normal(size=400) > 0).astype(int)
+    table, columns = make_table(X, y), np.arange(50, dtype=np.uint32)
+    scores = trend_scores(table, None, columns, 10, twin_rows(table, None, 0))
+    assert scores[0, 0] > 5
+    by_chance = np.append(scores[1:, 0], scores[:, 1:])
+    assert abs(by_chance.mean()) < 0.2
+    assert by_chance.std() == pytest.approx(1, abs=0.1)
+    monkeypatch.setattr(contrasts, "CELLS", 5000)
+    assert np.array_equal(trend_scores(table, None, columns, 10, twin_rows(table, None, 0)), scores)
 
 
 def test_an_exclusive_or_shows_and_chance_is_standard_normal():
@@ -87,16 +108,16 @@ def test_columns_that_cannot_be_halved_have_no_score(monkeypatch):
     assert np.isnan(scores[2:]).all()
     assert (scores[:2, 0] > 10).all()
     assert np.isnan(scores_of(X[:, :1], y)).all()
-    monkeypatch.setattr(crossed, "MOST_COLUMNS", 4)
+    monkeypatch.setattr(contrasts, "MOST_COLUMNS", 4)
     assert np.isnan(scores_of(X, y)).all()
 
 
 def test_many_rows_are_drawn_from_and_many_columns_taken_in_blocks(monkeypatch):
     X, y = exclusive_or(600, 9, 4)
     whole = scores_of(X, y)
-    monkeypatch.setattr(crossed, "_BLOCK", 4)
+    monkeypatch.setattr(contrasts, "_BLOCK", 4)
     assert np.array_equal(scores_of(X, y), whole)
-    monkeypatch.setattr(crossed, "MOST_ROWS", 300)
+    monkeypatch.setattr(contrasts, "MOST_ROWS", 300)
     some = scores_of(X, y)
     assert (some[:2, 0] > 10).all()
     assert some[0, 0] < whole[0, 0]

@@ -62,11 +62,11 @@ bench-selection: $(VENV)/.package  ## Speed of selectors against BorutaPy, skreb
 	python benchmarks/rankers.py
 	python benchmarks/c45.py
 
-# Every page of the reference is made anew, so that no page of a name that is gone stays behind.
+# Everything is read anew (-E): no page of a name that is gone stays behind, and no warning is given only once.
 docs: $(VENV)/.package  ## The documentation, in build/docs; a warning is an error
 	$(INSTALL) -C build-dir=build/wheel '.[docs]'
 	rm -rf docs/api
-	python -m sphinx -W --keep-going -q docs build/docs
+	python -m sphinx -W -E --keep-going -q docs build/docs
 
 figures: $(VENV)/.package  ## The pictures and tables of docs/
 	python docs/rogers_gunn.py all

@@ -161,6 +161,7 @@ def test_samples_share_no_row_and_keep_the_classes(size):
         assert np.abs(shares - [0.5, 0.3, 0.2]).max() <= 1 / size + 1e-9
 
 
+@pytest.mark.filterwarnings("ignore:No feature passed")
 def test_intervals_hold_what_they_say():
     """Scores of independent tables of the same kind spread as the interval of one of them tells."""
     scores, halves = [], []

@@ -9,9 +9,26 @@ def main() -> None:
     """Run the command line."""
     # Until a command is at work, which then listens itself, Ctrl-C ends the program without a word.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    import contextlib
+    import os
+    import sys
+    import threading
+    import warnings
+
     from foresift.cli import app
 
-    app(prog_name="foresift")
+    warnings.simplefilter("ignore")  # commands say in their own words what there is to say
+    try:
+        app(prog_name="foresift")
+    except SystemExit as end:
+        # After Ctrl-C threads may still be growing trees. The interpreter does not wait for them, and native
+        # code that comes back to an interpreter which is being taken down aborts: so it is not taken down.
+        if not isinstance(end.code, int) or threading.active_count() == 1:
+            raise
+        with contextlib.suppress(OSError):  # a closed pipe, of which the exit code tells already
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(end.code)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The command `foresift select`: from a file to a ranking, a report and a smaller table."""
 
 import sys
+import warnings
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -164,19 +165,23 @@ def _select(
     parameters: dict[str, Any] = {}
     if trees is not None:
         parameters["n_estimators"] = trees
-    found = select_columns(
-        split.columns,
-        split.labels,
-        method.value,
-        k,
-        alpha=alpha,
-        error=error.value,
-        check=check,
-        parameters=parameters,
-        random_state=seed,
-        n_jobs=jobs,
-        tell=tell,
-    )
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", UserWarning)
+        found = select_columns(
+            split.columns,
+            split.labels,
+            method.value,
+            k,
+            alpha=alpha,
+            error=error.value,
+            check=check,
+            parameters=parameters,
+            random_state=seed,
+            n_jobs=jobs,
+            tell=tell,
+        )
+    for message in dict.fromkeys(" ".join(str(warning.message).split()) for warning in warned):
+        typer.echo(f"foresift: {message}", err=True)
     kinds = {decision.name: decision.kind for decision in split.decisions}
     ranking = [{**row, "kind": kinds[row["name"]]} for row in found.ranking]
     left_out = [{"name": d.name, "reason": d.why} for d in split.decisions if d.left_out]

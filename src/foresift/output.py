@@ -81,20 +81,24 @@ def folder(path: Path | None) -> Iterator[Path | None]:
         return
     made = not path.exists()
     try:
+        _try_to_write(path)
+        yield path
+    finally:
+        if made:
+            with contextlib.suppress(OSError):
+                path.rmdir()  # only if it is empty
+
+
+def _try_to_write(path: Path) -> None:
+    try:
         path.mkdir(parents=True, exist_ok=True)
-        with atomic(path / "selection.json") as place:  # whether files can be written there
+        with atomic(path / "selection.json") as place:
             place.write_bytes(b" ")
             raise _Tried
     except _Tried:
         pass
     except FileExistsError as error:
         raise NotADirectoryError(error.errno, "it is a file, not a folder", str(path)) from error
-    try:
-        yield path
-    finally:
-        if made:
-            with contextlib.suppress(OSError):
-                path.rmdir()  # only if it is empty
 
 
 class _Tried(Exception):

@@ -1,15 +1,12 @@
 """Make every picture and table of docs/rogers-gunn.md.
 
-    python docs/rogers_gunn.py figures    # Figures 2 to 6 of the paper
-    python docs/rogers_gunn.py errors     # Tables 3 and 4: test errors of the sampling and selection schemes
+    python docs/rogers_gunn.py figures    # Figures 2, 3, 4 and 6 of the paper
     python docs/rogers_gunn.py bounds     # what each bound removes and keeps
     python docs/rogers_gunn.py precision  # how well the scores rank ten relevant features among a hundred
     python docs/rogers_gunn.py all --trials 100 --jobs 2
 
 Pictures, CSV and JSON files go to docs/rogers-gunn/, the tables also into the page, between their markers.
-The five UCI tables are read from the folder that the environment variable FORESIFT_DATA names, and left out
-without. `errors` keeps every finished trial in build/rogers-gunn/, so that a run that was stopped goes on;
-remove that folder after a change of the package.
+Tables 3 and 4 and Figure 5 are made by `foresift reproduce rogers-gunn`.
 """
 
 from __future__ import annotations
@@ -20,23 +17,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from rogers_gunn_trials import (
-    BOUNDS,
-    FILES,
-    HERE,
-    MAKERS,
-    METHODS,
-    OUT,
-    Forest,
-    Selector,
-    bounds,
-    data_names,
-    draw,
-    errors,
-    in_parallel,
-    precision,
-    train_rows,
-)
+from rogers_gunn_trials import BOUNDS, HERE, OUT, Forest, Selector, bounds, in_parallel, precision
 
 from foresift.criteria import expected_gain, node_complexity
 from foresift.datasets import make_simple
@@ -159,39 +140,6 @@ def figure_4() -> dict[str, Any]:
     return shares
 
 
-def interval_sizes(name: str, trial: int) -> np.ndarray:
-    """Mean size of the confidence intervals after every tree of one forest."""
-    X, y, _, _ = draw(name, trial)
-    rows, _ = train_rows(X, trial)
-    return METHODS["confidence"](trial).fit(X[rows], y[rows]).mean_interval_sizes_
-
-
-def figure_5(trials: int, jobs: int) -> dict[str, Any]:
-    """Convergence of the mean size of the confidence intervals."""
-    names = data_names()
-    calls = [(name, trial) for name in names for trial in range(trials)]
-    sizes = np.array(in_parallel(interval_sizes, calls, jobs)).reshape(len(names), trials, -1)
-    # The interval of hardly more than one observation can be millions wide, which says no more than 1: all
-    # gains lie between 0 and 1. No interval at all says the same.
-    means = np.minimum(np.nan_to_num(sizes, nan=1.0), 1.0).mean(axis=1)
-    figure, axes = plt.subplots(figsize=(7.0, 4.2))
-    colours = dict(
-        zip([*MAKERS, *FILES], [BLUE, ORANGE, GREEN, RED, GREY, "#CC79A7", "#56B4E9"], strict=True)
-    )
-    for k in np.argsort(-means[:, -1]):
-        axes.plot(np.arange(1, means.shape[1] + 1), means[k], color=colours[names[k]], label=names[k])
-    axes.set(
-        xlabel="trees in the forest", ylabel="mean size of the intervals (bits)", yscale="log", xlim=(0, 100)
-    )
-    plain_ticks(axes.yaxis, [0.02, 0.05, 0.1, 0.2, 0.5, 1])
-    axes.legend(ncols=2)
-    save(figure, "figure-5")
-    return {
-        name: {"10 trees": round(m[9], 4), "100 trees": round(m[99], 4)}
-        for name, m in zip(names, means, strict=True)
-    }
-
-
 def place_between_bounds(seed: int) -> np.ndarray:
     """Place the irrelevant features of Simple, and "exact", between the lower (0) and the upper bound (1)."""
     X, y = make_simple(random_state=seed)
@@ -239,11 +187,10 @@ def figure_6(trials: int, jobs: int) -> dict[str, Any]:
 
 
 def figures(trials: int, jobs: int) -> None:
-    """Draw all of them, and write the numbers behind Figures 4 to 6."""
+    """Draw all of them, and write the numbers behind Figures 4 and 6."""
     figure_2()
     figure_3()
     numbers = {"figure 4, share of the mass in the bin": figure_4()}
-    numbers["figure 5, mean interval size"] = figure_5(trials, jobs)
     numbers["figure 6, mean gain and thresholds"] = figure_6(trials, jobs)
     (OUT / "figures.json").write_text(json.dumps(numbers, indent=1) + "\n")
 
@@ -253,7 +200,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    tasks = {"figures": figures, "errors": errors, "bounds": bounds, "precision": precision}
+    tasks = {"figures": figures, "bounds": bounds, "precision": precision}
     parser.add_argument("what", choices=(*tasks, "all"))
     parser.add_argument("--trials", type=int, default=100, help="trials or seeds of every measurement")
     parser.add_argument("--jobs", type=int, default=2, help="processes")

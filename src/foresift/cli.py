@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
 import typer
 
 from foresift import cli_compare
+from foresift.cli_datasets import datasets
+from foresift.cli_reproduce import reproduce
 from foresift.methods import METHODS, SEARCHES
 
 if TYPE_CHECKING:
@@ -356,6 +358,8 @@ def select(
 app.command("compare")(
     cli_compare.command(lambda path, target: split_target(read_table(path), target), (InputError,))
 )
+app.command()(datasets)
+app.command()(reproduce)
 
 
 @app.command()

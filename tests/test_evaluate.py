@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from foresift import CFSSelector, InfoGainSelector, RandomSelector, SequentialSelector, SiftForestClassifier
 from foresift._sklearn import seeded
-from foresift.classifiers import CLASSIFIERS, make_classifier
+from foresift.classifiers import make_classifier
 from foresift.evaluate import Protocol, plan_scores, score_units, selected
 from foresift.numeric import NumericCoder
 from foresift.splits import cv_name, splits
@@ -93,21 +93,6 @@ def test_selector_sees_training_rows_only_and_once_per_split(cv):
     assert fits == expected  # two classifiers and two sizes share one fit
     for split, rows in zip(splits(data, cv), fits, strict=True):
         assert rows.isdisjoint(split.test.tolist())
-
-
-def test_scaling_is_learned_from_training_rows():
-    data = numbered()
-    split = splits(data, 4)[0]
-    model = make_classifier("knn").fit(data.X[split.train], data.y[split.train])
-    coder = model[0]
-    coded = coder.transform(data.X[split.train])
-    np.testing.assert_allclose(coded.mean(axis=0), 0, atol=1e-6)
-    np.testing.assert_allclose(coded.std(axis=0), 1, atol=1e-6)
-    # The same numbers as a pipeline of scikit-learn's, fold by fold.
-    records = score(data, {"none": None}, {"knn": make_classifier("knn")}, Protocol(4))
-    cv = [(s.train, s.test) for s in splits(data, 4)]
-    literal = cross_val_score(make_classifier("knn"), data.X, data.y, cv=cv)
-    assert [r.scores["accuracy"]["all"] for r in records] == literal.tolist()
 
 
 def test_classifier_gets_the_best_columns_of_each_size():
@@ -396,24 +381,6 @@ def test_bad_plans():
     ]:
         with pytest.raises(ValueError, match=message):
             Data.of("t", X, y, groups)
-
-
-# --- classifiers by name ---
-
-
-@pytest.mark.parametrize("key", CLASSIFIERS)
-def test_named_classifiers_read_any_table(key):
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 120)
-    X = pd.DataFrame(
-        {"size": rng.normal(size=120) + 3 * y, "colour": np.where(rng.random(120) < 0.3, "red", "blue")}
-    )
-    X["colour"] = X.colour.astype("category")
-    X.loc[rng.random(120) < 0.1, "size"] = np.nan
-    X.loc[rng.random(120) < 0.1, "colour"] = None
-    records = score(Data.of("mixed", X, y), {"none": None}, {key: make_classifier(key)}, Protocol(3))
-    assert [r.error for r in records] == [""] * 3
-    assert np.mean([r.scores["accuracy"]["all"] for r in records]) > 0.75
 
 
 def test_classifier_never_asks_for_more_columns_than_there_are():

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from foresift import RandomSelector, SiftForestClassifier
 from foresift.comparison import compare
 from foresift.evaluate import Protocol, plan_scores
-from foresift.experiment import Interrupted, Outcome, run
+from foresift.experiment import Interrupted, Outcome, WorkerLost, run
 from foresift.store import Store
 from foresift.units import Data, Job, Record, Unit
 
@@ -124,6 +124,20 @@ def test_jobs_at_once_have_one_thread_each():
     with Store(":memory:") as store, joblib.parallel_config("threading"):
         run(number_jobs(3, count), [DATA], store, n_jobs=2)
     assert threads == [1, 1, 1]
+
+
+def fourth_dies(fold):
+    if fold == 4:
+        time.sleep(0.5)  # others are stored meanwhile
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_killed_worker_is_told(tmp_path):
+    with Store(tmp_path / "results.sqlite") as store:
+        with pytest.raises(WorkerLost, match="fewer at once"):
+            run(number_jobs(8, fourth_dies), [DATA], store, n_jobs=2)
+        known = len(store.records())
+        assert run(number_jobs(8), [DATA], store) == Outcome(8, known, 8 - known, 0)
 
 
 # --- kill -9 ---

@@ -7,6 +7,7 @@ from foresift.aggregate import AggregateSelector
 from foresift.boosting import ResampleBoostClassifier
 from foresift.c45 import C45Classifier
 from foresift.cfs import CFSSelector
+from foresift.comparison import Comparison, compare
 from foresift.contribution import ContributionSelector
 from foresift.cumulative import CumulativeGainSelector
 from foresift.embedded import ForestGainSelector
@@ -31,6 +32,7 @@ __all__ = [
     "C45Classifier",
     "CFSSelector",
     "CartClassifier",
+    "Comparison",
     "ContributionSelector",
     "CumulativeGainSelector",
     "FScoreSelector",
@@ -54,6 +56,7 @@ __all__ = [
     "SubsetSizeCV",
     "__version__",
     "commonality",
+    "compare",
     "criteria",
     "datasets",
     "importance",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
 
 import typer
 
+from foresift import cli_compare
 from foresift.cli_datasets import datasets
 from foresift.cli_reproduce import reproduce
 from foresift.methods import METHODS, SEARCHES
@@ -354,6 +355,9 @@ def select(
     _print_ranking(ranking[:k], columns, f"{data.name}: {size}, target {target}; {how}")
 
 
+app.command("compare")(
+    cli_compare.command(lambda path, target: split_target(read_table(path), target), (InputError,))
+)
 app.command()(datasets)
 app.command()(reproduce)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import pickle
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -110,10 +111,12 @@ def run_on_cluster(
     from distributed import KilledWorker, as_completed
 
     _require_workers(client)
-    held = {
-        key: client.submit(_same, pickle.dumps(tables[key], protocol=5), key=f"foresift-{key}")
-        for key in {job.data for job in jobs}
-    }
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph")  # it is sent once, on purpose
+        held = {
+            key: client.submit(_same, pickle.dumps(tables[key], protocol=5), key=f"foresift-{key}")
+            for key in {job.data for job in jobs}
+        }
     waiting: dict[Any, Job] = {}
     left = iter(jobs)
     done = as_completed([], with_results=True, raise_errors=False, loop=client.loop)

@@ -153,7 +153,7 @@ def compare(
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from foresift.comparison import compare
+    >>> from foresift import compare
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> found = compare(X, y, ["info-gain", "random"], ["nb"], sizes=[3], cv=5)
     >>> for row in found.rows:

@@ -72,17 +72,15 @@ def _table(rows: Sequence[Row], classifier: str, scorer: str) -> Any:
         box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title=f"{classifier}, {scorer}", title_justify="left"
     )
     table.add_column("method", overflow="fold")
-    for heading in ("features", scorer, "±", "p best", "", "p none", "stability", "select, s"):
+    for heading in ("features", scorer, "p best", "p none", "stability", "select, s"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         half = (row.upper - row.lower) / 2
-        near = "best" if row.best else "=" if row.p_best > ALPHA else ""
+        near = "best" if row.best else _p(row.p_best) + (" =" if row.p_best > ALPHA else "  ")
         table.add_row(
             Text(row.method),
             ("own: " if row.size == "own" else "") + f"{row.n_features:.1f}".removesuffix(".0"),
-            f"{row.mean:.4f}",
-            _number(half, ".4f"),
-            _p(row.p_best),
+            f"{row.mean:.4f}" + ("" if math.isnan(half) else f" ± {half:.4f}"),
             near,
             _p(row.p_none),
             _number(row.stability, ".2f"),

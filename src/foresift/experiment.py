@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import joblib
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 from joblib.parallel import get_active_backend
 
 from foresift.cluster import run_on_cluster
@@ -18,7 +19,7 @@ from foresift.evaluate import attempt
 from foresift.store import Store
 from foresift.units import Data, Job, Record
 
-__all__ = ["Interrupted", "Outcome", "run"]
+__all__ = ["Interrupted", "Outcome", "WorkerLost", "run"]
 
 Report = Callable[[int, int, int], None]
 
@@ -45,6 +46,10 @@ class Outcome:
 
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C: what is finished is stored; the message says how much."""
+
+
+class WorkerLost(RuntimeError):
+    """A worker process on this machine was killed; the message says what to do."""
 
 
 def run(
@@ -88,6 +93,8 @@ def run(
     ------
     Interrupted
         On Ctrl-C.
+    WorkerLost
+        If a process was killed, for lack of memory for instance.
 
     Examples
     --------
@@ -153,7 +160,13 @@ def _perform_all(jobs: Sequence[Job], tables: dict[str, Data], n_jobs: int | Non
         paths = {key: Path(folder, f"{key}.joblib") for key in {job.data for job in jobs}}
         for key, path in paths.items():
             joblib.dump(tables[key], path)
-        yield from parallel(joblib.delayed(_perform_from_file)(str(paths[job.data]), job) for job in jobs)
+        try:
+            yield from parallel(joblib.delayed(_perform_from_file)(str(paths[job.data]), job) for job in jobs)
+        except TerminatedWorkerError as error:
+            raise WorkerLost(
+                "A worker process was killed, perhaps because memory ran out: take fewer at once (n_jobs,"
+                " --jobs). What is finished is stored, and the same call goes on from there."
+            ) from error
 
 
 def _perform_from_file(path: str, job: Job) -> list[Record]:

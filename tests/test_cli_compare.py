@@ -1,0 +1,117 @@
+"""`foresift compare`: from a file to a table, stopped and gone on with, and mistakes told in one line."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from foresift.cli import app
+from foresift.cli_compare import split_option
+
+PLAIN = ("--methods", "info-gain,random", "--classifiers", "nb", "--cv", "3", "--sizes", "own,1")
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "fruit.csv"
+    rows = []
+    for k in range(60):
+        kind, colour = ("apple", "plum")[k % 2], rng.choice(["red", "blue", ""])
+        rows.append(f"{rng.normal(150 - 100 * (k % 2), 40):.1f},{colour},{rng.random()},{kind}")
+    path.write_text("weight,colour,noise,kind\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, ["compare", *map(str, arguments)])
+
+
+def test_table_is_printed_and_the_store_gone_on_with(table, tmp_path):
+    store = tmp_path / "results.sqlite"
+    first = invoke(table, "--target", "kind", *PLAIN, "--store", store)
+    assert first.exit_code == 0, first.output
+    for part in ("fruit: 60 rows, 3 columns; 3 stratified folds", "info-gain", "none", "9/9"):
+        assert part in first.output
+    times = sqlite3.connect(store).execute("SELECT key, finished FROM runs ORDER BY key").fetchall()
+    again = invoke(table, "--target", "kind", *PLAIN, "--store", store, "--json")
+    found = json.loads(again.stdout)
+    assert found["about"]["dataset"] == "fruit"
+    assert {row["method"] for row in found["rows"]} == {"none", "info-gain", "random"}
+    assert sqlite3.connect(store).execute("SELECT key, finished FROM runs ORDER BY key").fetchall() == times
+    quiet = invoke(table, "--target", "kind", *PLAIN, "--store", store, "--quiet")
+    assert quiet.stdout.split()[2:4] == ["nb", "accuracy"]
+    assert quiet.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--target", "kidn"), "did you mean one of 'kind'"),
+        (("--target", "kind", "--methods", "relif"), "did you mean 'relief'"),
+        (("--target", "kind", "--classifiers", "svn"), "did you mean 'svm'"),
+        (("--target", "kind", "--cv", "ten"), "times x folds"),
+        (("--target", "kind", "--cv", "40"), "fewer than the 40 folds"),
+        (("--target", "kind", "--sizes", "1,many"), "own,2,5"),
+        (("--target", "kind", "--sizes", "7"), "from 1 to 3"),
+        (("--target", "kind", "--scoring", "acuracy"), "acuracy"),
+        (("--target", "kind", "--jobs", "0"), "--jobs"),
+        (("--target", "kind", "--store", "/no/such/folder/f.sqlite"), "no folder"),
+        (("--target", "kind", "--store", __file__), "not a SQLite file"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(table, options, message):
+    result = invoke(table, *options)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.startswith("foresift: ")
+    assert result.stderr.count("\n") == 1
+
+
+def test_scheduler_that_does_not_answer(table):
+    pytest.importorskip("distributed", reason="needs Dask")
+    result = invoke(table, "--target", "kind", "--scheduler", "nonsense://nowhere")
+    assert result.exit_code == 2
+    assert "No Dask scheduler answers at nonsense://nowhere" in result.stderr
+
+
+def test_way_to_split():
+    assert split_option("10X5") == (10, 5)
+    assert split_option(".25") == (1, 0.25)
+    for text in ("", "x", "ax5", "5x", "2x2x2"):
+        with pytest.raises(ValueError, match="--cv"):
+            split_option(text)
+
+
+def test_ctrl_c_says_how_to_go_on(table, tmp_path):
+    store = tmp_path / "results.sqlite"
+    arguments = ["compare", str(table), "--target", "kind", *PLAIN, "--cv", "300x3", "--store", str(store)]
+    code = "from foresift.cli import app; app()"
+    child = subprocess.Popen([sys.executable, "-c", code, *arguments], stderr=subprocess.PIPE, text=True)
+    while child.poll() is None:  # till something is stored
+        time.sleep(0.05)
+        if store.exists() and _count(store) > 3:
+            os.kill(child.pid, signal.SIGINT)
+            break
+    _, told = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert f"{_count(store)} of 2700 units are in {store}. To go on: foresift compare" in told
+    assert f"--store {store}" in told
+    assert "Traceback" not in told
+
+
+def _count(store):
+    connection = sqlite3.connect(store)
+    try:
+        return connection.execute("SELECT count(*) FROM units").fetchone()[0]
+    except sqlite3.OperationalError:  # not made yet
+        return 0
+    finally:
+        connection.close()

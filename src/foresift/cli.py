@@ -1,16 +1,15 @@
 """The `foresift` command: its subcommands, each in a room of its own, and `--version`."""
 
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from foresift import cli_compare
+from foresift.cli_compare import compare
 from foresift.cli_datasets import datasets
 from foresift.cli_errors import guarded
+from foresift.cli_report import report
 from foresift.cli_reproduce import reproduce
 from foresift.cli_select import select
-from foresift.errors import InputError
 from foresift.methods import METHODS
 
 app = typer.Typer(
@@ -22,18 +21,8 @@ app = typer.Typer(
 )
 
 # A command is a function that `guarded` wraps, in a module cli_NAME.py which imports slow things as it runs.
-app.command()(select)
-app.command()(datasets)
-app.command()(reproduce)
-
-
-def _read(path: Path, target: str) -> tuple[Any, Any]:
-    from foresift.reading import read_table, split_target
-
-    return split_target(read_table(path), target)
-
-
-app.command("compare")(cli_compare.command(_read, (InputError,)))
+for command in (select, compare, report, reproduce, datasets):
+    app.command()(command)
 
 
 @app.command()

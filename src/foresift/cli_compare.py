@@ -1,119 +1,131 @@
 """The command `foresift compare`: methods, classifiers and sizes judged on unseen rows, resumable."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from foresift.cli_errors import FAILED, guarded
+from foresift.cli_table import (
+    Categorical,
+    Delimiter,
+    Drop,
+    Encoding,
+    File,
+    KeepIds,
+    Numeric,
+    Target,
+    names_of,
+    option,
+    read_columns,
+    require_jobs,
+)
 
 if TYPE_CHECKING:
     from foresift.comparison import Comparison
 
-__all__ = ["command"]
+__all__ = ["compare"]
 
-# Reads a file: what there is to compare, and the labels of the target.
-Read = Callable[[Path, str], tuple[Any, Any]]
-STOPPED = 130  # Ctrl-C, as shells count it
+_HOW = "How to compare"
+_WHERE = "Where it runs"
+_OUT = "What comes out"
 
 
-def command(read: Read, mistakes: tuple[type[Exception], ...] = ()) -> Callable[..., None]:
-    """Make the command.
+@guarded
+def compare(
+    data: File,
+    target: Target,
+    methods: Annotated[
+        str, option("See `foresift methods`; none is always there.", _HOW, metavar="A,B")
+    ] = "forest-gain,relevance,info-gain,relieff,random",
+    classifiers: Annotated[
+        str, option("Of rf, c45, nb, knn, knn-manhattan, svm, svm-linear, mlp.", _HOW, metavar="A,B")
+    ] = "rf",
+    cv: Annotated[
+        str, option("Folds, as 10; 3x10: three times; 0.3: a share for testing, 20x0.3: 20 times.", _HOW)
+    ] = "10",
+    sizes: Annotated[
+        str, option("Numbers of features; own: what the method selects.", _HOW, metavar="own,2,5")
+    ] = "own",
+    scoring: Annotated[str, option("Scorers of scikit-learn.", _HOW, metavar="A,B")] = "accuracy",
+    seed: Annotated[int, option("Equal seeds, equal results.", _HOW, min=0, max=2**32 - 1)] = 0,
+    store: Annotated[
+        Path | None, option("Keep results there, and go on if it exists.", _WHERE, metavar="F.sqlite")
+    ] = None,
+    jobs: Annotated[int, option("Processes; -1 for all cores.", _WHERE)] = 1,
+    scheduler: Annotated[
+        str | None, option("A Dask scheduler: run there, not here.", _WHERE, metavar="ADDRESS")
+    ] = None,
+    retry_failed: Annotated[bool, option("Try again what failed before.", _WHERE, "--retry-failed")] = False,
+    out: Annotated[
+        Path | None,
+        option(
+            "Write report.html, comparison.csv and comparison.json here.", _OUT, "--out", "-o", metavar="DIR"
+        ),
+    ] = None,
+    as_json: Annotated[bool, option("Print JSON and nothing else.", _OUT, "--json")] = False,
+    quiet: Annotated[bool, option("No progress, and only the best.", _OUT, "--quiet", "-q")] = False,
+    debug: Annotated[bool, option("Show where an error comes from.", _OUT, "--debug")] = False,
+    numeric: Numeric = "",
+    categorical: Categorical = "",
+    drop: Drop = "",
+    keep_ids: KeepIds = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+) -> None:
+    """Compare methods: how well classifiers do with what each of them selects, on rows it has not seen.
 
-    Parameters
-    ----------
-    read : callable
-        ``read(path, target)`` returns the columns and the labels.
-    mistakes : tuple of exception classes
-        What `read` raises if the file will not do, beside ValueError.
+    A run that was stopped goes on with the same command, if it has a --store.
 
-    Returns
-    -------
-    callable
-        For `typer.Typer.command`.
+    For example:
 
-    Examples
-    --------
-    >>> app = typer.Typer()
-    >>> _ = app.command("compare")(command(lambda path, target: ({}, [])))
+    - `foresift compare customers.csv --target cancelled --methods relevance,relieff --classifiers rf,knn`
+
+    - `foresift compare t.csv --target y --cv 10x10 --sizes own,2,5,10 --store t.sqlite --jobs -1 --out t/`
     """
+    require_jobs(jobs, "processes")
+    repeats, folds = split_option(cv)
+    arguments: dict[str, Any] = {
+        "methods": names_of(methods),
+        "classifiers": names_of(classifiers),
+        "sizes": _sizes(sizes),
+        "cv": folds,
+        "repeats": repeats,
+        "scoring": names_of(scoring),
+        "store": store,
+        "n_jobs": jobs,
+        "random_state": seed,
+        "retry_failed": retry_failed,
+        "progress": not quiet and not as_json,
+    }
+    from foresift.output import folder
 
-    def compare(
-        data: Annotated[Path, typer.Argument(metavar="DATA", help="A table with a header line.")],
-        target: Annotated[str, typer.Option(metavar="COL", help="The column to explain.")],
-        methods: Annotated[
-            str, typer.Option(metavar="A,B", help="See `foresift methods`; none is always there.")
-        ] = "forest-gain,relevance,info-gain,relieff,random",
-        classifiers: Annotated[
-            str,
-            typer.Option(metavar="A,B", help="Of rf, c45, nb, knn, knn-manhattan, svm, svm-linear, mlp."),
-        ] = "rf",
-        cv: Annotated[
-            str,
-            typer.Option(help="Folds, as 10; 3x10: three times; 0.3: a share for testing, 20x0.3: 20 times."),
-        ] = "10",
-        sizes: Annotated[
-            str, typer.Option(metavar="1,2,5", help="Numbers of features; own: what the method selects.")
-        ] = "own",
-        scoring: Annotated[str, typer.Option(metavar="A,B", help="Scorers of scikit-learn.")] = "accuracy",
-        store: Annotated[
-            Path | None, typer.Option(metavar="F.sqlite", help="Keep results there, and go on if it exists.")
-        ] = None,
-        jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = 1,
-        seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Equal seeds, equal results.")] = 0,
-        scheduler: Annotated[
-            str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler: run there, not here.")
-        ] = None,
-        retry_failed: Annotated[
-            bool, typer.Option("--retry-failed", help="Try again what failed before.")
-        ] = False,
-        as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
-        quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, and only the best.")] = False,
-    ) -> None:
-        """Compare methods: how well classifiers do with what each of them selects, on rows it has not seen.
-
-        A run that was stopped goes on with the same command, if it has a --store.
-        """
-        from foresift.cluster import ClusterError
-        from foresift.experiment import WorkerLost
-        from foresift.store import StoreError
-
-        told: tuple[type[Exception], ...] = (ValueError, StoreError, ClusterError, WorkerLost, *mistakes)
+    with folder(out) as place:
+        table, split = read_columns(
+            data,
+            target,
+            numeric=numeric,
+            categorical=categorical,
+            drop=drop,
+            keep_ids=keep_ids,
+            delimiter=delimiter,
+            encoding=encoding,
+        )
+        arguments["name"] = Path(table.source).stem
         try:
-            if jobs == 0:
-                raise ValueError("--jobs is a number of processes, or -1 for all cores; it cannot be 0.")
-            repeats, folds = split_option(cv)
-            columns, labels = read(data, target)
-            arguments = {
-                "methods": _names(methods),
-                "classifiers": _names(classifiers),
-                "sizes": _sizes(sizes),
-                "cv": folds,
-                "repeats": repeats,
-                "scoring": _names(scoring),
-                "store": store,
-                "n_jobs": jobs,
-                "random_state": seed,
-                "name": data.stem,
-                "retry_failed": retry_failed,
-                "progress": not quiet and not as_json,
-            }
-            found = _compared(columns, labels, arguments, scheduler)
-        except told as error:
-            _end(" ".join(str(error).split()), 2)
+            found = _compared(split.columns, split.labels, arguments, scheduler)
         except KeyboardInterrupt as stopped:
-            _end(_how_to_go_on(stopped, store), STOPPED)
-        _show(found, as_json=as_json, quiet=quiet)
+            raise KeyboardInterrupt(_how_to_go_on(stopped, store)) from None
+        if place is not None:
+            _write(found, place)
+    _show(found, as_json=as_json, quiet=quiet)
 
-    return compare
 
-
-def _compared(columns: Any, labels: Any, arguments: dict[str, Any], scheduler: str | None) -> Comparison:
+def _compared(columns: Any, labels: Any, arguments: dict[str, Any], scheduler: str | None) -> "Comparison":
     from foresift.comparison import compare
 
     with contextlib.ExitStack() as stack:
@@ -127,20 +139,36 @@ def _compared(columns: Any, labels: Any, arguments: dict[str, Any], scheduler: s
         return compare(columns, labels, **arguments)
 
 
-def _show(found: Comparison, *, as_json: bool, quiet: bool) -> None:
-    from rich.console import Console
+def _write(found: "Comparison", place: Path) -> None:
+    """Write the files, each whole or not at all."""
+    import csv
 
-    from foresift.comparison_text import render
+    from foresift.output import atomic
 
+    plain = found.to_dict()
+    if plain["rows"]:
+        with atomic(place / "comparison.csv") as path, path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(plain["rows"][0]))
+            writer.writeheader()
+            writer.writerows(plain["rows"])
+    with atomic(place / "comparison.json") as path:
+        text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1)
+        path.write_text(text + "\n", encoding="utf-8")
+    found.to_html(place / "report.html")  # last: who sees it finds the rest
+
+
+def _show(found: "Comparison", *, as_json: bool, quiet: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(found.to_dict(), allow_nan=False, ensure_ascii=False))
+        sys.stdout.write(json.dumps(found.to_dict(), allow_nan=False, ensure_ascii=False) + "\n")
     elif not found.rows:
-        _end(f"everything failed, first: {found.failures[0]['error']}", 1)
+        typer.echo(f"foresift: everything failed, first: {found.failures[0]['error']}", err=True)
     elif quiet:
         best = found.best()
         typer.echo(f"{best.method} {best.size} {best.classifier} {best.scorer} {best.mean:.4f}")
     else:
-        render(found.rows, found.about, found.failures, Console())
+        sys.stdout.write(str(found))
+    if not found.rows:
+        raise typer.Exit(FAILED)
 
 
 def split_option(text: str) -> tuple[int, int | float]:
@@ -160,13 +188,9 @@ def split_option(text: str) -> tuple[int, int | float]:
         ) from None
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
 def _sizes(text: str) -> list[int | str]:
     try:
-        return [name if name == "own" else int(name) for name in _names(text)]
+        return [name if name == "own" else int(name) for name in names_of(text)]
     except ValueError:
         raise ValueError(f"--sizes is {text!r}: give numbers of features, or own, as in own,2,5.") from None
 
@@ -176,8 +200,3 @@ def _how_to_go_on(stopped: KeyboardInterrupt, store: Path | None) -> str:
         return "stopped; nothing is kept without --store F.sqlite."
     typed = shlex.join(["foresift", *sys.argv[1:]])
     return f"{str(stopped) or 'Stopped.'} To go on: {typed}"
-
-
-def _end(message: str, code: int) -> NoReturn:
-    typer.echo(f"foresift: {message}", err=True)
-    raise typer.Exit(code)

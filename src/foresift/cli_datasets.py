@@ -5,9 +5,12 @@ from typing import Annotated
 
 import typer
 
+from foresift.cli_errors import guarded
+
 __all__ = ["datasets"]
 
 
+@guarded
 def datasets(
     data: Annotated[
         Path | None,
@@ -19,11 +22,7 @@ def datasets(
 
     from foresift.datasets import available
 
-    try:
-        places = available(data)
-    except (FileNotFoundError, ValueError) as error:
-        typer.echo(f"foresift: {error}", err=True)
-        raise typer.Exit(2) from None
+    places = available(data)
     folder = data or os.environ.get("FORESIFT_DATA")
     typer.echo(f"Folder: {folder}" if folder else "FORESIFT_DATA names no folder, and --data is not given.")
     width = max(len(place.name) for place in places)

@@ -30,7 +30,8 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
 
     An `InputError`, or a `ValueError` of the library (whose messages say what to do), is the user's to mend:
     exit code 2. A file that cannot be written, too little memory and anything unforeseen: 1.
-    Ctrl-C: 130. If the function has a parameter `debug` and it is true, errors are shown whole.
+    Ctrl-C: 130, with what the KeyboardInterrupt says, if anything. If the function has a parameter `debug`
+    and it is true, errors are shown whole.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
                 raise
             except (KeyboardInterrupt, Exception) as error:
                 if isinstance(error, KeyboardInterrupt) or heard:  # libraries may make another error of it
-                    _end("stopped.", STOPPED)
+                    _end((isinstance(error, KeyboardInterrupt) and str(error)) or "stopped.", STOPPED)
                 if isinstance(error, BrokenPipeError):
                     # What is still in the buffer would fail again at exit.
                     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -101,6 +102,10 @@ def _told(error: Exception) -> tuple[str, int]:
     """Say in one sentence what went wrong, and whose it is to mend."""
     message = " ".join(str(error).split())
     if isinstance(error, InputError | ValueError) and message:
+        return message, BAD_INPUT
+    if (
+        isinstance(error, OSError) and error.errno is None and message
+    ):  # our own: a data set that is not there
         return message, BAD_INPUT
     if isinstance(error, OSError):
         what = "no space left on the device" if error.errno == errno.ENOSPC else error.strerror or message

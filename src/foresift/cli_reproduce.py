@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from foresift.cli_errors import guarded
+from foresift.cli_table import names_of, require_jobs
+
 if TYPE_CHECKING:
     from foresift.experiment import Outcome
     from foresift.specs import Paper, PaperTable
@@ -12,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["reproduce"]
 
 
+@guarded
 def reproduce(
     paper: Annotated[
         str,
@@ -45,35 +49,29 @@ def reproduce(
 
     A run that was stopped goes on where it was.
     """
-    from foresift.experiment import Interrupted, run
+    from foresift.experiment import run
     from foresift.reproduce import plan_paper, rows_of_table, units_of
     from foresift.reproduce_figures import draw_curves
     from foresift.reproduce_tables import grids_of_table, print_grids, write_results
     from foresift.specs import read_paper
-    from foresift.store import Store, StoreError
+    from foresift.store import Store
 
-    try:
-        if jobs == 0:
-            raise ValueError("--jobs is a number of processes, or -1 for all cores; it cannot be 0.")
-        spec = read_paper(paper)
-        spec = spec.shortened() if quick else spec
-        chosen = _tables(spec, table)
-        names = [name for name in only.split(",") if name]
-        work, tables = plan_paper(spec, chosen, data, only=names, repeats=repeats)
-        path = str(store) if store else ":memory:" if quick else f"{paper}.sqlite"
-        with Store(path, create=not show) as results:
-            done = (
-                None
-                if show
-                else run(work, tables, results, n_jobs=jobs, retry_failed=retry_failed, progress=True)
-            )
-            records = results.records(units_of(work))
-    except Interrupted as stopped:
-        typer.echo(f"foresift: {stopped} The same command goes on; --show shows what is there.", err=True)
-        raise typer.Exit(130) from None
-    except (ValueError, FileNotFoundError, StoreError) as error:
-        typer.echo(f"foresift: {' '.join(str(error).split())}", err=True)
-        raise typer.Exit(2) from None
+    require_jobs(jobs, "processes")
+    spec = read_paper(paper)
+    spec = spec.shortened() if quick else spec
+    chosen = _tables(spec, table)
+    names = list(names_of(only))
+    work, tables = plan_paper(spec, chosen, data, only=names, repeats=repeats)
+    path = str(store) if store else ":memory:" if quick else f"{paper}.sqlite"
+    with Store(path, create=not show) as results:
+        done = None
+        if not show:
+            try:
+                done = run(work, tables, results, n_jobs=jobs, retry_failed=retry_failed, progress=True)
+            except KeyboardInterrupt as stopped:
+                how = "The same command goes on; --show shows what is there."
+                raise KeyboardInterrupt(f"{stopped} {how}") from None
+        records = results.records(units_of(work))
     found = {item.id: rows_of_table(spec, item, records) for item in chosen}
     grids = [grid for item in chosen for grid in grids_of_table(spec, item, found[item.id])]
     print_grids(grids)

@@ -9,11 +9,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from foresift.cli_errors import guarded
+from foresift.cli_table import (
+    Categorical,
+    Delimiter,
+    Drop,
+    Encoding,
+    File,
+    KeepIds,
+    Numeric,
+    Target,
+    option,
+    read_columns,
+    require_jobs,
+)
 from foresift.errors import InputError
 from foresift.methods import METHODS
 
 if TYPE_CHECKING:
-    from foresift.kinds import Decision, Wishes
+    from foresift.kinds import Decision
     from foresift.reading import Split, TableFile
     from foresift.selection import Selection
 
@@ -25,63 +38,49 @@ AUTO = Method("auto")
 Error = StrEnum("Error", ["fdr", "fwer", "none"])
 FDR = Error("fdr")
 
-_FILE = "File"
 _HOW = "How to select"
 _OUT = "What comes out"
 
 
-def _option(text: str, panel: str, *flags: str, **more: Any) -> Any:
-    return typer.Option(*flags, help=text, rich_help_panel=panel, **more)
-
-
 @guarded
 def select(
-    data: Annotated[
-        str,
-        typer.Argument(metavar="DATA", help="CSV, TSV, Parquet, Feather or ARFF, also gzipped; - is stdin."),
-    ],
-    target: Annotated[str, typer.Option(metavar="COL", help="The column to explain.")],
-    method: Annotated[Method, _option("How to rank; see `foresift methods`.", _HOW)] = AUTO,
+    data: File,
+    target: Target,
+    method: Annotated[Method, option("How to rank; see `foresift methods`.", _HOW)] = AUTO,
     k: Annotated[
-        int | None, _option("Keep K columns; by default as many as the method finds.", _HOW, min=1)
+        int | None, option("Keep K columns; by default as many as the method finds.", _HOW, min=1)
     ] = None,
-    alpha: Annotated[float, _option("Error rate of the test of relevance.", _HOW)] = 0.1,
+    alpha: Annotated[float, option("Error rate of the test of relevance.", _HOW)] = 0.1,
     error: Annotated[
-        Error, _option("Its kind: share of false discoveries, any error, or each column's own.", _HOW)
+        Error, option("Its kind: share of false discoveries, any error, or each column's own.", _HOW)
     ] = FDR,
     check: Annotated[
-        bool, _option("Compare with all columns on unseen rows, and choose the size by it.", _HOW)
+        bool, option("Compare with all columns on unseen rows, and choose the size by it.", _HOW)
     ] = True,
     trees: Annotated[
-        int | None, _option("Trees of a forest; by default as many as suit the method.", _HOW, min=1)
+        int | None, option("Trees of a forest; by default as many as suit the method.", _HOW, min=1)
     ] = None,
-    seed: Annotated[int, _option("Equal seeds give equal results.", _HOW, min=0, max=2**32 - 1)] = 0,
-    jobs: Annotated[int, _option("Threads; -1 for all cores.", _HOW)] = -1,
+    seed: Annotated[int, option("Equal seeds give equal results.", _HOW, min=0, max=2**32 - 1)] = 0,
+    jobs: Annotated[int, option("Threads; -1 for all cores.", _HOW)] = -1,
     out: Annotated[
         Path | None,
-        _option(
-            "Write report.html, ranking.csv and selection.json here.", _OUT, "--out", "-o", metavar="DIR"
-        ),
+        option("Write report.html, ranking.csv and selection.json here.", _OUT, "--out", "-o", metavar="DIR"),
     ] = None,
     write_data: Annotated[
-        bool, _option("Write the table of kept columns and target there too.", _OUT, "--write-data")
+        bool, option("Write the table of kept columns and target there too.", _OUT, "--write-data")
     ] = False,
-    top: Annotated[int, _option("Rows of the printed table; 0 for all.", _OUT, min=0)] = 30,
-    as_json: Annotated[bool, _option("Print JSON and nothing else.", _OUT, "--json")] = False,
+    top: Annotated[int, option("Rows of the printed table; 0 for all.", _OUT, min=0)] = 30,
+    as_json: Annotated[bool, option("Print JSON and nothing else.", _OUT, "--json")] = False,
     quiet: Annotated[
-        bool, _option("Print only the names of the kept columns, one a line.", _OUT, "--quiet", "-q")
+        bool, option("Print only the names of the kept columns, one a line.", _OUT, "--quiet", "-q")
     ] = False,
-    numeric: Annotated[
-        str, _option("Columns that are numbers; other cells count as missing.", _FILE, metavar="A,B")
-    ] = "",
-    categorical: Annotated[str, _option("Columns that are categories.", _FILE, metavar="A,B")] = "",
-    drop: Annotated[str, _option("Columns to leave out.", _FILE, metavar="A,B")] = "",
-    keep_ids: Annotated[
-        bool, _option("Rank columns that look like row numbers or names too.", _FILE)
-    ] = False,
-    delimiter: Annotated[str | None, _option("What separates cells, if told wrongly.", _FILE)] = None,
-    encoding: Annotated[str | None, _option("Encoding of the text, if told wrongly.", _FILE)] = None,
-    debug: Annotated[bool, _option("Show where an error comes from.", _OUT, "--debug")] = False,
+    numeric: Numeric = "",
+    categorical: Categorical = "",
+    drop: Drop = "",
+    keep_ids: KeepIds = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    debug: Annotated[bool, option("Show where an error comes from.", _OUT, "--debug")] = False,
 ) -> None:
     """Say which columns of DATA to keep to predict the target, and how sure that is.
 
@@ -99,23 +98,27 @@ def select(
 
     - `foresift select t.parquet --target y --k 10 --write-data --out small/`
     """
-    if jobs == 0:
-        raise InputError("--jobs is a number of threads, or -1 for all cores; it cannot be 0.")
+    require_jobs(jobs, "threads")
     if not 0 < alpha < 1:
         raise InputError(f"--alpha is an error rate between 0 and 1, not {alpha}.")
     if write_data and out is None:
         raise InputError("--write-data needs --out DIR, where the table is written.")
-    if delimiter is not None and len(delimiter := delimiter.replace("\\t", "\t")) != 1:
-        raise InputError(f"--delimiter is one character, not {delimiter!r}.")
-    from foresift.kinds import Wishes
     from foresift.output import folder
-    from foresift.progress_bar import bar
+    from foresift.progress import steps
 
-    wishes = Wishes(_names(numeric), _names(categorical), _names(drop), keep_ids)
     shown = not quiet and not as_json
-    with folder(out) as place, bar(not quiet) as tell:
+    with folder(out) as place, steps(not quiet) as tell:
         tell("reading", 0, 0)
-        table, split = _read(data, target, wishes, delimiter, encoding)
+        table, split = read_columns(
+            data,
+            target,
+            numeric=numeric,
+            categorical=categorical,
+            drop=drop,
+            keep_ids=keep_ids,
+            delimiter=delimiter,
+            encoding=encoding,
+        )
         if k is not None and k > len(split.columns):
             raise InputError(f"--k is {k}, but there are only {len(split.columns)} columns to choose from.")
         found = _select(table, split, tell, method, k, alpha, error, check, trees, seed, jobs)
@@ -123,26 +126,6 @@ def select(
             tell("writing", 0, 0)
             _write(found, place, table if write_data else None)
     _print(found, table, split, as_json=as_json, shown=shown, top=top, out=out)
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """Names between commas; quotes let a name have one itself."""
-    import csv
-
-    rows = list(csv.reader([text], skipinitialspace=True))
-    return tuple(name.strip() for row in rows for name in row if name.strip())
-
-
-def _read(
-    data: str, target: str, wishes: "Wishes", delimiter: str | None, encoding: str | None
-) -> "tuple[TableFile, Split]":
-    from foresift.reading import read_table, split_table
-
-    text = {target, *wishes.categorical}
-    if target in wishes.drop:
-        raise InputError(f"--drop names the target {target!r}.")
-    table = read_table(data, text=text, drop=wishes.drop, delimiter=delimiter, encoding=encoding)
-    return table, split_table(table, target, wishes)
 
 
 def _select(

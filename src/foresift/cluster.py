@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from foresift.errors import InputError
 from foresift.units import Data, Job, Record, host_facts
 
 __all__ = ["ClusterError", "connected", "run_on_cluster"]
@@ -17,7 +18,7 @@ __all__ = ["ClusterError", "connected", "run_on_cluster"]
 _AHEAD = 3  # jobs that wait for each thread of the cluster, so that none is idle
 
 
-class ClusterError(Exception):
+class ClusterError(InputError):
     """What is wrong with a cluster, in one sentence."""
 
 

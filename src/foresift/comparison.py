@@ -6,7 +6,9 @@ import difflib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from foresift.classifiers import make_classifier
@@ -37,12 +39,16 @@ class Comparison:
         What went wrong, and how many times.
     selected : dict
         Method -> size -> feature -> share of the splits in which it was selected; up to 30 features each.
+        Empty if there are several data sets.
+    ranks : dict or None
+        Mean ranks of the methods over several data sets, and the critical difference (Demsar 2006).
     """
 
     rows: list[Row]
     about: dict[str, Any]
     failures: list[dict[str, Any]]
     selected: dict[str, dict[str, dict[str, float]]]
+    ranks: dict[str, Any] | None = None
 
     def best(self, classifier: str | None = None, scorer: str | None = None) -> Row:
         """Return the row of the highest mean, of a classifier or of all, by a scorer or the first.
@@ -72,6 +78,7 @@ class Comparison:
             "rows": [row.to_dict() for row in self.rows],
             "failures": self.failures,
             "selected": self.selected,
+            "ranks": self.ranks,
         }
 
     def to_frame(self) -> Any:
@@ -81,6 +88,22 @@ class Comparison:
         except ImportError as error:
             raise ImportError("to_frame needs pandas: pip install pandas, or use to_dict().") from error
         return pd.DataFrame([row.to_dict() for row in self.rows])
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return the report as one HTML page, and write it if `path` is given."""
+        from foresift.output import atomic
+        from foresift.report import comparison_html
+
+        page = comparison_html(self.to_dict())
+        if path is not None:
+            with atomic(Path(path)) as place:
+                place.write_text(page, encoding="utf-8")
+        return page
+
+    def _repr_html_(self) -> str:
+        from foresift.report import framed
+
+        return framed(self.to_html(), "Methods compared")
 
     def __str__(self) -> str:
         from foresift.comparison_text import as_text
@@ -187,6 +210,7 @@ def compare(
         "scoring": list(protocol.scorers),
         "random_state": int(random_state),
         "store": None if place.path == ":memory:" else place.path,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "software": software(),
     }
     rows = summarise(records, {data.checksum: data.n_features})

@@ -44,11 +44,14 @@ def render(
     from rich.text import Text
 
     times = f", {about['repeats']} times" if about["repeats"] > 1 else ""
-    size = f"{about['n_rows']} rows, {about['n_features']} columns"
-    console.print(Text(f"{about['dataset']}: {size}; {about['cv']}{times}; seed {about['random_state']}"))
-    for classifier, scorer in dict.fromkeys((row.classifier, row.scorer) for row in rows):
-        some = [row for row in rows if (row.classifier, row.scorer) == (classifier, scorer)]
-        console.print(_table(sorted(some, key=lambda row: -row.mean), classifier, scorer))
+    size = f": {about['n_rows']} rows, {about['n_features']} columns" if "n_rows" in about else ""
+    seed = f"; seed {about['random_state']}" if "random_state" in about else ""
+    console.print(Text(f"{about['dataset']}{size}; {about['cv']}{times}{seed}"))
+    several = len({row.dataset for row in rows}) > 1
+    for key in dict.fromkeys((row.dataset, row.classifier, row.scorer) for row in rows):
+        some = [row for row in rows if (row.dataset, row.classifier, row.scorer) == key]
+        title = ", ".join(key if several else key[1:])
+        console.print(_table(sorted(some, key=lambda row: -row.mean), title, key[-1]))
     if rows:
         console.print(
             Text(
@@ -63,14 +66,12 @@ def render(
         console.print(Text(f"Failed {failure['count']} times: {who}: {failure['error']}"), style="red")
 
 
-def _table(rows: Sequence[Row], classifier: str, scorer: str) -> Any:
+def _table(rows: Sequence[Row], title: str, scorer: str) -> Any:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(
-        box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title=f"{classifier}, {scorer}", title_justify="left"
-    )
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title=Text(title), title_justify="left")
     table.add_column("method", overflow="fold")
     for heading in ("features", scorer, "p best", "p none", "stability", "select, s"):
         table.add_column(heading, justify="right", no_wrap=True)

@@ -204,6 +204,6 @@ def _reporting(progress: bool | Report, n_known: int, n_units: int) -> AbstractC
         return nullcontext(progress)
     if not progress:
         return nullcontext(lambda finished, failed, wanted: None)
-    from foresift.progress import bar
+    from foresift.progress import units
 
-    return bar(n_known, n_units)
+    return units(n_known, n_units)

@@ -27,7 +27,7 @@ from foresift.delimited import Delimited
 from foresift.errors import InputError
 from foresift.kinds import Decision, Wishes, decide
 
-__all__ = ["Split", "TableFile", "read_table", "split_table", "split_target"]
+__all__ = ["Split", "TableFile", "read_table", "split_table"]
 
 _GZIP = b"\x1f\x8b"
 _FOREIGN = {
@@ -336,21 +336,6 @@ def split_table(table: TableFile, target: str, wishes: Wishes | None = None) -> 
             f"There is no column besides the target {target!r} to rank{f' ({why})' if why else ''}."
         )
     return Split(columns, labels, target, decisions, table.left_out)
-
-
-def split_target(table: TableFile, target: str) -> tuple[dict[str, NDArray[Any]], NDArray[np.object_]]:
-    r"""Return columns to rank, and labels; `split_table` tells more.
-
-    Examples
-    --------
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "fruit.csv")
-    ...     _ = path.write_text("weight,kind\n150,apple\n?,plum\n")
-    ...     split_target(read_table(path), "kind")[1].tolist()
-    ['apple', 'plum']
-    """
-    split = split_table(table, target)
-    return split.columns, split.labels
 
 
 def _require(name: str, names: Sequence[str], flag: str) -> None:

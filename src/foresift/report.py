@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import json
 import re
 from functools import cache
@@ -15,7 +16,7 @@ from foresift import comparison_view, selection_view
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["comparison_html", "selection_html"]
+__all__ = ["comparison_html", "framed", "selection_html"]
 
 # A lone surrogate cannot be written as UTF-8; of control characters HTML has only white space.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
@@ -116,3 +117,16 @@ def _environment() -> jinja2.Environment:
     # Jinja's own filter writes "Roc auc".
     environment.filters["capital"] = lambda text: text[:1].upper() + text[1:]
     return environment
+
+
+def framed(page: str, title: str) -> str:
+    """Put a page into a frame, as a notebook shows it: it can reach nothing outside.
+
+    Examples
+    --------
+    >>> framed("<p>Hello</p>", "A greeting")[:41]
+    '<iframe srcdoc="&lt;p&gt;Hello&lt;/p&gt;"'
+    """
+    style = "width: 100%; height: 40em; border: 0"
+    document, name = html.escape(page), html.escape(title)
+    return f'<iframe srcdoc="{document}" sandbox="allow-scripts" style="{style}" title="{name}"></iframe>'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import numbers
 import warnings
 from collections.abc import Callable, Mapping
@@ -44,12 +43,21 @@ class Selection:
     ----------
     selector_ : selector
         Fitted to all rows.
-    sentence : str
-        What was done, and how sure it is.
     features : list of str
         The columns to keep, best first; may be empty.
     ranking : list of dict
         A row for every column, best first, as in `to_dict`.
+    sentence : str
+        What was done, and how sure it is.
+    method, data : dict
+        Key, title and parameters of the method; size of the table, its target and what was made of columns.
+    curve, check, stability : dict or None
+        Scores of the best 1, 2, 3 ... columns; the selection beside all columns on unseen rows; how far
+        selections from parts of the rows agree. None if they were not asked for.
+    seed : int
+        Of all randomness.
+    source, created : str
+        Name of the file, if there was one, and when the selection was made.
 
     Examples
     --------
@@ -146,9 +154,9 @@ class Selection:
         return page
 
     def _repr_html_(self) -> str:
-        page = html.escape(self.to_html(), quote=True)
-        style = "width: 100%; height: 40em; border: 0"
-        return f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="{style}" title="{_TITLE}"></iframe>'
+        from foresift.report import framed
+
+        return framed(self.to_html(), _TITLE)
 
     def plot_ranking(self, **options: Any) -> Any:
         """Draw the scores with their intervals; see `foresift.plots`."""

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+from foresift.errors import InputError
 from foresift.units import Data, Record, Unit, canonical
 
 __all__ = ["Store", "StoreError"]
@@ -52,7 +53,7 @@ PRAGMA user_version = {VERSION};
 """
 
 
-class StoreError(Exception):
+class StoreError(InputError):
     """What is wrong with a store, and what to do about it."""
 
 

@@ -195,7 +195,7 @@ def test_plans_are_bounded(n_rows, n_columns):
 def test_lopsided_classes_are_scored_by_rank():
     rng = np.random.default_rng(0)
     y = np.arange(300) % 10 == 0
-    X = rng.normal(size=(300, 3)) + np.array([2.0, 0, 0]) * y[:, None]
+    X = rng.normal(size=(300, 3)) + np.array([3.0, 0, 0]) * y[:, None]
     found = select(X, np.where(y, "fraud", "fine"), random_state=0, parameters=FAST)
     assert found.check["metric"] == found.curve["metric"] == "ROC AUC"
     assert found.check["kept"]["score"] > 0.8

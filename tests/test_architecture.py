@@ -145,9 +145,7 @@ def test_documented_parameters_are_those_of_the_signature(name, value):
 def test_what_the_package_offers_documents_its_parameters():
     offered = [getattr(foresift, name) for name in foresift.__all__ if name != "__version__"]
     with_parameters = [value for value in offered if callable(value) and inspect.signature(value).parameters]
-    results = [value for value in with_parameters if dataclasses.is_dataclass(value)]  # nobody makes them
-    for value in results:
+    silent = [value for value in with_parameters if entries(value.__doc__, "Parameters") is None]
+    for value in silent:  # what functions return, and nobody makes by hand
         fields = {field.name for field in dataclasses.fields(value)}
         assert fields <= set(entries(value.__doc__, "Attributes")), value
-    others = [value for value in with_parameters if value not in results]
-    assert [value for value in others if entries(value.__doc__, "Parameters") is None] == []

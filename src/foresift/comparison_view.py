@@ -195,14 +195,14 @@ def _value(value: Any) -> str:
 
 
 def _seconds(value: Any) -> str:
-    return DASH if unknown(value) else f"{value:.3g} s"
+    return DASH if unknown(value) else f"{value:,.0f} s" if value >= 10 else f"{value:.2g} s"
 
 
 def _mark(row: dict[str, Any]) -> str:
     if row.get("best"):
         return "best"
     p: Any = row.get("p_best")
-    return "" if unknown(p) else "as good" if p > ALPHA else "worse"
+    return "" if unknown(p) else "perhaps equal" if p > ALPHA else "worse"
 
 
 def _curve(rows: Sequence[dict[str, Any]], scorer: Any) -> dict[str, Any] | None:

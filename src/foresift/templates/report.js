@@ -63,7 +63,7 @@
   }
   /* Curves of many methods: one at a time stands out. */
   for (const chart of document.querySelectorAll(".lines-chart")) {
-    const buttons = chart.querySelectorAll("button[data-line]"), lines = chart.querySelectorAll("g[data-line]");
+    const buttons = chart.querySelectorAll("button[data-line]"), lines = chart.querySelectorAll("svg [data-line]");
     chart.addEventListener("click", (event) => {
       const wanted = event.target.closest("[data-line]");
       if (!wanted) return;

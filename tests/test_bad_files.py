@@ -53,6 +53,10 @@ TABLES = {
         "x,y\n" + "".join(f"1,{i % 30}.5\n" for i in range(90)),
         "number with 30 values",
     ),
+    "target of whole numbers": (
+        "x,y\n" + "".join(f"{i % 7},{i % 60}\n" for i in range(240)),
+        "number with 60 values: turn it into a few classes first, or, if they are classes, say so",
+    ),
     "infinity": ("x,y\n1,a\n2,b\ninf,a\n", "'x' holds an infinite number (inf) in row 3"),
     "open quote": ('x,y\n1,a\n2,"b\n', "a quote is opened and not closed"),
     "open quote in a long file": ('x,y\n1,"a\n' + "2,b\n" * 50_000, "a quote is opened and not closed"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import difflib
 import gzip
@@ -29,6 +28,7 @@ from foresift.kinds import Decision, Wishes, decide
 
 __all__ = ["Split", "TableFile", "read_table", "split_table"]
 
+NUMBERED_CLASSES = 50  # more than letters, states or faces on a die
 _GZIP = b"\x1f\x8b"
 _FOREIGN = {
     b"PK\x03\x04": "a ZIP archive or an Excel workbook",
@@ -319,7 +319,7 @@ def split_table(table: TableFile, target: str, wishes: Wishes | None = None) -> 
     for name in wishes.drop:
         _require(name, [*names, *table.left_out], "--drop")
     _require(target, names, "")
-    labels = _labels(next(column for column in table.columns if column.name == target))
+    labels = _labels(next(c for c in table.columns if c.name == target), sure=target in wishes.categorical)
     comma = isinstance(table.origin, Delimited) and table.origin.delimiter != ","
     columns: dict[str, NDArray[Any]] = {}
     decisions = []
@@ -347,7 +347,7 @@ def _require(name: str, names: Sequence[str], flag: str) -> None:
         )
 
 
-def _labels(column: Column) -> NDArray[np.object_]:
+def _labels(column: Column, sure: bool) -> NDArray[np.object_]:
     """Class of every row, if the column can be a target."""
     target = column.name
     if missing := int(column.missing.sum()):
@@ -360,11 +360,18 @@ def _labels(column: Column) -> NDArray[np.object_]:
         )
     if n_classes > max(20, len(labels) // 2):
         raise InputError(f"Target {target!r} has {n_classes} values in {len(labels)} rows: too many classes.")
-    if n_classes > 20 and any("." in label for label in set(labels.tolist())):
-        with contextlib.suppress(ValueError):
-            for label in set(labels.tolist()):
-                float(label)
-            raise InputError(
-                f"Target {target!r} is a number with {n_classes} values: turn it into a few classes first."
-            )
+    if n_classes > 20 and not sure and _many_numbers(set(labels.tolist())):
+        raise InputError(
+            f"Target {target!r} is a number with {n_classes} values: turn it into a few classes first, or,"
+            f" if they are classes, say so (--categorical {target!r})."
+        )
     return labels
+
+
+def _many_numbers(labels: set[str]) -> bool:
+    """Whether labels look like a quantity: fractions, or more whole numbers than are used to name classes."""
+    try:
+        whole = all(float(label).is_integer() for label in labels)
+    except ValueError:
+        return False
+    return not whole or len(labels) > NUMBERED_CLASSES

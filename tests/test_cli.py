@@ -229,16 +229,6 @@ def test_a_search_looks_for_k_columns(method, tmp_path):
     assert len(result.stdout.split()) == 3, result.output
 
 
-def test_readme_example_runs(capsys):
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL)
-    exec(example, {})
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("Kept ")  # the sentence, then the ranking, and then a tree
-    assert all(len(line.split()) >= 4 for line in lines[1:31])
-    assert lines[-1].startswith("Size of the tree")
-
-
 def test_methods_version_and_help():
     listed = [line.split()[0] for line in run("methods").stdout.splitlines()]
     assert listed == [*METHODS, "auto"]

@@ -217,7 +217,15 @@ def _unique(items: Any) -> list[Any]:
 
 
 def print_grids(grids: Sequence[Grid]) -> None:
-    """Print grids on the terminal."""
+    """Print grids on the terminal.
+
+    Examples
+    --------
+    >>> print_grids([Grid("Two numbers", ["", "error"], [["iris", "4.70 (4.3)"]], "In brackets: published.")])
+    Two numbers
+    ...
+    In brackets: published.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -258,6 +266,14 @@ def write_results(
     -------
     list of Path
         The files.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from foresift.specs import read_paper
+    >>> with TemporaryDirectory() as folder:
+    ...     [path.name for path in write_results(Path(folder), read_paper("opitz"), [], [], ["Nothing yet."])]
+    ['opitz.csv', 'opitz.md', 'opitz.html']
     """
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{paper.key}.{ending}" for ending in ("csv", "md", "html")]

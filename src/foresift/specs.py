@@ -148,7 +148,7 @@ def read_paper(key: str) -> Paper:
     --------
     >>> paper = read_paper("rogers-gunn")
     >>> [table.id for table in paper.tables], paper.tables[0].published["Votes", "RF", "", ""].value
-    (['3', '4', 'figure-5'], 0.065)
+    (['3', '4', 'figure-5', 'fresh'], 0.065)
     """
     known = paper_keys()
     if key not in known:

@@ -35,6 +35,12 @@ class Row:
     `size` is the number of features (or of trees, or what else a curve runs over), empty where there is only
     one; `spread` is a standard deviation over `n` trials or repeats, `published_spread` one over
     `published_n`.
+
+    Examples
+    --------
+    >>> row = Row("3", "Votes", "RF", "RF", "", "", 0.046, 0.031, 100, 0.065, 0.037, 100)
+    >>> round(row.difference, 3), row.within, round(row.z, 1)
+    (-0.019, True, -3.9)
     """
 
     table: str
@@ -244,6 +250,15 @@ def rows_of_table(paper: Paper, table: PaperTable, records: Iterable[Record]) ->
     -------
     list of Row
         By data set, model, classifier and size, in the order of the spec.
+
+    Examples
+    --------
+    >>> from foresift.specs import read_paper
+    >>> paper = read_paper("opitz")
+    >>> unit = Unit("score", "iris", "", "Single Net", *[""] * 4, 0, 0, "", 0, "", "")
+    >>> row, = rows_of_table(paper, paper.tables[0], [Record(unit, scores={"accuracy": {"all": 0.95}})])
+    >>> round(row.ours, 1), row.published
+    (5.0, 4.3)
     """
     groups: dict[tuple[str, str, str], list[Record]] = defaultdict(list)
     for record in records:
@@ -355,5 +370,11 @@ def _with_best(table: PaperTable, rows: list[Row]) -> list[Row]:
 
 
 def units_of(jobs: Iterable[Job]) -> list[Unit]:
-    """All units of some jobs."""
+    """All units of some jobs.
+
+    Examples
+    --------
+    >>> units_of([])
+    []
+    """
     return [unit for job in jobs for unit in job.units]

@@ -38,6 +38,12 @@ def draw_curves(table: PaperTable, rows: Sequence[Row], path: Path) -> bool:
     -------
     bool
         Whether there was anything to draw.
+
+    Examples
+    --------
+    >>> from foresift.specs import read_paper
+    >>> draw_curves(read_paper("opitz").tables[0], [], Path("never.png"))
+    False
     """
     curves = _curves(rows)
     if not any(len(points) > 1 for points in curves.values()):

@@ -129,13 +129,15 @@ def _agreement(rows: Sequence[Row]) -> str:
                 same += (a.ours - b.ours) * ((a.published or 0) - (b.published or 0)) > 0
     if pairs:
         parts.append(f"Two methods on one data set are in the published order in {same} of {pairs} pairs.")
-    counts = sorted({row.n for row in rows})
-    parts.append(f"Means of {counts[0]} trials or repeats." if len(counts) == 1 else _between(counts))
-    return " ".join(parts)
+    return " ".join([*parts, _means(rows, "trials or repeats")])
 
 
-def _between(counts: list[int]) -> str:
-    return f"Means of {counts[0]} to {counts[-1]} trials or repeats: unfinished."
+def _means(rows: Sequence[Row], what: str) -> str:
+    """Say of how many trials the numbers are means; of different numbers where a run is not finished."""
+    least, most = min(row.n for row in rows), max(row.n for row in rows)
+    if least < most:
+        return f"Means of {least} to {most} {what}: unfinished."
+    return f"Single {what}." if most == 1 else f"Means of {most} {what}."
 
 
 def _wins(table: PaperTable, rows: Sequence[Row]) -> Grid:
@@ -170,7 +172,7 @@ def _points(title: str, table: PaperTable, rows: Sequence[Row]) -> Grid:
         within = {True: "yes", False: "no", None: ""}[row.within]
         numbers = [f"{row.ours:.2f}{spread}", f"{row.published:g}{theirs}", f"{row.difference:+.2f}", within]
         lines.append([row.dataset, row.label, row.classifier, row.size, *numbers])
-    return Grid(title, header, lines, _agreement([row for row in rows if row.published is None][:1]))
+    return Grid(title, header, lines, _means(rows, "cross-validations"))
 
 
 def _best(title: str, rows: Sequence[Row], better: Callable[..., Any], over: str) -> Grid:
@@ -185,9 +187,8 @@ def _best(title: str, rows: Sequence[Row], better: Callable[..., Any], over: str
             size = f" ({top.size})" if top is not None and top.size not in ("", "all") else ""
             line.append("" if top is None else f"{top.ours:.2f}{size}")
         lines.append(line)
-    counts = sorted({row.n for row in rows})
     remark = f"In brackets: the number of {over}; the best of many numbers is too good an estimate. "
-    remark += f"Means of {counts[0]} cross-validations." if len(counts) == 1 else _between(counts)
+    remark += _means(rows, "cross-validations")
     return Grid(f"{title} The best of each curve", ["data", "classifier", *labels], lines, remark)
 
 
@@ -216,7 +217,15 @@ def _unique(items: Any) -> list[Any]:
 
 
 def print_grids(grids: Sequence[Grid]) -> None:
-    """Print grids on the terminal."""
+    """Print grids on the terminal.
+
+    Examples
+    --------
+    >>> print_grids([Grid("Two numbers", ["", "error"], [["iris", "4.70 (4.3)"]], "In brackets: published.")])
+    Two numbers
+    ...
+    In brackets: published.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -257,6 +266,14 @@ def write_results(
     -------
     list of Path
         The files.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from foresift.specs import read_paper
+    >>> with TemporaryDirectory() as folder:
+    ...     [path.name for path in write_results(Path(folder), read_paper("opitz"), [], [], ["Nothing yet."])]
+    ['opitz.csv', 'opitz.md', 'opitz.html']
     """
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{paper.key}.{ending}" for ending in ("csv", "md", "html")]

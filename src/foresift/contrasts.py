@@ -129,14 +129,14 @@ def crossed_scores(
 
     A column becomes a sign: above or below its median, or in its commonest category or not. Where neither of
     two columns knows anything alone, as in an exclusive or, the product of their signs does. Signs s, t are
-    centred where they are known (to a fiftieth) and 0 where they are missing. With the indicator c of a class
-    the sum of u = s * t times (c - mean of c) has mean 0 if s is independent of t and c where it is known;
-    so a partner that tells much alone lends nothing to s. If u is independent of c, the variance of the sum
-    is n^2 / (n - 1) * Var(u) * Var(c), whatever s and t have to do with each other: they may be missing in the
-    same rows. Var(u) counts as at least Var(s) * Var(t), see `_variances`. Where t tells about c it is
-    not exact, but no other for a twin, which has the same partners; these are not permuted. The score is the
+    centred (to a fiftieth) where they are known, and 0 where they are missing. The sum of u * (c - mean of c)
+    with u = s * t and the indicator c of a class has mean 0 if s is independent of t and c wherever it is
+    known, so a partner that tells much alone lends nothing to s. If u is independent of c, the sum
+    has the variance n^2 / (n - 1) * Var(u) * Var(c) and is about normal, whatever s and t have to do with
+    each other: they may be missing in the same rows. If t tells about c, the variance is another,
+    but so it is for the twins of s, which have the same partners; these are not permuted. The score is the
     largest of a column over all partners and classes, as the normal quantile of its probability among so
-    many. Sums are whole numbers, so nothing depends on rounding.
+    many. Sums are of whole numbers, so nothing depends on rounding.
 
     Parameters
     ----------
@@ -216,18 +216,20 @@ def _best(
     if not classes:
         return np.full(n_columns, np.nan)
     most = np.zeros(n_columns)
+    shares = [float(np.count_nonzero(target == c)) / n_rows for c in classes]
     squares = partners.astype(np.float64) ** 2
     for begin in range(0, n_columns, _BLOCK):
         block = own[begin : begin + _BLOCK]
         total = (block @ partners.T).astype(np.float64)
-        spread = np.sqrt(_variances(block.astype(np.float64) ** 2, squares, total))
-        spread[np.arange(len(block)), np.arange(len(block)) + begin] = np.inf  # no column is its own partner
-        for c in classes:
-            inside = (target == c).astype(np.float32)
-            share = float(inside.mean(dtype=np.float64))
-            z = np.abs(((block * inside) @ partners.T).astype(np.float64) - share * total) / spread
-            z /= np.sqrt(share * (1 - share) * n_rows / (n_rows - 1))
-            most[begin : begin + _BLOCK] = np.maximum(most[begin : begin + _BLOCK], z.max(axis=1))
+        variances = _variances(block.astype(np.float64) ** 2, squares, total)
+        # No column is its own partner.
+        variances[np.arange(len(block)), np.arange(len(block)) + begin] = np.inf
+        for c, share in zip(classes, shares, strict=True):
+            sums = ((block * (target == c)) @ partners.T) - share * total
+            sums *= sums
+            sums /= variances
+            z = np.sqrt(sums.max(axis=1) / (share * (1 - share) * n_rows / (n_rows - 1)))
+            most[begin : begin + _BLOCK] = np.maximum(most[begin : begin + _BLOCK], z)
     return _among(most, (n_columns - 1) * len(classes))
 
 
@@ -240,8 +242,9 @@ def _variances(
     few rows only, whose sums are far from normal.
     """
     n_rows = own.shape[1]
-    independent = np.outer(own.sum(axis=1), partners.sum(axis=1)) / n_rows
-    return np.asarray(np.maximum(own @ partners.T - total**2 / n_rows, independent))
+    variances = own @ partners.T
+    variances -= total * total / n_rows
+    return np.maximum(variances, np.outer(own.sum(axis=1) / n_rows, partners.sum(axis=1)), out=variances)
 
 
 def _contrasts(target: NDArray[np.int32], n_classes: int) -> list[int]:

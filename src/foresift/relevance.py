@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from foresift._sklearn import Interval, Progress, RealNotInt, StrOptions, seed_of, track
 from foresift.contrasts import best_contrasts
-from foresift.pooling import kinds_of, pooled_pvalues, standardized, unskewed
+from foresift.pooling import evened, kinds_of, pooled_pvalues, standardized, unskewed
 from foresift.ranking import RankingSelector
 from foresift.redundancy import STEPS, redundant_with
 from foresift.stats import Stability, adjusted_pvalues, selection_stability
@@ -330,7 +330,8 @@ class RelevanceSelector(RankingSelector):
             z[tried] = standardized(means[tried], kinds_of(table, weights)[tried])
             rows = twin_rows(table, weights, seed)
             others = best_contrasts(table, weights, tried, n_twins, rows, seed, pairs=self.interactions)
-            z[tried] = np.where(np.isnan(z[tried]), np.nan, np.fmax(unskewed(z[tried]), others))
+            greatest = np.where(np.isnan(z[tried]), np.nan, np.fmax(unskewed(z[tried]), others))
+            z[tried] = evened(greatest, ~np.isnan(others[:, 0]))
         return z[first], means[first]
 
     def _tests(self, z: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

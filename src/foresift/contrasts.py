@@ -203,7 +203,7 @@ def _signs(table: Table, column: int, cut: int | None, rows: NDArray[Any]) -> ND
     codes = np.asarray(table.store.codes(column))[rows]
     up = codes == cut if table.store.is_nominal(column) else codes > cut
     known = codes != table.store.n_values(column)
-    mean = (2 * np.count_nonzero(up & known) / max(1, np.count_nonzero(known)) - 1) * _STEPS
+    mean = (2 * int(np.count_nonzero(up & known)) / max(1, int(np.count_nonzero(known))) - 1) * _STEPS
     return np.where(known, np.where(up, _STEPS, -_STEPS) - round(mean), 0).astype(np.float32)
 
 

@@ -54,7 +54,7 @@ class Cell:
     rho: float = 0.0
     minority: float = 0.5
     n_classes: int = 2
-    columns: str = "continuous"  # or "nominal", "tied", "heavy", "mixed"
+    columns: str = "continuous"  # or "nominal", "tied", "heavy", "rare", "gaps", "mixed", "mostly rare"
     effect: float = 0.7
     seeds: int = 50
 
@@ -66,6 +66,8 @@ CELLS: dict[str, Cell] = {
     "null nominal 500x50": Cell(500, 50, columns="nominal", seeds=100),
     "null minority 2 % 1000x50": Cell(1000, 50, minority=0.02, seeds=100),
     "null mixed 300x80": Cell(300, 80, columns="mixed", seeds=100),
+    "null missing together 300x40": Cell(300, 40, columns="gaps", seeds=100),
+    "null rare binary, a few continuous 200x40": Cell(200, 40, columns="mostly rare", seeds=100),
     "clusters 500x200, 10": Cell(500, 200, 10, "clusters"),
     "clusters 500x200, 3": Cell(500, 200, 3, "clusters"),
     "clusters 500x500, 10": Cell(500, 500, 10, "clusters"),
@@ -128,6 +130,8 @@ def _columns(cell: Cell, X: np.ndarray, rng: np.random.Generator) -> tuple[np.nd
     kinds = np.array([cell.columns] * cell.p)
     if cell.columns == "mixed":
         kinds = np.resize(["continuous", "nominal", "tied", "rare", "heavy"], cell.p)
+    elif cell.columns == "mostly rare":
+        kinds = np.resize(["continuous", *["rare"] * 7], cell.p)
     for j, kind in enumerate(kinds):
         if kind == "nominal":  # quantiles, renamed at random
             n_categories = int(rng.integers(2, 12))
@@ -141,6 +145,8 @@ def _columns(cell: Cell, X: np.ndarray, rng: np.random.Generator) -> tuple[np.nd
             X[:, j] = np.sign(X[:, j]) * np.abs(X[:, j]) ** 5
     if cell.columns == "mixed":
         X[rng.random(X.shape) < 0.05] = np.nan
+    elif cell.columns == "gaps":  # all columns in the same rows, as if half of a questionnaire was left blank
+        X[rng.random(cell.n) < 0.47] = np.nan
     return X, np.flatnonzero(kinds == "nominal").tolist()
 
 

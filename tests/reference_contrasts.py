@@ -25,20 +25,27 @@ def signs(x, nominal, like):
     return np.where(np.isnan(x), 0.0, np.where(up, 1.0, -1.0))
 
 
+def centred(s):
+    """Less the mean of what is known, to a fiftieth; 0 if missing."""
+    if s is None or not s.any():
+        return s
+    return np.where(s == 0, 0.0, s - round(s[s != 0].mean() * 50) / 50)
+
+
 def pair(s, t, inside):
-    """Sum of what is centred, in standard deviations."""
-    share = inside.mean()
-    total = 0.0
-    for i in range(len(s)):
-        total += (s[i] - s.mean()) * (t[i] - t.mean()) * (inside[i] - share)
-    return abs(total) / (s.std() * t.std() * math.sqrt(len(s) * share * (1 - share)))
+    """Sum of the products in a class less what it would be by chance, in standard deviations."""
+    n, share = len(s), inside.mean()
+    u = [s[i] * t[i] for i in range(n)]
+    total = sum(u[i] * (inside[i] - share) for i in range(n))
+    variance = max(np.var(u), np.mean(s**2) * np.mean(t**2))
+    return abs(total) / math.sqrt(n * variance * share * (1 - share) * n / (n - 1))
 
 
 def crossed_scores(X, y, nominal, twins):
     """Scores of every column and of each of its twins; y of two classes is one contrast, of more one each."""
     classes = [c for c in np.unique(y) if 0 < np.sum(y == c) < len(y)]
     classes = classes[:1] if len(classes) == 2 else classes
-    partners = [signs(x, j in nominal, x) for j, x in enumerate(X.T)]
+    partners = [centred(signs(x, j in nominal, x)) for j, x in enumerate(X.T)]
     usable = [j for j, s in enumerate(partners) if s is not None]
     scores = np.full((X.shape[1], 1 + len(twins)), np.nan)
     if len(usable) < 2:

@@ -99,6 +99,38 @@ def test_categories_and_gaps():
         assert (scores[2:, 0] < 4.5).all()
 
 
+def missing_together(n, p, share, gaps, seed):
+    rng = np.random.default_rng(seed)
+    X = (rng.random((n, p)) < share).astype(float)
+    X[rng.random(n) < gaps] = np.nan
+    return X, rng
+
+
+def test_columns_missing_in_the_same_rows_score_as_their_twins_do():
+    # With the variance of independent signs the mean of the columns' scores would be above 1.
+    X, rng = missing_together(600, 60, 0.5, 0.4, 5)
+    scores = scores_of(X, rng.integers(0, 2, 600), n_twins=4)
+    assert abs(scores[:, 0].mean()) < 0.4
+    assert abs(scores[:, 1:].mean()) < 0.4
+
+
+def test_a_strong_column_lends_nothing_to_those_missing_in_the_same_rows():
+    # Centred over all rows, not only those where they are known, signs would have a part of the strong one.
+    X, rng = missing_together(1500, 30, 0.37, 0.25, 6)
+    y = np.where(np.isnan(X[:, 0]), rng.random(1500) < 0.4, X[:, 0]).astype(int)
+    scores = scores_of(X, y, n_twins=4)[1:]
+    assert abs(scores[:, 0].mean() - scores[:, 1:].mean()) < 0.5
+
+
+def test_near_duplicates_score_no_higher_than_by_chance():
+    # By the variance of their products, which differ in a few rows only, two of a rare class there score 3.6.
+    rng = np.random.default_rng(5)
+    base = rng.random((400, 1)) < 0.5
+    X = np.where(rng.random((400, 60)) < 0.01, ~base, base).astype(float)
+    scores = scores_of(X, (np.arange(400) < 12).astype(int))
+    assert scores[:, 0].max() < 2
+
+
 def test_columns_that_cannot_be_halved_have_no_score(monkeypatch):
     X, y = exclusive_or(200, 5, 3)
     X[:, 2] = X[:, 2] > 1.5

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from foresift.pooling import kinds_of, pooled_pvalues, standardized, unskewed
+from foresift.pooling import evened, kinds_of, pooled_pvalues, standardized, unskewed
 from foresift.table import make_table
 
 
@@ -117,3 +117,41 @@ def test_unskewed_scores_keep_their_order_and_are_about_normal():
     flat[:, 1:] = np.concatenate([flat[:, 1:6], -flat[:, 1:6]], axis=1)
     assert unskewed(flat) == pytest.approx(flat / flat[:, 1:].std())
     assert np.array_equal(unskewed(np.ones((3, 5))), np.ones((3, 5)))
+
+
+def test_the_greatest_of_several_scores_competes_with_single_ones():
+    # Five columns with two tests that are related, among 35 with one.
+    rng = np.random.default_rng(2)
+    tested = np.arange(40) < 5
+    bare, even = [], []
+    for _ in range(300):
+        z, other = rng.normal(size=(2, 40, 11))
+        z[tested] = np.maximum(z, 0.4 * z + np.sqrt(1 - 0.4**2) * other)[tested]
+        bare.append(pooled_pvalues(z)[tested])
+        even.append(pooled_pvalues(evened(z, tested))[tested])
+    for alpha in (0.02, 0.1):
+        error = np.sqrt(alpha * (1 - alpha) / np.size(even))
+        assert np.mean(np.array(bare) <= alpha) > 1.3 * alpha + 2 * error
+        assert np.mean(np.array(even) <= alpha) == pytest.approx(alpha, abs=0.1 * alpha + 2 * error)
+
+
+def test_evened_scores_keep_their_order_within_a_group():
+    rng = np.random.default_rng(3)
+    z = rng.normal(size=(30, 11))
+    z[:, 0] = np.linspace(-30, 60, 30)
+    z[0, 1] = np.nan
+    tested = np.arange(30) % 2 == 0
+    z[tested] += 0.5
+    even = evened(z, tested)
+    assert np.array_equal(np.isnan(even), np.isnan(z))
+    assert np.isfinite(even[~np.isnan(even)]).all()
+    for group in (tested, ~tested):
+        assert (np.diff(even[group][:, 0]) > 0).all()
+        assert pooled_pvalues(even[group]) == pytest.approx(pooled_pvalues(z[group]))
+    # The rate by hand: twins above 0 for the waiting time to log 2 of all.
+    twins = z[tested][:, 1:][~np.isnan(z[tested][:, 1:])]
+    waits = np.minimum(-np.log(stats.norm.cdf(twins)), np.log(2))
+    k = (1 + (twins > 0).sum()) / (1 + waits.sum())
+    assert stats.norm.cdf(even[tested][:, 2]) == pytest.approx(stats.norm.cdf(z[tested][:, 2]) ** k)
+    for all_or_none in (np.ones(30, bool), np.zeros(30, bool)):
+        assert evened(z, all_or_none) is z

@@ -18,6 +18,7 @@ MOST_COLUMNS = 2000  # the work grows with their square
 LEAST_SHARE = 0.25  # of the rows on either side; sums of rarer signs are far from normal
 MARGIN = 1.0  # by which pairs must be surer than single columns, which then have little more chance to beat
 CELLS = 2**24  # of classes in the order of the twins, at a time
+_STEPS = 50  # to 1, of a mean: sums of products of so few in MOST_ROWS rows are exact in single precision
 _BLOCK = 256  # columns at a time, so that their products with all others stay in the cache
 
 
@@ -127,11 +128,15 @@ def crossed_scores(
     """How much each column, and each of its twins, tells about the classes together with the best partner.
 
     A column becomes a sign: above or below its median, or in its commonest category or not. Where neither of
-    two columns knows anything alone, as in an exclusive or, the product of their signs does. With centred
-    signs s, t and the indicator c of a class, the sum of s * t * (c - mean of c) is about normal with a known
-    variance if s has nothing to do with t and c, whatever t alone tells. The score is the largest of a column
-    over all partners and classes, as the normal quantile of its probability among so many. A twin has the
-    same partners, which are not permuted. Sums of signs are whole numbers, so nothing depends on rounding.
+    two columns knows anything alone, as in an exclusive or, the product of their signs does. Signs s, t are
+    centred (to a fiftieth) where they are known, and 0 where they are missing. The sum of u * (c - mean of c)
+    with u = s * t and the indicator c of a class has mean 0 if s is independent of t and c wherever it is
+    known, so a partner that tells much alone lends nothing to s. If u is independent of c, the sum
+    has the variance n^2 / (n - 1) * Var(u) * Var(c) and is about normal, whatever s and t have to do with
+    each other: they may be missing in the same rows. If t tells about c, the variance is another,
+    but so it is for the twins of s, which have the same partners; these are not permuted. The score is the
+    largest of a column over all partners and classes, as the normal quantile of its probability among so
+    many. Sums are of whole numbers, so nothing depends on rounding.
 
     Parameters
     ----------
@@ -194,10 +199,12 @@ def _cut(table: Table, column: int, rows: NDArray[np.intp]) -> int | None:
 
 
 def _signs(table: Table, column: int, cut: int | None, rows: NDArray[Any]) -> NDArray[np.float32]:
-    """1 above the cut, or in the category; -1 elsewhere, 0 if missing."""
+    """Above the cut, or in the category, or not: 1 or -1 less their mean, in whole steps; 0 if missing."""
     codes = np.asarray(table.store.codes(column))[rows]
     up = codes == cut if table.store.is_nominal(column) else codes > cut
-    return np.where(codes == table.store.n_values(column), 0, np.where(up, 1, -1)).astype(np.float32)
+    known = codes != table.store.n_values(column)
+    mean = (2 * int(np.count_nonzero(up & known)) / max(1, int(np.count_nonzero(known))) - 1) * _STEPS
+    return np.where(known, np.where(up, _STEPS, -_STEPS) - round(mean), 0).astype(np.float32)
 
 
 def _best(
@@ -208,40 +215,42 @@ def _best(
     classes = _contrasts(target, n_classes)
     if not classes:
         return np.full(n_columns, np.nan)
-    (own_mean, own_spread), (mean, spread) = _moments(own), _moments(partners)
     most = np.zeros(n_columns)
+    shares = [float(np.count_nonzero(target == c)) / n_rows for c in classes]
+    squares = partners.astype(np.float64) ** 2
     for begin in range(0, n_columns, _BLOCK):
-        block = slice(begin, begin + _BLOCK)
-        together = (own[block] @ partners.T).astype(np.float64)
-        diagonal = np.arange(len(together)), np.arange(len(together)) + begin
-        for c in classes:
-            inside = (target == c).astype(np.float32)
-            share = float(inside.mean(dtype=np.float64))
-            # The sum of (s - mean)(t - mean)(c - share), multiplied out.
-            sums = ((own[block] * inside) @ partners.T).astype(np.float64) - share * together
-            sums -= np.outer(_told(own[block], inside, share), mean)
-            sums -= np.outer(own_mean[block], _told(partners, inside, share))
-            z = np.abs(sums) / np.outer(own_spread[block], spread) / np.sqrt(n_rows * share * (1 - share))
-            z[diagonal] = 0
-            most[block] = np.maximum(most[block], z.max(axis=1))
+        block = own[begin : begin + _BLOCK]
+        total = (block @ partners.T).astype(np.float64)
+        variances = _variances(block.astype(np.float64) ** 2, squares, total)
+        # No column is its own partner.
+        variances[np.arange(len(block)), np.arange(len(block)) + begin] = np.inf
+        for c, share in zip(classes, shares, strict=True):
+            sums = ((block * (target == c)) @ partners.T) - share * total
+            sums *= sums
+            sums /= variances
+            z = np.sqrt(sums.max(axis=1) / (share * (1 - share) * n_rows / (n_rows - 1)))
+            most[begin : begin + _BLOCK] = np.maximum(most[begin : begin + _BLOCK], z)
     return _among(most, (n_columns - 1) * len(classes))
+
+
+def _variances(
+    own: NDArray[np.float64], partners: NDArray[np.float64], total: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Sum of squared deviations of each product s * t, from the squares of both and the sums of s * t.
+
+    Nothing below what it would be if s and t were independent: near duplicates have products that vary in a
+    few rows only, whose sums are far from normal.
+    """
+    n_rows = own.shape[1]
+    variances = own @ partners.T
+    variances -= total * total / n_rows
+    return np.maximum(variances, np.outer(own.sum(axis=1) / n_rows, partners.sum(axis=1)), out=variances)
 
 
 def _contrasts(target: NDArray[np.int32], n_classes: int) -> list[int]:
     """Classes to set against the others: of two, one says it all."""
     classes = [c for c in range(n_classes) if 0 < np.count_nonzero(target == c) < len(target)]
     return classes[:1] if len(classes) == 2 else classes
-
-
-def _moments(signs: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    mean = signs.sum(axis=1, dtype=np.float64) / signs.shape[1]
-    square = np.abs(signs).sum(axis=1, dtype=np.float64) / signs.shape[1]
-    return mean, np.sqrt(square - mean**2)
-
-
-def _told(signs: NDArray[np.float32], inside: NDArray[np.float32], share: float) -> NDArray[np.float64]:
-    """What each sign tells alone: the sum of s * (c - share)."""
-    return np.asarray((signs @ inside).astype(np.float64) - share * signs.sum(axis=1, dtype=np.float64))
 
 
 def _among(most: NDArray[np.float64], n_tries: int) -> NDArray[np.float64]:

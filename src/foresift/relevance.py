@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from foresift._sklearn import Interval, Progress, RealNotInt, StrOptions, seed_of, track
 from foresift.contrasts import best_contrasts
-from foresift.pooling import kinds_of, pooled_pvalues, standardized, unskewed
+from foresift.pooling import evened, kinds_of, pooled_pvalues, standardized, unskewed
 from foresift.ranking import RankingSelector
 from foresift.redundancy import STEPS, redundant_with
 from foresift.stats import Stability, adjusted_pvalues, selection_stability
@@ -139,9 +139,10 @@ class RelevanceSelector(RankingSelector):
     the median; in the commonest category or not) of each column and every other one. Two columns that matter
     only together, such as those of an exclusive or, show in these. The greatest of the three scores counts,
     pairs less one standard deviation. A column has a part in these tests if its sign leaves a quarter of
-    the rows on either side; pairs are looked at if there are at most 2,000 columns, on at most 2,000 rows. If
-    weights vary within a class, the forest is alone. Three columns that tell nothing in pairs are not
-    found. For the error rates that were measured see docs/relevance.md.
+    the rows on either side; if only some have, the greatest is put on the scale of a single score. Pairs
+    are looked at if there are at most 2,000 columns, on at most 2,000 rows. If weights vary within a class,
+    the forest is alone. Three columns that tell nothing in pairs are not found. For the error rates that
+    were measured see docs/relevance.md.
 
     Examples
     --------
@@ -330,7 +331,8 @@ class RelevanceSelector(RankingSelector):
             z[tried] = standardized(means[tried], kinds_of(table, weights)[tried])
             rows = twin_rows(table, weights, seed)
             others = best_contrasts(table, weights, tried, n_twins, rows, seed, pairs=self.interactions)
-            z[tried] = np.where(np.isnan(z[tried]), np.nan, np.fmax(unskewed(z[tried]), others))
+            greatest = np.where(np.isnan(z[tried]), np.nan, np.fmax(unskewed(z[tried]), others))
+            z[tried] = evened(greatest, ~np.isnan(others[:, 0]))
         return z[first], means[first]
 
     def _tests(self, z: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -263,7 +263,7 @@ def test_every_method_can_be_compared(key):
         ({"methods": [RandomSelector(), RandomSelector(3)]}, "Two methods are named 'RandomSelector'"),
         ({"sizes": [9]}, "from 1 to 4"),
         ({"methods": {"none": RandomSelector(1)}}, "'none' is the name of no selection"),
-        ({"random_state": None}, "random_state must be"),
+        ({"random_state": None}, "random_state is None"),
         ({"classifiers": [SiftForestClassifier(feature_sampling=[1, 1, 1, 1])]}, "cannot follow"),
         ({"classifiers": [C45Classifier(categorical_features=[0])]}, "dtype"),
     ],

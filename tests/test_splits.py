@@ -55,7 +55,7 @@ def test_splitters_that_part_groups_are_refused():
 
 @pytest.mark.parametrize("seed", [None, -1, 2**32, 0.5, "0"])
 def test_seeds_are_whole_numbers(seed):
-    with pytest.raises(ValueError, match="random_state must be a whole number from 0"):
+    with pytest.raises(ValueError, match=r"random_state .* must be a whole number from 0"):
         splits(table(60), 3, random_state=seed)
 
 

@@ -82,7 +82,7 @@ class Protocol:
         sizes = (given,) if isinstance(given, str | numbers.Real) else tuple(given)
         counts = [size for size in sizes if size != "own"]
         for size in counts:
-            if not isinstance(size, numbers.Integral) or not 1 <= size <= data.n_features:
+            if not isinstance(size, numbers.Integral) or not 1 <= int(size) <= data.n_features:
                 raise ValueError(
                     f"sizes has {size!r}: give numbers of features from 1 to {data.n_features}, or 'own' for"
                     " what each method selects."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -63,13 +64,19 @@ class Comparison:
         Returns
         -------
         Row
-            Of equals the one of fewest features.
+            One that is `best` for its classifier: it has a score for every split. If there is none, one of
+            those with the most splits. Of equals the one of fewest features.
         """
         scorer = scorer or next(iter(self.about["scoring"]))
         rows = [row for row in self.rows if row.scorer == scorer and classifier in (None, row.classifier)]
         if not rows:
             raise ValueError(f"There are no results of classifier {classifier!r} and scorer {scorer!r}.")
-        return max(rows, key=lambda row: (row.mean, -row.n_features))
+
+        def worth(row: Row) -> tuple[Any, ...]:
+            known = not math.isnan(row.mean)
+            return row.best, known, 0 if row.best else row.n, row.mean if known else 0.0, -row.n_features
+
+        return max(rows, key=worth)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON types; what is not known is None."""

@@ -107,8 +107,8 @@ def splits(data: Data, cv: Any = 10, *, repeats: int = 1, random_state: int = 0)
         raise ValueError(f"repeats must be a whole number of at least 1, but is {repeats!r}.")
     if not isinstance(random_state, numbers.Integral) or not 0 <= random_state < 2**32:
         raise ValueError(
-            f"random_state is {random_state!r}, but must be a whole number from 0 to 2**32 - 1, so that results"
-            " can be found again."
+            f"random_state is {random_state!r}, but must be a whole number from 0 to 2**32 - 1, so that"
+            " results can be found again."
         )
     if not isinstance(cv, numbers.Real) and not hasattr(cv, "split"):
         cv = list(cv)  # it may be an iterator

@@ -115,6 +115,13 @@ def test_intervals_are_nadeau_and_bengios(found):
         assert row.mean - row.lower == pytest.approx(half, rel=1e-12)
 
 
+def adjusted_by_holm(raw):
+    adjusted, top = {}, 0.0
+    for place, key in enumerate(sorted(raw, key=raw.get)):
+        top = adjusted[key] = max(top, min(1.0, (len(raw) - place) * raw[key]))
+    return adjusted
+
+
 @pytest.mark.parametrize("against", ["best", "none"])
 def test_pvalues_are_adjusted_within_a_classifier(found, against):
     rows, records, _ = found
@@ -124,20 +131,21 @@ def test_pvalues_are_adjusted_within_a_classifier(found, against):
         base = next(row for row in family if (row.best if against == "best" else row.method == "none"))
         if against == "best":
             assert base.mean == max(row.mean for row in family)
-        others = [row for row in family if row is not base]
-        raw = []
-        for row in others:
-            one, two = scores_of(records, row), scores_of(records, base)
-            t = corrected([one[trial] - two[trial] for trial in one], 30 / 120)
-            raw.append(2 * scipy_stats.t.sf(abs(t), 19))
-        order, adjusted, top = np.argsort(raw), {}, 0.0
-        for place, k in enumerate(order):  # Holm
-            top = max(top, min(1.0, (len(raw) - place) * raw[k]))
-            adjusted[k] = top
-        for k, row in enumerate(others):
+        raw = {}
+        for i, one in enumerate(family):
+            for j, two in enumerate(family):
+                if i < j if against == "best" else one is not base and two is base:  # all pairs, or some
+                    a, b = scores_of(records, one), scores_of(records, two)
+                    t = corrected([a[trial] - b[trial] for trial in a], 30 / 120)
+                    raw[frozenset((i, j))] = 2 * scipy_stats.t.sf(abs(t), 19)
+        adjusted = adjusted_by_holm(raw)
+        assert len(raw) == (10 if against == "best" else 4)
+        for k, row in enumerate(family):
             value = row.p_best if against == "best" else row.p_none
-            assert value == pytest.approx(adjusted[k], rel=1e-9)
-        assert math.isnan(base.p_best if against == "best" else base.p_none)
+            if row is base:
+                assert math.isnan(value)
+            else:
+                assert value == pytest.approx(adjusted[frozenset((k, family.index(base)))], rel=1e-9)
 
 
 def test_stability_is_that_of_the_selections(found):
@@ -262,6 +270,8 @@ def test_every_method_can_be_compared(key):
         ({"methods": []}, "At least one method"),
         ({"methods": [RandomSelector(), RandomSelector(3)]}, "Two methods are named 'RandomSelector'"),
         ({"sizes": [9]}, "from 1 to 4"),
+        ({"methods": {"none": RandomSelector(1)}}, "'none' is the name of no selection"),
+        ({"random_state": None}, "random_state is None"),
         ({"classifiers": [SiftForestClassifier(feature_sampling=[1, 1, 1, 1])]}, "cannot follow"),
         ({"classifiers": [C45Classifier(categorical_features=[0])]}, "dtype"),
     ],

@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold
 
 from foresift import InfoGainSelector, RelevanceSelector, Selection, SiftForestClassifier, select
-from foresift.assess import LEAST_IN_A_LEAF, corrected_interval, order_of, plan_for
+from foresift.assess import LEAST_IN_A_LEAF, order_of, plan_for
 from foresift.resample import _two_parts, resample, samples_for
 from foresift.subset_size import SizeCurve, choose_size
 
@@ -132,15 +132,6 @@ def test_selection_outside_the_folds_would_be_seen():
     ]
     assert np.mean(leaky) > 0.75
     assert found.check["kept"]["score"] < 0.65
-
-
-def test_interval_without_overlap_is_that_of_student():
-    scores = np.array([0.7, 0.8, 0.85, 0.75, 0.9])
-    mean, low, high = corrected_interval(scores, 1e-12)
-    expected = stats.ttest_1samp(scores, 0).confidence_interval(0.95)
-    assert (mean, low, high) == pytest.approx((scores.mean(), expected.low, expected.high))
-    assert corrected_interval(scores, 0.2).low < low
-    assert corrected_interval(np.array([0.9, 1.0, 1.0]), 0.3).high == 1.0
 
 
 def test_the_rule_of_one_standard_error():

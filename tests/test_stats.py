@@ -289,3 +289,19 @@ def test_bad_scores():
         stats.critical_difference(1, 5)
     with pytest.raises(ValueError, match="alpha"):
         stats.critical_difference(3, 5, alpha=1)
+
+
+def test_interval_without_overlap_is_that_of_student():
+    scores = np.array([0.7, 0.8, 0.85, 0.75, 0.9])
+    found = stats.corrected_interval(scores, 1e-12)
+    expected = sps.ttest_1samp(scores, 0).confidence_interval(0.95)
+    assert found == pytest.approx((scores.mean(), expected.low, expected.high))
+    assert stats.corrected_interval(scores, 0.2).low < found.low
+    assert stats.corrected_interval([0.9, 1.0, 1.0], 0.3, 0.0, 1.0).high == 1.0
+    assert stats.corrected_interval([0.9, 1.0, 1.0], 0.3).high > 1.0
+
+
+def test_interval_ends_where_the_test_begins_to_tell():
+    scores = np.array([0.7, 0.8, 0.85, 0.75, 0.9])
+    for end in stats.corrected_interval(scores, 0.2)[1:]:
+        assert stats.corrected_resampled_ttest(scores, np.full(5, end), 0.2).pvalue == pytest.approx(0.05)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -10,22 +9,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy.stats import t as student
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from foresift.forests import SiftForestClassifier
+from foresift.stats import Estimate, corrected_interval
 from foresift.subset_size import SizeCurve, choose_size
 
 __all__ = [
     "Assessment",
     "Check",
-    "Estimate",
     "Plan",
     "Rows",
     "assess",
-    "corrected_interval",
     "order_of",
     "plan_for",
 ]
@@ -77,35 +74,6 @@ def plan_for(n_rows: int, n_columns: int) -> Plan:
     cells = used * n_columns
     folds = (5, 3) if cells <= FIVE_FOLDS else (3, 2)
     return Plan(used, *folds, min(1.0, max(0.2, FULL_TREES / cells)))
-
-
-class Estimate(NamedTuple):
-    """A number with its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-def corrected_interval(
-    scores: NDArray[np.float64], test_share: float, least: float = 0.0, most: float = 1.0
-) -> Estimate:
-    """Mean over the folds of a cross-validation, with an interval that minds their overlap.
-
-    The variance of the mean is taken to be 1 / n + n_test / n_train times that of the scores (Nadeau &
-    Bengio 2003, Inference for the generalization error). It ends at `least` and `most`.
-
-    Examples
-    --------
-    >>> mean, low, high = corrected_interval(np.array([0.8, 0.9, 0.85, 0.85]), 0.25)
-    >>> round(mean, 3), round(low, 3), round(high, 3)
-    (0.85, 0.751, 0.949)
-    """
-    n = len(scores)
-    mean = float(scores.mean())
-    spread = float(scores.std(ddof=1)) * math.sqrt(1 / n + test_share / (1 - test_share))
-    half = float(student.ppf(0.975, n - 1)) * spread
-    return Estimate(mean, max(least, mean - half), min(most, mean + half))
 
 
 class Check(NamedTuple):
@@ -239,9 +207,9 @@ def assess(
     curves, full, kept = (np.array(part) for part in zip(*results, strict=True))
     share = 1 / n_folds
     check = Check(
-        corrected_interval(full, share),
-        corrected_interval(kept, share),
-        corrected_interval(kept - full, share, -1.0),
+        corrected_interval(full, share, 0.0, 1.0),  # accuracy, or area under a curve
+        corrected_interval(kept, share, 0.0, 1.0),
+        corrected_interval(kept - full, share, -1.0, 1.0),
     )
     curve = SizeCurve(work.sizes(rows.X.shape[1]), curves, 0)
     curve = SizeCurve(curve.sizes, curves, choose_size(curve))

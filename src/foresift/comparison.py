@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -63,13 +64,19 @@ class Comparison:
         Returns
         -------
         Row
-            Of equals the one of fewest features.
+            One that is `best` for its classifier: it has a score for every split. If there is none, one of
+            those with the most splits. Of equals the one of fewest features.
         """
         scorer = scorer or next(iter(self.about["scoring"]))
         rows = [row for row in self.rows if row.scorer == scorer and classifier in (None, row.classifier)]
         if not rows:
             raise ValueError(f"There are no results of classifier {classifier!r} and scorer {scorer!r}.")
-        return max(rows, key=lambda row: (row.mean, -row.n_features))
+
+        def worth(row: Row) -> tuple[Any, ...]:
+            known = not math.isnan(row.mean)
+            return row.best, known, 0 if row.best else row.n, row.mean if known else 0.0, -row.n_features
+
+        return max(rows, key=worth)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON types; what is not known is None."""
@@ -117,7 +124,7 @@ def compare(
     methods: Sequence[Any] | Mapping[str, Any] = DEFAULT_METHODS,
     classifiers: Sequence[Any] | Mapping[str, Any] = ("rf",),
     *,
-    sizes: Sequence[Size] | None = None,
+    sizes: Size | Sequence[Size] | None = None,
     cv: Any = 10,
     repeats: int = 1,
     scoring: Any = "accuracy",
@@ -144,23 +151,24 @@ def compare(
         Names from `foresift methods`, selectors, or (name, selector) pairs.
     classifiers : sequence or mapping, default=("rf",)
         Names ("rf", "c45", "nb", "knn", "knn-manhattan", "svm", "svm-linear", "mlp"), classifiers, or pairs.
-    sizes : sequence of int or "own", default=None
+    sizes : int, "own" or a sequence of them, default=None
         How many of the best features the classifiers get, from one ranking per split; "own", which is also
         what None means, is what the method selects by itself. A search goes as far as the sizes ask for.
     cv : int, float, splitter or iterable, default=10
-        Stratified folds; a share of the rows for testing, drawn at random; or any splitter of scikit-learn.
+        Stratified folds; a share of the rows for testing, drawn at random; any splitter of scikit-learn; or
+        pairs of row numbers or masks.
     repeats : int, default=1
         How many times the rows are split anew.
     scoring : str, callable, sequence or mapping, default="accuracy"
         Scorers of scikit-learn.
     groups : array-like of shape (n,), default=None
-        Rows of one group stay on one side of every split.
+        Rows of one group stay on one side of every split; a `cv` that parts a group is refused.
     store : path or Store, default=None
         A file to keep results in. If it is there, only what is missing in it is done.
     n_jobs : int, default=None
         Processes; -1 for all cores. Under ``joblib.parallel_config("dask")`` the cluster does the work.
     random_state : int, default=0
-        Equal numbers give equal results.
+        From 0 to 2**32 - 1; equal numbers give equal results.
     name : str, default="data"
         What the data is called in the store.
     retry_failed : bool, default=False
@@ -186,9 +194,11 @@ def compare(
     random    3   0.926 0.22
     """
     data = Data.of(name, X, y, groups)
-    protocol = Protocol(cv, repeats, ("own",) if sizes is None else tuple(sizes), scoring, random_state)
+    protocol = Protocol(cv, repeats, "own" if sizes is None else sizes, scoring, random_state)
     wanted = protocol.sizes_for(data)
     chosen = {NONE: None, **_named(methods, lambda key: make_method(key, wanted), "method")}
+    if chosen[NONE] is not None:
+        raise ValueError(f"{NONE!r} is the name of no selection: give that method another name.")
     models = _named(classifiers, make_classifier, "classifier")
     jobs = plan_scores(data, chosen, models, protocol)
     place = store if isinstance(store, Store) else Store(":memory:" if store is None else store)

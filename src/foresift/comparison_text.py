@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from foresift.summary import Row
+from foresift.summary import LEAST_TRIALS, Row
 
 __all__ = ["as_text", "render"]
 
@@ -51,19 +51,30 @@ def render(
     for key in dict.fromkeys((row.dataset, row.classifier, row.scorer) for row in rows):
         some = [row for row in rows if (row.dataset, row.classifier, row.scorer) == key]
         title = ", ".join(key if several else key[1:])
-        console.print(_table(sorted(some, key=lambda row: -row.mean), title, key[-1]))
+        console.print(_table(sorted(some, key=_place), title, key[-1]))
     if rows:
         console.print(
             Text(
-                "± is half the 95 % interval of the mean; p: of the difference to the best (=: cannot be told"
-                " from it) and to no selection, adjusted for the number of rows and for training rows in"
-                " common; stability is 1 if every split selects the same."
+                "In brackets the 95 % interval of the mean; p: of the difference to the best (=: cannot be"
+                " told from it) and to no selection, adjusted for the number of comparisons and for training"
+                f" rows in common. Neither is given of fewer than {LEAST_TRIALS} splits, or where scores or"
+                " differences are all equal. A row that failed where another did not is never the best."
+                " Stability is 1 if every split selects the same."
             ),
             style="dim",
         )
     for failure in failures:
         who = f"{failure['method']} with {failure['classifier']}"
         console.print(Text(f"Failed {failure['count']} times: {who}: {failure['error']}"), style="red")
+    if failures and about.get("store"):
+        console.print(
+            Text("What failed is kept in the store, and tried again with --retry-failed (retry_failed=True).")
+        )
+
+
+def _place(row: Row) -> tuple[bool, float]:
+    """Highest mean first, none last."""
+    return math.isnan(row.mean), -row.mean
 
 
 def _table(rows: Sequence[Row], title: str, scorer: str) -> Any:
@@ -73,17 +84,17 @@ def _table(rows: Sequence[Row], title: str, scorer: str) -> Any:
 
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title=Text(title), title_justify="left")
     table.add_column("method", overflow="fold")
-    for heading in ("features", scorer, "p best", "p none", "stability", "select, s"):
+    for heading in ("features", scorer, "p best", "p none", "splits", "stability", "select, s"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
-        half = (row.upper - row.lower) / 2
         near = "best" if row.best else _p(row.p_best) + (" =" if row.p_best > ALPHA else "  ")
         table.add_row(
             Text(row.method),
             ("own: " if row.size == "own" else "") + f"{row.n_features:.1f}".removesuffix(".0"),
-            f"{row.mean:.4f}" + ("" if math.isnan(half) else f" ± {half:.4f}"),
+            f"{row.mean:.4f}" + ("" if math.isnan(row.lower) else f" ({row.lower:.3f} to {row.upper:.3f})"),
             near,
             _p(row.p_none),
+            f"{row.n}" + (f", {row.n_failed} failed" if row.n_failed else ""),
             _number(row.stability, ".2f"),
             _number(row.select_seconds, ".3g"),
         )

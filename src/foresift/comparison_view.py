@@ -117,7 +117,9 @@ def _sentence(families: dict[tuple[Any, ...], list[dict[str, Any]]]) -> str:
     scored = [row for key, some in families.items() if first and key[::2] == first[::2] for row in some]
     if not any(_mean(row) > -math.inf for row in scored):
         return "There are no results to compare yet."
-    best = max(scored, key=lambda row: (_mean(row), -(row.get("n_features") or 0)))
+    # A mean of the splits that did not fail is no equal of one of all splits.
+    whole = [row for row in scored if not row.get("n_failed")] or scored
+    best = max(whole, key=lambda row: (_mean(row), -(row.get("n_features") or 0)))
     family = families[tuple(best.get(key) for key in ("dataset", "classifier", "scorer"))]
     where = f" on {_known(best.get('dataset'))}" if len({key[0] for key in families}) > 1 else ""
     result = f"{_words(best.get('scorer'))} {_score(best)} with {_known(best.get('classifier'))}."

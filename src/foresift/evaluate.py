@@ -38,15 +38,16 @@ class Protocol:
         As in `splits.splits`.
     repeats : int, default=1
         How many times the rows are split anew.
-    sizes : sequence of int or "own", default=("own",)
+    sizes : int, "own" or a sequence of them, default="own"
         How many of the best features the classifier gets, all from one ranking per split; "own" are those
         that the method itself selects.
     scoring : str, callable, sequence of str or mapping of str to scorer, default="accuracy"
         Scorers of scikit-learn, higher is better.
     random_state : int, default=0
-        All randomness comes from it. The seed of a unit is ``seed_for(random_state, repeat, fold)``, the same
-        for all methods and classifiers; every `random_state` of a selector that is None is set by
-        ``default_rng([seed, 0])``, of a classifier by ``default_rng([seed, 1])``.
+        From 0 to 2**32 - 1; all randomness comes from it. The seed of a unit is
+        ``seed_for(random_state, repeat, fold)``, the same for all methods and classifiers; every
+        `random_state` of a selector that is None is set by ``default_rng([seed, 0])``, of a classifier by
+        ``default_rng([seed, 1])``.
 
     Examples
     --------
@@ -56,7 +57,7 @@ class Protocol:
 
     cv: Any = 10
     repeats: int = 1
-    sizes: Sequence[Size] = ("own",)
+    sizes: Size | Sequence[Size] = "own"
     scoring: Any = "accuracy"
     random_state: int = 0
 
@@ -77,15 +78,17 @@ class Protocol:
 
     def sizes_for(self, data: Data) -> tuple[Size, ...]:
         """Check the sizes, and put them in order: "own" first."""
-        counts = [size for size in self.sizes if size != "own"]
+        given: Any = self.sizes
+        sizes = (given,) if isinstance(given, str | numbers.Real) else tuple(given)
+        counts = [size for size in sizes if size != "own"]
         for size in counts:
-            if not isinstance(size, numbers.Integral) or not 1 <= size <= data.n_features:
+            if not isinstance(size, numbers.Integral) or not 1 <= int(size) <= data.n_features:
                 raise ValueError(
                     f"sizes has {size!r}: give numbers of features from 1 to {data.n_features}, or 'own' for"
                     " what each method selects."
                 )
-        own: list[Size] = ["own"] if len(counts) < len(self.sizes) else []
-        if not self.sizes:
+        own: list[Size] = ["own"] if len(counts) < len(sizes) else []
+        if not sizes:
             raise ValueError(
                 "sizes is empty: give numbers of features, or 'own' for what each method selects."
             )

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.assess import Assessment, corrected_interval, order_of
+from foresift.assess import Assessment, order_of
 from foresift.resample import Resampled
+from foresift.stats import corrected_interval
 
 __all__ = ["Findings"]
 
@@ -66,7 +67,7 @@ class Findings:
             return None
         points = []
         for size, scores in zip(a.curve.sizes.tolist(), a.curve.scores.T, strict=True):
-            mean, low, high = corrected_interval(scores, a.test_share)
+            mean, low, high = corrected_interval(scores, a.test_share, 0.0, 1.0)
             points.append({"n": size, "score": _number(mean), "low": _number(low), "high": _number(high)})
         return {"metric": a.metric, "points": points, "chosen": len(self.kept), "by_rule": a.curve.chosen}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import numbers
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit
 
-from foresift.units import Data, canonical, checksum, describe
+from foresift.units import Data, canonical, checksum
 
 __all__ = ["Split", "cv_name", "seed_for", "splits"]
 
@@ -66,7 +67,9 @@ def cv_name(cv: Any, *, grouped: bool = False) -> str:
     if isinstance(cv, numbers.Real):
         return f"random {float(cv):g} for testing"
     if hasattr(cv, "split"):
-        return " ".join(str(describe(cv)).split())
+        said = " ".join(repr(cv).split())
+        # An address differs from run to run. The rows of a split are told by their own checksum.
+        return type(cv).__name__ if re.search(r" at 0x[0-9a-f]+", said) else said
     return "given splits"
 
 
@@ -80,11 +83,12 @@ def splits(data: Data, cv: Any = 10, *, repeats: int = 1, random_state: int = 0)
     cv : int, float, splitter or iterable, default=10
         An int: so many stratified, shuffled folds, none of which parts a group if the data has groups. A
         float: that share of the rows, drawn at random and stratified, for testing. Or any splitter of
-        scikit-learn, `TimeSeriesSplit` for instance, or pairs of row numbers.
+        scikit-learn, `TimeSeriesSplit` for instance, or pairs of row numbers or masks of rows, to learn from
+        and to judge by; no row may be in both, and no group of the data either.
     repeats : int, default=1
         How many times, each with another seed.
     random_state : int, default=0
-        Where the seeds come from: that of a repeat is ``seed_for(random_state, repeat)``.
+        From 0 to 2**32 - 1; the seed of a repeat is ``seed_for(random_state, repeat)``.
 
     Returns
     -------
@@ -101,16 +105,19 @@ def splits(data: Data, cv: Any = 10, *, repeats: int = 1, random_state: int = 0)
     """
     if not isinstance(repeats, numbers.Integral) or repeats < 1:
         raise ValueError(f"repeats must be a whole number of at least 1, but is {repeats!r}.")
+    if not isinstance(random_state, numbers.Integral) or not 0 <= random_state < 2**32:
+        raise ValueError(
+            f"random_state is {random_state!r}, but must be a whole number from 0 to 2**32 - 1, so that"
+            " results can be found again."
+        )
     if not isinstance(cv, numbers.Real) and not hasattr(cv, "split"):
         cv = list(cv)  # it may be an iterator
     found = []
     for repeat in range(int(repeats)):
         for fold, (train, test) in enumerate(_split(data, cv, seed_for(random_state, repeat))):
-            if not len(train) or not len(test):
-                raise ValueError(
-                    f"Split {fold} of cv has no rows to {'judge by' if len(train) else 'learn from'}."
-                )
-            found.append(Split(repeat, fold, np.asarray(train, np.uint32), np.asarray(test, np.uint32)))
+            parts = _rows(train, data.n_rows, fold, "learn from"), _rows(test, data.n_rows, fold, "judge by")
+            _require_apart(data, fold, *parts)
+            found.append(Split(repeat, fold, *parts))
     if repeats > 1 and found and len({split.rows for split in found}) * repeats <= len(found):
         raise ValueError(
             f"{cv} splits the same way every time: leave repeats at 1, or its random_state None."
@@ -118,6 +125,49 @@ def splits(data: Data, cv: Any = 10, *, repeats: int = 1, random_state: int = 0)
     if not found:
         raise ValueError("cv makes no splits: give a number of folds of at least 2, or a splitter.")
     return found
+
+
+def _rows(given: Any, n_rows: int, fold: int, what: str) -> NDArray[np.uint32]:
+    """Numbers of rows, from numbers or a mask."""
+    rows = np.asarray(given)
+    if rows.dtype == bool:
+        if rows.shape != (n_rows,):
+            raise ValueError(
+                f"Split {fold} of cv has a mask of shape {rows.shape} of rows to {what}: give one value for"
+                f" each of {n_rows} rows, or numbers of rows."
+            )
+        rows = np.flatnonzero(rows)
+    if not rows.size:
+        raise ValueError(f"Split {fold} of cv has no rows to {what}.")
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise ValueError(
+            f"Split {fold} of cv: give the rows to {what} as a list of whole numbers, or as a mask."
+        )
+    if rows.min() < 0 or rows.max() >= n_rows:
+        wrong = rows.min() if rows.min() < 0 else rows.max()
+        raise ValueError(
+            f"Split {fold} of cv has row {wrong} to {what}: rows are numbered from 0 to {n_rows - 1}."
+        )
+    if len(np.unique(rows)) < len(rows):
+        raise ValueError(f"Split {fold} of cv has a row twice among those to {what}: give each once.")
+    return rows.astype(np.uint32)
+
+
+def _require_apart(data: Data, fold: int, train: NDArray[np.uint32], test: NDArray[np.uint32]) -> None:
+    both = np.intersect1d(train, test)
+    if len(both):
+        raise ValueError(
+            f"Split {fold} of cv has row {both[0]} both to learn from and to judge by: scores of rows that"
+            " were learned say nothing."
+        )
+    if data.groups is None:
+        return
+    parted = set(data.groups[train].tolist()) & set(data.groups[test].tolist())
+    if parted:
+        raise ValueError(
+            f"Split {fold} of cv has rows of group {min(parted, key=str)!r} both to learn from and to judge"
+            " by: use a number of folds, or a splitter that minds groups, such as GroupKFold."
+        )
 
 
 def _split(data: Data, cv: Any, seed: int) -> Iterator[tuple[Any, Any]]:

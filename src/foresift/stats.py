@@ -1,4 +1,4 @@
-"""Significance: tests of two methods and of many, adjusted p-values; stability of selections beside them."""
+"""Significance: tests of two methods and of many, adjusted p-values; intervals and stability beside them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats as sps
 
+from foresift.resampled import (
+    Estimate,
+    Outcome,
+    corrected_interval,
+    corrected_resampled_ttest,
+    differences,
+    paired_ttest,
+)
 from foresift.stability import Stability, jaccard, kuncheva, selection_stability
 
 __all__ = [
+    "Estimate",
     "Friedman",
     "Outcome",
     "Stability",
     "WinLossTie",
     "adjusted_pvalues",
     "benjamini_hochberg",
+    "corrected_interval",
     "corrected_resampled_ttest",
     "critical_difference",
     "friedman",
@@ -30,13 +40,6 @@ __all__ = [
     "wilcoxon",
     "win_loss_tie",
 ]
-
-
-class Outcome(NamedTuple):
-    """What a test of two methods says: its statistic and the two-sided p-value."""
-
-    statistic: float
-    pvalue: float
 
 
 class WinLossTie(NamedTuple):
@@ -55,64 +58,6 @@ class Friedman(NamedTuple):
     f_statistic: float
     f_pvalue: float
     mean_ranks: NDArray[np.float64]
-
-
-def paired_ttest(a: ArrayLike, b: ArrayLike) -> Outcome:
-    """Student's t-test of paired scores.
-
-    Scores of one cross-validation are not independent, since their training sets overlap; the test then finds
-    differences too often, and `corrected_resampled_ttest` is the one to take.
-
-    Parameters
-    ----------
-    a, b : array-like of shape (n,)
-        Scores of two methods in the same n trials.
-
-    Returns
-    -------
-    Outcome
-        `statistic` (positive: a is higher) and two-sided `pvalue`. Scores that are all equal give 0 and 1.
-
-    Examples
-    --------
-    >>> paired_ttest([0.9, 0.8, 0.85, 0.9], [0.8, 0.75, 0.8, 0.85]).pvalue.round(3)
-    np.float64(0.015)
-    """
-    return _ttest(_differences(a, b), 0.0)
-
-
-def corrected_resampled_ttest(a: ArrayLike, b: ArrayLike, test_share: float) -> Outcome:
-    """Paired t-test of scores from resampled rows, corrected for the overlap of the training sets.
-
-    The variance of the mean difference is taken to be ``(1 / n + n_test / n_train)`` times the variance of
-    the differences, in place of ``1 / n`` times: more trials on the same rows do not make a difference sure.
-
-    Parameters
-    ----------
-    a, b : array-like of shape (n,)
-        Scores of two methods in the same n trials: random splits, or the folds of a cross-validation, which
-        may be repeated.
-    test_share : float
-        The share of the rows that is tested in a trial: 0.1 for 10 folds.
-
-    Returns
-    -------
-    Outcome
-        `statistic` (positive: a is higher) and two-sided `pvalue`. Scores that are all equal give 0 and 1.
-
-    References
-    ----------
-    Nadeau & Bengio (2003), Inference for the generalization error, Machine Learning 52; for repeated
-    cross-validation Bouckaert & Frank (2004), Evaluating the replicability of significance tests.
-
-    Examples
-    --------
-    >>> corrected_resampled_ttest([0.9, 0.8, 0.85, 0.9], [0.8, 0.75, 0.8, 0.85], 0.25).pvalue.round(3)
-    np.float64(0.047)
-    """
-    if not 0 < test_share < 1:
-        raise ValueError(f"test_share must lie between 0 and 1 (0.1 for 10 folds), but is {test_share}.")
-    return _ttest(_differences(a, b), test_share / (1 - test_share))
 
 
 def wilcoxon(a: ArrayLike, b: ArrayLike) -> Outcome:
@@ -134,7 +79,7 @@ def wilcoxon(a: ArrayLike, b: ArrayLike) -> Outcome:
     >>> wilcoxon([0.9, 0.8, 0.85, 0.9, 0.7], [0.8, 0.75, 0.83, 0.86, 0.71])
     Outcome(statistic=np.float64(1.0), pvalue=np.float64(0.125))
     """
-    d = _differences(a, b)
+    d = differences(a, b)
     scale = np.abs(d).max()
     if scale == 0:
         return Outcome(np.float64(len(d) * (len(d) + 1) / 4), np.float64(1.0))
@@ -190,7 +135,7 @@ def win_loss_tie(a: ArrayLike, b: ArrayLike, tol: float = 0.0) -> WinLossTie:
     """
     if not tol >= 0:
         raise ValueError(f"tol must be 0 or more, but is {tol}.")
-    d = _differences(a, b, least=1)
+    d = differences(a, b, least=1)
     wins, losses = int((d > tol).sum()), int((d < -tol).sum())
     return WinLossTie(wins, losses, len(d) - wins - losses)
 
@@ -369,26 +314,6 @@ def adjusted_pvalues(pvalues: ArrayLike, error: str) -> NDArray[np.float64]:
     adjusted = np.empty(len(p))
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
     return adjusted
-
-
-def _differences(a: ArrayLike, b: ArrayLike, least: int = 2) -> NDArray[np.float64]:
-    first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if first.ndim != 1 or first.shape != second.shape or len(first) < least:
-        raise ValueError(f"a and b must be two equally long lists of {least} scores or more, trial by trial.")
-    d = first - second
-    if not np.isfinite(d).all():
-        raise ValueError("Scores must be finite; leave out the trials in which either method failed.")
-    return d
-
-
-def _ttest(d: NDArray[np.float64], overlap: float) -> Outcome:
-    """`overlap` is n_test / n_train, or 0 for independent trials."""
-    n, mean = len(d), d.mean()
-    spread = d.std(ddof=1) * np.sqrt(1 / n + overlap)
-    if spread <= 1e-15 * np.abs(d).max():  # always the same difference
-        return Outcome(np.float64(np.sign(mean) * np.inf if mean else 0.0), np.float64(mean == 0))
-    t = mean / spread
-    return Outcome(np.float64(t), np.float64(2 * sps.t.sf(abs(t), n - 1)))
 
 
 def _scores(scores: ArrayLike, least: int) -> NDArray[np.float64]:

@@ -102,7 +102,7 @@ def mean_ranks(rows: Iterable[Row]) -> dict[str, Any] | None:
     -------
     dict or None
         `methods`, `mean_ranks` (1 is best), `critical_difference` (Nemenyi, 0.05), `n` data sets; None with
-        fewer than two data sets, or fewer than three methods scored on all of them.
+        fewer than two data sets, or fewer than three methods scored on all of them without a failure.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def mean_ranks(rows: Iterable[Row]) -> dict[str, Any] | None:
     >>> ranks["methods"], ranks["mean_ranks"], ranks["n"]
     (['gain', 'relief', 'random'], [1.0, 2.0, 3.0], 3)
     """
-    rows = [row for row in rows if row.size in ("own", "all") and not np.isnan(row.mean)]
+    rows = [row for row in rows if row.size in ("own", "all") and not np.isnan(row.mean) and not row.n_failed]
     if not rows:
         return None
     first = rows[0]

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
 
 from foresift.evaluate import selected
 from foresift.stability import Stability, selection_stability
-from foresift.stats import corrected_resampled_ttest, holm
+from foresift.stats import corrected_interval, corrected_resampled_ttest, holm
 from foresift.units import Record
 
 __all__ = ["Row", "failures", "selection_shares", "summarise"]
 
-CONFIDENCE = 0.95
+# Scores of a few folds are a handful of numbers that are often equal: their spread says nothing yet.
+LEAST_TRIALS = 5
+# Scorers of scikit-learn that lie between 0 and 1.
+_SHARES = re.compile(
+    r"accuracy|balanced_accuracy|top_k_accuracy|average_precision|(f1|precision|recall|jaccard|roc_auc)(_\w+)?"
+)
 Trial = tuple[int, int]  # repeat and fold
 
 
@@ -36,20 +43,24 @@ class Row:
     mean, deviation : float
         Mean and standard deviation of their scores.
     lower, upper : float
-        Interval of 95 % for the mean, corrected for the overlap of training sets (Nadeau & Bengio); NaN if
-        there is one split only.
+        Interval of 95 % for the mean, corrected for the overlap of training sets (Nadeau & Bengio), and cut
+        at 0 and 1 where the scorer is known to lie between them. NaN if there are fewer than 5 splits, or if
+        all have the same score: that does not tell how far scores are spread.
     n_features : float
         Mean number of features.
     stability, stability_lower, stability_upper : float
         Nogueira's measure of how far the selections of the splits agree, and its interval; NaN where all
-        features are taken.
+        features are taken. The interval takes selections for independent, though splits share rows.
     select_seconds : float
         Mean time of selecting; NaN for no selection.
     best : bool
-        Whether its mean is the highest of its data set, classifier and scorer.
+        Whether its mean is the highest of its data set, classifier and scorer, of those rows that have a
+        score for every split that any of them has. If there is no such row, none is best.
     p_best, p_none : float
-        P-values of the difference to the best, and to no selection: corrected resampled t-test, adjusted for
-        the number of rows by Holm's method. NaN where there is nothing to compare.
+        P-values of the difference to the best, and to no selection: corrected resampled t-test, adjusted by
+        Holm's method, for all pairs of rows (since the best is known only afterwards), and for the number of
+        rows. NaN where there is nothing to compare, of fewer than 5 splits, and where the difference is the
+        same in all of them.
     n_failed : int
         Splits that failed.
     """
@@ -113,29 +124,30 @@ def summarise(records: Iterable[Record], n_features: Mapping[str, int]) -> list[
     ...     features = {} if method == "none" else {"own": [0, fold]}
     ...     size = "all" if method == "none" else "own"
     ...     return Record(unit, {"accuracy": {size: score}}, features, {"n_train": 90, "n_test": 10})
-    >>> scores = {"none": [0.7, 0.8, 0.6], "gain": [0.8, 0.9, 0.9]}
-    >>> rows = summarise([record(m, k, s) for m in scores for k, s in enumerate(scores[m])], {"": 4})
+    >>> scores = {"none": [0.7, 0.8, 0.6, 0.7, 0.7], "gain": [0.8, 0.9, 0.9, 0.8, 1.0]}
+    >>> rows = summarise([record(m, k, s) for m in scores for k, s in enumerate(scores[m])], {"": 6})
     >>> for row in rows:
     ...     print(f"{row.method} {row.mean:.2f} {row.lower:.2f} {row.upper:.2f} {row.best} {row.p_none:.3f}")
-    none 0.70 0.41 0.99 False nan
-    gain 0.87 0.70 1.03 True 0.163
+    none 0.70 0.59 0.81 False nan
+    gain 0.88 0.75 1.00 True 0.042
     """
     groups: dict[tuple[str, ...], list[Record]] = defaultdict(list)
     for record in records:
         if record.unit.kind == "score":
             unit = record.unit
             groups[unit.data, unit.dataset, unit.method, unit.classifier].append(record)
+    # Classifiers share the selections: where one failed, another tells them.
+    chosen = _selections(record for some in groups.values() for record in some)
+    known = {
+        key: _stability(list(some.values()), key[-1], n_features[key[0]]) for key, some in chosen.items()
+    }
     rows: list[tuple[Row, _Series]] = []
-    known: dict[tuple[str, ...], Stability] = {}
     for (data, dataset, method, classifier), some in groups.items():
         done = [record for record in some if not record.error]
         for scorer, size in dict.fromkeys(
             (scorer, size) for record in done for scorer, sizes in record.scores.items() for size in sizes
         ):
-            agreement = known.get((data, method, size))
-            if agreement is None:
-                # Classifiers share the selections.
-                agreement = known[data, method, size] = _stability(done, size, n_features[data])
+            agreement = known.get((data, method, size), Stability(math.nan, math.nan, math.nan))
             row, series = _row((dataset, method, classifier, size, scorer), done, n_features[data], agreement)
             rows.append((replace(row, n_failed=len(some) - len(done)), series))
     families: dict[tuple[str, ...], list[int]] = defaultdict(list)
@@ -160,13 +172,11 @@ def _row(
         shares.append(n_test / (n_train + n_test))
         widths.append(p if size == "all" else len(selected(record.features, size)))
     values, share = np.array(list(scores.values())), float(np.mean(shares))
-    mean, deviation = float(values.mean()), math.nan
+    mean = float(values.mean())
+    deviation = float(values.std(ddof=1)) if len(values) > 1 else math.nan
     lower = upper = math.nan
-    if len(values) > 1:
-        deviation = float(values.std(ddof=1))
-        error = deviation * math.sqrt(1 / len(values) + share / (1 - share))
-        half = float(student.ppf((1 + CONFIDENCE) / 2, len(values) - 1)) * error
-        lower, upper = mean - half, mean + half
+    if len(values) >= LEAST_TRIALS and np.ptp(values) > 0:
+        _, lower, upper = corrected_interval(values, share, *_range(records[0], scorer))
     row = Row(
         *about,
         len(values),
@@ -188,6 +198,24 @@ def _mean_seconds(records: Sequence[Record]) -> float:
     return float(np.mean(seconds)) if seconds else math.nan
 
 
+def _range(record: Record, scorer: str) -> tuple[float, float]:
+    """Between what the scores lie; a scorer of somebody's own may have any name."""
+    scorers = json.loads(record.unit.options or "{}").get("scoring", {})
+    known = _SHARES.fullmatch(scorer) and scorers.get(scorer, scorer) == scorer
+    return (0.0, 1.0) if known else (-math.inf, math.inf)
+
+
+def _selections(records: Iterable[Record]) -> dict[tuple[str, str, str], dict[Trial, Record]]:
+    """Records that tell what was selected, one for each trial, by data set, method and size."""
+    found: dict[tuple[str, str, str], dict[Trial, Record]] = defaultdict(dict)
+    for record in records:
+        if not record.error and record.features:
+            for size in dict.fromkeys(size for sizes in record.scores.values() for size in sizes):
+                unit = record.unit
+                found[unit.data, unit.method, size].setdefault((unit.repeat, unit.fold), record)
+    return found
+
+
 def _stability(records: Sequence[Record], size: str, p: int) -> Stability:
     if size == "all" or len(records) < 2:
         return Stability(math.nan, math.nan, math.nan)
@@ -203,38 +231,51 @@ def _masks(records: Sequence[Record], size: str, p: int) -> NDArray[np.bool_]:
 
 def _tested(family: Sequence[tuple[Row, _Series]]) -> list[Row]:
     """Test rows of one data set, classifier and scorer against the best of them and against no selection."""
-    best = max(
-        range(len(family)),
-        key=lambda k: (
-            -math.inf if math.isnan(family[k][0].mean) else family[k][0].mean,
-            -family[k][0].n_features,
-        ),
-    )
+    best = _best(family)
     none = next((k for k, (row, _) in enumerate(family) if row.size == "all"), None)
-    p_best = _against(family, best)
-    p_none = _against(family, none)
+    # Which row is best is told by the same scores, so it is as if every pair were compared.
+    pairs = {} if best is None else _adjusted(family, list(combinations(range(len(family)), 2)))
+    others = {} if none is None else _adjusted(family, [(k, none) for k in range(len(family)) if k != none])
     return [
-        replace(row, best=k == best, p_best=p_best[k], p_none=p_none[k]) for k, (row, _) in enumerate(family)
+        replace(
+            row,
+            best=k == best,
+            p_best=math.nan if best is None else pairs.get((min(k, best), max(k, best)), math.nan),
+            p_none=math.nan if none is None else others.get((k, none), math.nan),
+        )
+        for k, (row, _) in enumerate(family)
     ]
 
 
-def _against(family: Sequence[tuple[Row, _Series]], other: int | None) -> list[float]:
-    pvalues = np.full(len(family), math.nan)
-    for k, (_, series) in enumerate(family):
-        if other is not None and k != other:
-            pvalues[k] = _pvalue(series, family[other][1])
-    there = ~np.isnan(pvalues)
-    if there.any():
-        pvalues[there] = holm(pvalues[there])
-    return pvalues.tolist()
+def _best(family: Sequence[tuple[Row, _Series]]) -> int | None:
+    """The highest mean of rows that miss no trial that another has; of equals the one of fewest features."""
+    trials = {trial for _, series in family for trial in series.scores}
+    whole = [
+        k
+        for k, (row, series) in enumerate(family)
+        if not math.isnan(row.mean) and trials <= set(series.scores)
+    ]
+    return max(whole, key=lambda k: (family[k][0].mean, -family[k][0].n_features), default=None)
+
+
+def _adjusted(
+    family: Sequence[tuple[Row, _Series]], pairs: Sequence[tuple[int, int]]
+) -> dict[tuple[int, int], float]:
+    """P-values of some pairs of rows, adjusted for their number; pairs without one are left out."""
+    raw = {pair: _pvalue(family[pair[0]][1], family[pair[1]][1]) for pair in pairs}
+    told = {pair: value for pair, value in raw.items() if not math.isnan(value)}
+    return dict(zip(told, holm(list(told.values())).tolist(), strict=True))
 
 
 def _pvalue(one: _Series, other: _Series) -> float:
     trials = [trial for trial in one.scores if trial in other.scores]
-    a, b = (np.array([series.scores[trial] for trial in trials]) for series in (one, other))
-    if len(trials) < 2 or not np.isfinite(a - b).all():
+    difference = np.array([one.scores[trial] - other.scores[trial] for trial in trials])
+    if len(trials) < LEAST_TRIALS or not np.isfinite(difference).all():
         return math.nan
-    return float(corrected_resampled_ttest(a, b, one.test_share).pvalue)
+    # The test would be sure of a difference that never varies, as accuracies of small folds may happen to.
+    if difference.any() and np.ptp(difference) <= 1e-12 * np.abs(difference).max():
+        return math.nan
+    return float(corrected_resampled_ttest(difference, np.zeros(len(trials)), one.test_share).pvalue)
 
 
 def selection_shares(
@@ -256,13 +297,8 @@ def selection_shares(
     dict
         Method -> size -> name of the feature -> share.
     """
-    per_trial: dict[tuple[str, str], dict[Trial, Record]] = defaultdict(dict)
-    for record in records:
-        if not record.error and record.features:
-            for size in dict.fromkeys(size for sizes in record.scores.values() for size in sizes):
-                per_trial[record.unit.method, size][record.unit.repeat, record.unit.fold] = record
     shares: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)
-    for (method, size), some in per_trial.items():
+    for (_, method, size), some in _selections(records).items():
         mean = _masks(list(some.values()), size, len(names)).mean(axis=0)
         order = np.argsort(-mean, kind="stable")[:most]
         shares[method][size] = {names[j]: float(mean[j]) for j in order if mean[j] > 0}

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import numbers
 import os
-import pickle
 import platform
-import re
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -18,14 +14,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from foresift._inputs import is_missing, read
+from foresift.identity import add_array, canonical, checksum, describe, storage
 from foresift.subset_models import sliceable
 
 __all__ = ["Data", "Job", "Record", "Unit", "canonical", "checksum", "describe", "host_facts", "software"]
-
-_NO_MATTER = ("n_jobs", "verbose")  # parameters that do not change what is learned
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +37,7 @@ class Data:
     groups : ndarray of shape (n_rows,) or None
         Rows of one group never lie on both sides of a split by groups.
     checksum : str
-        Of names and values.
+        Of names and values, and of how they are stored: sparse or dense, dtypes, categories and their order.
     features : tuple of str
         Names of the columns; "0", "1" ... if they have none.
 
@@ -83,14 +77,17 @@ class Data:
                 f"groups has the shape {parts.shape}: give one group for each of {len(labels)} rows."
             )
         digest = hashlib.blake2b(digest_size=16)
-        digest.update(canonical([source.n_rows, names, None if source.labels is None else "named"]).encode())
+        kept = sliceable(X)
+        named = None if source.labels is None else "named"
+        how = storage(kept, named=named is not None)
+        digest.update(canonical([source.n_rows, names, named, *how]).encode())
         for block in source.blocks():
             digest.update(canonical([block.start, block.nominal]).encode())
-            _add_array(digest, block.values)
-        _add_array(digest, labels)
+            add_array(digest, block.values)
+        add_array(digest, labels)
         if parts is not None:
-            _add_array(digest, parts)
-        return cls(name, sliceable(X), labels, parts, digest.hexdigest(), names)
+            add_array(digest, parts)
+        return cls(name, kept, labels, parts, digest.hexdigest(), names)
 
     @property
     def n_rows(self) -> int:
@@ -219,110 +216,6 @@ class Job:
     data: str
     arguments: Any
     units: tuple[Unit, ...]
-
-
-def describe(value: Any) -> Any:
-    """Turn parameters into JSON types that say all that matters: an estimator is its class and parameters.
-
-    `n_jobs` and `verbose` are left out, arrays become checksums, functions their names.
-
-    Examples
-    --------
-    >>> from foresift.filters import InfoGainSelector
-    >>> describe({"size": np.int64(3), "selector": InfoGainSelector})["size"]
-    3
-    >>> describe(InfoGainSelector(2))
-    {'class': 'foresift.filters.InfoGainSelector', ..., 'n_features_to_select': 2, 'ratio': False}
-    """
-    if value is None or isinstance(value, bool | str):
-        return value
-    if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
-        return describe(value.item())
-    if isinstance(value, numbers.Integral):
-        return int(value)
-    if isinstance(value, float):
-        return value if np.isfinite(value) else repr(value)
-    if hasattr(value, "get_params") and not isinstance(value, type):
-        return {"class": _qualified(type(value)), **_parameters(value)}
-    if isinstance(value, Mapping):
-        return {str(key): describe(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [describe(item) for item in value]
-    if isinstance(value, set | frozenset):
-        return sorted((describe(item) for item in value), key=str)
-    if isinstance(value, np.ndarray) or sparse.issparse(value):
-        array = value if isinstance(value, np.ndarray) else value.toarray()
-        digest = hashlib.blake2b(digest_size=16)
-        _add_array(digest, array)
-        return f"array {digest.hexdigest()}"
-    if isinstance(value, type) or hasattr(value, "__qualname__"):
-        return _qualified(value)
-    text = repr(value)
-    # An address differs from run to run, and nothing would ever be found again.
-    return text if not re.search(r" at 0x[0-9a-f]+", text) else _pickled(value)
-
-
-def _parameters(estimator: Any) -> dict[str, Any]:
-    return {
-        name: describe(item)
-        for name, item in sorted(estimator.get_params(deep=False).items())
-        if name not in _NO_MATTER
-    }
-
-
-def _qualified(value: Any) -> str:
-    return f"{value.__module__}.{value.__qualname__}"
-
-
-def _pickled(value: Any) -> str:
-    try:
-        return f"{_qualified(type(value))} {checksum(pickle.dumps(value, protocol=4))}"
-    except Exception as error:
-        raise ValueError(
-            f"{value!r} cannot be told from another one of its class, so no result could be found again:"
-            " give it a __repr__ that says what it is."
-        ) from error
-
-
-def canonical(value: Any) -> str:
-    """Return the JSON text of a value: the same text for the same value; NaN is null.
-
-    Examples
-    --------
-    >>> canonical({"b": 1, "a": [0.5, float("nan")]})
-    '{"a":[0.5,null],"b":1}'
-    """
-    return json.dumps(_finite(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not np.isfinite(value) else value
-
-
-def checksum(content: bytes) -> str:
-    """Hash of some bytes: 32 hexadecimal digits.
-
-    Examples
-    --------
-    >>> checksum(b"")
-    'cae66941d9efbd404e4d88758ea67670'
-    """
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
-
-
-def _add_array(digest: Any, values: NDArray[Any]) -> None:
-    digest.update(f"{values.dtype.kind}{values.dtype.itemsize}{values.shape}".encode())
-    if values.dtype.kind in "biufc":
-        digest.update(np.ascontiguousarray(values).tobytes() if values.ndim else values.tobytes())
-        return
-    cells = ["" if is_missing(cell) else f"{type(cell).__name__}{cell}" for cell in values.ravel().tolist()]
-    digest.update(canonical(cells).encode())
 
 
 @lru_cache

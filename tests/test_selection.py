@@ -313,3 +313,44 @@ def test_relevance_by_its_own_name_keeps_all_that_is_relevant():
     found = select(X, y, "relevance", random_state=0, check=False)
     plain = RelevanceSelector(random_state=0).fit(X, y)
     assert set(found.features) == set(X.columns[plain.relevant_])
+
+
+@pytest.mark.parametrize("n", [2, 6])
+def test_too_few_rows_for_a_test_are_refused(n):
+    X, y = np.arange(2.0 * n).reshape(n, 2), np.arange(n) % 2
+    with pytest.raises(ValueError, match=f"{n} rows are too few for a test of relevance.*at least 10"):
+        select(X, y)
+    assert len(select(X, y, "info-gain", 1, check=False).features) == 1
+
+
+@pytest.mark.parametrize("wanted", [0, 9, -1, True, 1.5])
+def test_a_number_that_cannot_be_kept_is_refused(wanted):
+    X, y = table(40)
+    with pytest.raises(ValueError, match="use a whole number from 1 to 3"):
+        select(X[["strong", "weak", "noise0"]], y, n_features_to_select=wanted)
+
+
+def test_an_error_rate_without_a_test_is_said_to_change_nothing():
+    X, y = table(40)
+    with pytest.warns(UserWarning, match="alpha and error changed nothing: info-gain has no test"):
+        select(X, y, "info-gain", alpha=0.01, error="fwer", check=False)
+    found = select(X, y, "relevance", alpha=0.2, error="fwer", check=False, random_state=0, parameters=FAST)
+    assert (found.method["alpha"], found.method["error"]) == (0.2, "fwer")
+    assert "0.1" not in found.method["title"]
+
+
+def test_without_a_check_nothing_is_kept_that_tells_the_same_as_a_better_one():
+    X, y = table(100)
+    found = select(X, y, random_state=0, check=False)
+    kept = [row for row in found.ranking if row["kept"]]
+    assert {"strong", "copy"} & set(found.features)
+    assert all(row["relevant"] and row["redundant_with"] is None for row in kept)
+    assert len(kept) < sum(row["relevant"] for row in found.ranking)
+
+
+def test_shown_in_one_line():
+    X, y = table(60)
+    shown = repr(select(X, y, "info-gain", 4, check=False))
+    assert shown.startswith("<Selection by info-gain: 4 of 8 columns kept: '")
+    assert shown.endswith(", ...>")
+    assert "\n" not in shown

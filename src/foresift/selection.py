@@ -4,32 +4,28 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from foresift._inputs import read
 from foresift._sklearn import seed_of
-from foresift._slices import take_columns, take_rows
-from foresift.assess import Assessment, Rows, assess, order_of, plan_for
+from foresift._slices import take_columns
+from foresift.choosing import Tell, Work, key_of, make, require_rows, require_size
 from foresift.findings import Findings
 from foresift.methods import METHODS, SEARCHES
-from foresift.resample import Resampled, resample, samples_for
 from foresift.sentences import say
 from foresift.table import code_target
 
 __all__ = ["Selection", "select"]
 
-# Told what is being done, of how many steps, and how many more are done: 0 of them when it begins.
-Tell = Callable[[str, int, int], object]
 _TITLE = "Which columns matter"
 AUTO_TITLE = "calibrated relevance, and as few columns as do"
 _SLOW = (*SEARCHES, "genetic_selector")  # whose searches are not repeated in folds
@@ -87,6 +83,13 @@ class Selection:
     def features(self) -> list[str]:
         """Names of the kept columns, best first."""
         return [row["name"] for row in self.ranking if row["kept"]]
+
+    def __repr__(self) -> str:
+        """Say in one line what was kept; `to_frame` has the ranking."""
+        features = self.features
+        shown = ", ".join(map(repr, features[:3])) + (", ..." if len(features) > 3 else "")
+        kept = f"{len(features)} of {len(self.ranking)} columns kept"
+        return f"<Selection by {self.method['key']}: {kept}{': ' if features else ''}{shown}>"
 
     def transform(self, X: Any) -> Any:
         """Keep the selected columns of X, in the order of X and in a container of its kind.
@@ -242,19 +245,21 @@ def select(
     tell = tell or (lambda *_: None)
     seed = int(random_state) if isinstance(random_state, numbers.Integral) else seed_of(random_state) % 2**32
     started = perf_counter()
-    selector = _make(method, n_features_to_select, alpha, error, parameters or {}, seed, n_jobs)
+    source = read(X)
+    require_size(n_features_to_select, source.n_columns, method)
+    selector = make(method, n_features_to_select, alpha, error, parameters or {}, seed, n_jobs)
+    require_rows(selector, source.n_rows)
     tell("ranking", 1, 0)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "No feature passed")  # the sentence says so
         selector.fit(X, y)
     tell("ranking", 1, 1)
-    source = read(X)
     codes, classes = code_target(y, source.n_rows)
-    work = _Work(
+    work = Work(
         X, np.asarray(codes, dtype=np.intp), selector, method, n_features_to_select, seed, n_jobs, tell
     )
     assessment = resampled = None
-    if check and METHODS[_key(method)][0] not in _SLOW:
+    if check and METHODS[key_of(method)][0] not in _SLOW:
         with warnings.catch_warnings():  # here and not in the threads, which share the filters
             warnings.simplefilter("ignore", UserWarning)  # what there is to say, the fit to all rows has said
             assessment = work.assess()
@@ -293,104 +298,6 @@ def select(
         result.stability(),
         seed,
     )
-
-
-def _key(method: str) -> str:
-    return "relevance" if method == "auto" else method
-
-
-def _make(
-    method: str,
-    n_wanted: int | None,
-    alpha: float,
-    error: str,
-    parameters: Mapping[str, Any],
-    seed: int,
-    n_jobs: int | None,
-) -> Any:
-    """Make the selector of a method; `parameters` go before what we would take."""
-    module, name, fixed, _ = METHODS[_key(method)]
-    selector = getattr(import_module(f"foresift.{module}"), name)(**fixed)
-    known = selector.get_params()
-    given = {"random_state": seed, "n_jobs": n_jobs, "alpha": alpha, "error": error}
-    if method != "auto":
-        given["n_features_to_select"] = n_wanted
-    if "relevant" not in name.lower() and not hasattr(selector, "redundancy"):
-        given.pop("alpha")  # of Pearson's and others it means something else
-    given = {key: value for key, value in given.items() if key in known} | dict(parameters)
-    unknown = sorted(set(parameters) - set(known))
-    if unknown:
-        raise ValueError(f"{name} has no parameter {unknown[0]!r}; it has {', '.join(sorted(known))}.")
-    return selector.set_params(**given)
-
-
-@dataclass(frozen=True, eq=False)
-class _Work:
-    """The parts of a selection that look at rows."""
-
-    X: Any
-    y: NDArray[np.intp]
-    selector: Any
-    method: str
-    n_wanted: int | None
-    seed: int
-    n_jobs: int | None
-    tell: Tell
-
-    def keep(self, fitted: Any, size: int | None) -> NDArray[np.intp]:
-        """Return the columns that the method keeps: of "auto" the best relevant ones, maybe none."""
-        order = order_of(fitted)
-        if self.n_wanted is not None:
-            return order[: self.n_wanted] if self.method == "auto" else np.flatnonzero(fitted.support_)
-        if self.method != "auto":
-            return np.flatnonzero(getattr(fitted, "relevant_", fitted.support_))
-        n_relevant = int(fitted.relevant_.sum())
-        return order[: n_relevant if size is None else min(size, n_relevant)]
-
-    def assess(self) -> Assessment | None:
-        """Score sizes, and the selection beside all columns."""
-        plan = plan_for(len(self.y), self.selector.n_features_in_)
-        self.tell("checking", plan.n_folds, 0)
-        rows = np.arange(len(self.y))
-        if len(rows) > 2 * plan.n_rows:  # not all rows are turned into numbers
-            rng = np.random.default_rng([self.seed, 1])
-            rows = np.sort(rng.choice(rows, 2 * plan.n_rows, replace=False))
-        return assess(
-            self._rows(rows),
-            self.selector,
-            self.keep,
-            plan,
-            by_curve=self.method == "auto" and self.n_wanted is None,
-            seed=self.seed,
-            n_jobs=self.n_jobs,
-            tell=lambda: self.tell("checking", plan.n_folds, 1),
-        )
-
-    def resample(self) -> Resampled | None:
-        """Repeat a test of relevance on parts of the rows."""
-        if not hasattr(self.selector, "relevant_") or len(self.y) < 2 * self.selector.min_samples_split:
-            return None
-        n_samples, _ = samples_for(len(self.y), self.selector.n_features_in_)
-        self.tell("repeating", n_samples, 0)
-
-        def fit(selector: Any, rows: NDArray[np.intp]) -> Any:
-            some = self._rows(rows)
-            return selector.set_params(categorical_features=some.nominal).fit(some.X, some.y)
-
-        return resample(
-            fit,
-            self.selector,
-            self.y,
-            tree_share=plan_for(len(self.y), self.selector.n_features_in_).tree_share,
-            seed=self.seed,
-            n_jobs=self.n_jobs,
-            tell=lambda: self.tell("repeating", n_samples, 1),
-        )
-
-    def _rows(self, rows: NDArray[np.intp]) -> Rows:
-        schema = self.selector.schema_
-        some = self.X if len(rows) == len(self.y) else take_rows(self.X, rows)
-        return Rows(np.asarray(schema.encode(some)), self.y[rows], schema.nominal)
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:

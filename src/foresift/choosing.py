@@ -13,14 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift._slices import take_rows
-from foresift.assess import Assessment, Rows, assess, order_of, plan_for
-from foresift.methods import METHODS
+from foresift.assess import Assessment, Rows, assess, order_of, plan_for, why_not
+from foresift.methods import METHODS, SEARCHES
 from foresift.resample import Resampled, resample, samples_for
 
 __all__ = ["Tell", "Work", "key_of", "make", "require_rows", "require_size"]
 
 # Told what is being done, of how many steps, and how many more are done: 0 of them when it begins.
 Tell = Callable[[str, int, int], object]
+SLOW = (*SEARCHES, "genetic_selector")  # modules whose searches are not repeated in folds
 USUAL = {"alpha": 0.1, "error": "fdr"}
 
 
@@ -118,9 +119,14 @@ class Work:
             return np.flatnonzero(getattr(fitted, "relevant_", fitted.support_))
         relevant = fitted.relevant_
         if size is None:
-            same = getattr(fitted, "redundant_with_", np.full(len(order), -1)) >= 0
-            return order[: int((relevant & ~same).sum())]
+            return order[: int((relevant & (fitted.redundant_with_ < 0)).sum())]
         return order[: min(size, int(relevant.sum()))]
+
+    def why_unchecked(self) -> str | None:
+        """Say why there is no check, or None if there can be one."""
+        if METHODS[key_of(self.method)][0] in SLOW:
+            return f"{self.method} would take too long to repeat in folds"
+        return why_not(self.y)
 
     def assess(self) -> Assessment | None:
         """Score sizes, and the selection beside all columns."""

@@ -18,17 +18,16 @@ from numpy.typing import ArrayLike
 from foresift._inputs import read
 from foresift._sklearn import seed_of
 from foresift._slices import take_columns
-from foresift.choosing import Tell, Work, key_of, make, require_rows, require_size
+from foresift.choosing import Tell, Work, make, require_rows, require_size
 from foresift.findings import Findings
-from foresift.methods import METHODS, SEARCHES
-from foresift.sentences import say
+from foresift.methods import METHODS
+from foresift.sentences import order_of_ranking, say
 from foresift.table import code_target
 
 __all__ = ["Selection", "select"]
 
 _TITLE = "Which columns matter"
 AUTO_TITLE = "calibrated relevance, and as few columns as do"
-_SLOW = (*SEARCHES, "genetic_selector")  # whose searches are not repeated in folds
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +42,12 @@ class Selection:
         The columns to keep, best first; may be empty.
     ranking : list of dict
         A row for every column, best first, as in `to_dict`.
+    verdict : str
+        The result in one short sentence.
     sentence : str
-        What was done, and how sure it is.
+        What was done, and how sure it is: the verdict, details, and the notes.
+    notes : list of str
+        What a reader should be warned of: a check that was left out, a column that is too good.
     method, data : dict
         Key, title and parameters of the method; size of the table, its target and what was made of columns.
     curve, check, stability : dict or None
@@ -69,7 +72,9 @@ class Selection:
 
     selector_: Any
     ranking: list[dict[str, Any]]
+    verdict: str
     sentence: str
+    notes: list[str]
     method: dict[str, Any]
     data: dict[str, Any]
     curve: dict[str, Any] | None
@@ -130,7 +135,9 @@ class Selection:
             "seed": self.seed,
             "data": data,
             "method": self.method,
+            "verdict": self.verdict,
             "sentence": self.sentence,
+            "notes": self.notes,
             "features": self.ranking,
             "curve": self.curve,
             "check": self.check,
@@ -238,7 +245,7 @@ def select(
     >>> from foresift.datasets import make_simple
     >>> X, y = make_simple(random_state=2)  # only the first two columns matter
     >>> print(select(X, y, "info-gain", 2, check=False).sentence)
-    Kept the best 2 of 9 columns by information gain of the best split of each column.
+    Kept the best 2 of 9 columns. Method info-gain: information gain of the best split of each column.
     """
     if method not in ("auto", *METHODS):
         raise ValueError(f"There is no method {method!r}: use auto or one of {', '.join(METHODS)}.")
@@ -259,20 +266,24 @@ def select(
         X, np.asarray(codes, dtype=np.intp), selector, method, n_features_to_select, seed, n_jobs, tell
     )
     assessment = resampled = None
-    if check and METHODS[key_of(method)][0] not in _SLOW:
+    unchecked = work.why_unchecked() if check else None
+    if check:
         with warnings.catch_warnings():  # here and not in the threads, which share the filters
             warnings.simplefilter("ignore", UserWarning)  # what there is to say, the fit to all rows has said
-            assessment = work.assess()
+            assessment = work.assess() if unchecked is None else None
             resampled = work.resample()
+        if assessment is None and unchecked is None:
+            unchecked = "too few of the rows that it looked at are of common classes"
     kept = work.keep(selector, None if assessment is None else assessment.curve.chosen)
     names = list(source.names or (f"x{j}" for j in range(source.n_columns)))
-    result = Findings(selector, method, names, kept, assessment, resampled)
+    class_names = [str(label) for label in classes.tolist()]
+    result = Findings(selector, method, names, class_names, kept, assessment, resampled)
     counts = np.bincount(codes, minlength=len(classes)).tolist()
     facts = {
         "n_rows": source.n_rows,
         "n_columns": source.n_columns,
         "target": "",
-        "classes": [{"name": str(c), "count": n} for c, n in zip(classes.tolist(), counts, strict=True)],
+        "classes": [{"name": c, "count": n} for c, n in zip(class_names, counts, strict=True)],
         "columns_left_out": [],
         "decisions": [],
         "names": names,
@@ -287,10 +298,14 @@ def select(
         "seconds": round(perf_counter() - started, 3),
     }
     ranking = result.rows()
+    about["order"] = order_of_ranking(ranking)
+    said = say(ranking, about, n_features_to_select, facts, assessment, unchecked)
     return Selection(
         selector,
         ranking,
-        say(ranking, about, n_features_to_select, facts, assessment),
+        said.verdict,
+        said.whole,
+        said.notes,
         about,
         facts,
         result.curve(),

@@ -62,12 +62,15 @@ def selection(names, *, n_kept=None):
         "method": {
             "key": "relevance",
             "title": "calibrated relevance",
+            "order": "relevant columns by score, then the others",
             "parameters": {"n_estimators": 50, label: label},
             "error": "fdr",
             "alpha": 0.1,
             "seconds": 1.5,
         },
-        "sentence": f"{n_kept} of {len(names)} columns tell about {label}.",
+        "verdict": f"{n_kept} of {len(names)} columns tell about {label}.",
+        "sentence": f"{n_kept} of {len(names)} columns tell about {label}. Details of {label}. Mind {label}!",
+        "notes": [f"Mind {label}!"],
         "features": features,
         "curve": {"metric": "accuracy", "points": points, "chosen": n_kept},
         "check": {
@@ -75,6 +78,10 @@ def selection(names, *, n_kept=None):
             "full": {"score": 0.9, "low": 0.88, "high": 0.92},
             "kept": {"score": 0.91, "low": 0.89, "high": 0.93},
             "difference": {"value": 0.01, "low": -0.01, "high": 0.03},
+            "n_folds": 5,
+            "n_rows": 1000,
+            "n_kept": [n_kept, n_kept + 1],
+            "baseline": 0.6,
         },
         "stability": {"value": 0.9, "low": 0.8, "high": 0.97},
     }

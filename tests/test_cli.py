@@ -34,7 +34,7 @@ def run(*args, **more):
 def ranked(result):
     """Return the column names of a printed ranking, best first."""
     assert result.exit_code == 0, result.output
-    rows = [line.split() for line in result.stdout.splitlines()]
+    rows = [line.split() for line in result.stdout.split("\n\n")[0].splitlines()]
     return [row[1] for row in rows if len(row) > 3 and row[0].isdigit()]
 
 
@@ -78,7 +78,9 @@ def test_demo_writes_its_files_and_no_other(whole):
     kept = [row["name"] for row in found["features"] if row["kept"]]
     assert set(kept) < RELEVANT | {FOLLOWS}
     assert found["curve"]["chosen"] == len(kept)
-    assert found["sentence"] in result.stdout
+    assert f"\n{found['verdict']}\n" in result.stdout
+    assert found["sentence"].removeprefix(found["verdict"]).strip() in result.stdout
+    assert "Best first: relevant columns by score" in result.stdout
     with (out / "ranking.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["name"] for row in rows] == [row["name"] for row in found["features"]]
@@ -98,7 +100,9 @@ def test_selection_json_follows_the_contract(whole):
             "seed",
             "data",
             "method",
+            "verdict",
             "sentence",
+            "notes",
             "features",
             "curve",
             "check",
@@ -181,9 +185,39 @@ def test_nothing_relevant_is_an_answer(tmp_path):
         row["kept"] for row in json.loads((tmp_path / "out/selection.json").read_text())["features"]
     )
     result = run("select", path, "--target", "y", "--no-check", "--out", tmp_path / "more", "--write-data")
-    assert result.exit_code == 2
+    assert result.exit_code == 0
     assert "no smaller table" in result.stderr
-    assert not (tmp_path / "more").exists()
+    assert {path.name for path in (tmp_path / "more").iterdir()} == {
+        "report.html",
+        "ranking.csv",
+        "selection.json",
+    }
+
+
+def test_too_few_rows_are_refused(tmp_path):
+    path = tmp_path / "two.csv"
+    path.write_text("a,b,y\n1,2,x\n2,1,z\n")
+    result = run("select", path, "--target", "y", "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "2 rows are too few for a test of relevance" in " ".join(result.stderr.split())
+    assert "Warning" not in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_error_rate_that_changes_nothing_is_said():
+    result = demo("--method", "info-gain", "--alpha", 0.01)
+    assert result.exit_code == 0
+    assert "alpha changed nothing: info-gain has no test" in " ".join(result.stderr.split())
+
+
+def test_long_names_are_shortened_in_the_terminal(tmp_path):
+    path, long = tmp_path / "t.csv", "x" * 300 + "_end"
+    rows = [f"{i * 0.7 % 1:.3f},{'yn'[i % 2]}" for i in range(30)]
+    path.write_text("\n".join([f"{long},y", *rows]))
+    result = run("select", path, "--target", "y", "--method", "info-gain", "--no-check")
+    assert "xxxx…xxxxxxx_end" in result.stdout
+    assert long not in result.stdout
+    assert "30 rows, 1 column, target y" in result.stdout
 
 
 def test_demo_table_is_what_its_generator_makes():

@@ -1,5 +1,6 @@
 """The report: what the data holds is text in it, what is not known is left out, and it stays small."""
 
+import ast
 import base64
 import copy
 import hashlib
@@ -224,7 +225,7 @@ def test_infinite_and_negative_scores_are_drawn():
         (0.01, -0.01, 0.03, "No difference can be shown: +1.0 (−1.0 to +3.0) points, and 0"),  # noqa: RUF001
         (0.02, 0.01, 0.03, "The smaller model is better: +2.0 (+1.0 to +3.0) points."),
         (-0.02, -0.03, -0.01, "The smaller model is worse"),
-        (0.01, None, None, "Difference, kept less all: +1.0 points."),
+        (0.01, None, None, "Difference, selected less all: +1.0 points; how sure that is"),
         (None, None, None, "How far the two differ is not known."),
     ],
 )
@@ -232,6 +233,43 @@ def test_the_check_in_words(value, low, high, says):
     d = report_cases.selection(["a", "b"])
     d["check"]["difference"] = {"value": value, "low": low, "high": high}
     assert says in Page(selection_html(d)).text
+
+
+def test_a_short_verdict_first_then_details_and_notes():
+    html = selection_html(report_cases.selection(["a", "b"]))
+    assert '<p class="sentence">1 of 2 columns tell about b.</p>' in html
+    assert '<p class="lead details">Details of b.</p>' in html
+    assert '<p class="warning">Mind b!</p>' in html
+
+
+def test_the_score_of_the_check_is_that_of_the_way_of_selecting():
+    page = Page(selection_html(report_cases.selection(["a", "b", "c", "d"])))
+    assert "accuracy when selecting like this, 90.0 % with all columns" in page.text
+    assert "it kept 2 to 3" in page.text
+    assert "with them" not in page.text
+    assert "the 2 kept" not in page.text
+
+
+def test_nothing_kept():
+    page = Page(selection_html(report_cases.selection(["a", "b", "c", "d"], n_kept=0)))
+    assert "accuracy with all columns, 60.0 % with the commonest class" in page.text
+    assert "No column was kept, so there is no smaller model." in page.text
+    assert "No column was kept; the curve shows what the best would do all the same." in page.text
+    assert "selecting like this" not in page.text
+    assert not re.search("the 0 kept|0 columns were kept|with them", page.text)
+
+
+def test_a_kept_column_is_not_renamed():
+    d = report_cases.selection(["a", "b", "c"])
+    d["features"][1].update(kept=True, redundant_with="a")
+    assert "kept and tells the same as a" in Page(selection_html(d)).text
+
+
+def test_marks_that_turn_the_writing_are_spelt_out_in_the_list():
+    name = "a\u202e\u2066b\u200f"
+    text = Page(selection_html(report_cases.selection([name, "b"]))).inside["list"]
+    assert '"a\\u202e\\u2066b\\u200f"' in text
+    assert ast.literal_eval(text.removeprefix("features = ")) == [name]
 
 
 def test_order_of_the_list_can_be_told():

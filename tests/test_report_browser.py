@@ -180,10 +180,32 @@ def test_what_was_kept_is_the_list_even_if_that_size_was_not_measured(open_page,
     page = open_page(selection_html(d))
     value = page.locator("#list").input_value
     assert ast.literal_eval(value().removeprefix("features = ")) == NAMES[:n_kept]
-    assert page.locator("#chosen").inner_text().startswith(f"{n_kept} columns were kept")
+    said = f"{n_kept} columns were kept" if n_kept else "No column was kept"
+    assert page.locator("#chosen").inner_text().startswith(said)
+    assert page.locator("#size").input_value() == "-1"
     assert page.locator(".point.now").count() == 0
     page.locator("#curve .hit").nth(0).click()
     assert ast.literal_eval(value().removeprefix("features = ")) == NAMES[:1]
+    page.locator("#size").press("ArrowLeft")  # back to what was kept
+    assert ast.literal_eval(value().removeprefix("features = ")) == NAMES[:n_kept]
+    assert page.locator("#chosen").inner_text().startswith(said)
+
+
+def test_names_of_many_characters_and_marks_that_turn_the_writing(open_page):
+    names = ["x" * 290, "\u202eesrever", "c", "d"]
+    page = open_page(selection_html(report_cases.selection(names, n_kept=2)))
+    assert ast.literal_eval(page.locator("#list").input_value().removeprefix("features = ")) == names[:2]
+    assert '"\\u202eesrever"' in page.locator("#list").input_value()
+    heights = [page.locator("#ranking tbody tr").nth(i).bounding_box()["height"] for i in (0, 2)]
+    assert heights[0] < 3 * heights[1]
+
+
+def test_on_a_phone_there_are_no_heads_without_cells(open_page):
+    page = open_page(selection_html(report_cases.selection(NAMES)), width=375)
+    for key in ("pvalue", "frequency"):
+        assert not page.locator(f"#ranking th.{key}").is_visible()
+        assert not page.locator(f"#ranking td.{key}").first.is_visible()
+    assert page.locator("#ranking th.score").is_visible()
 
 
 def test_in_a_notebook_it_lives_in_a_frame_that_may_do_little(open_page):

@@ -13,8 +13,10 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold
 
 from foresift import InfoGainSelector, RelevanceSelector, Selection, SiftForestClassifier, select
-from foresift.assess import LEAST_IN_A_LEAF, order_of, plan_for
+from foresift.assess import LEAST_IN_A_LEAF, Assessment, Check, order_of, plan_for
 from foresift.resample import _two_parts, resample, samples_for
+from foresift.sentences import say
+from foresift.stats import Estimate
 from foresift.subset_size import SizeCurve, choose_size
 
 N_TREES = 10
@@ -74,7 +76,14 @@ def test_the_dictionary_is_json_and_what_the_sentence_says(selection):
     assert plain["sentence"] == selection.sentence
     n_relevant = sum(row["relevant"] for row in plain["features"])
     assert f"{n_relevant} of 8 columns are relevant at a false discovery rate of 10%" in plain["sentence"]
-    assert f"an accuracy of {plain['check']['kept']['score']:.1%} and one of all columns" in plain["sentence"]
+    check = plain["check"]
+    assert (
+        f"selecting like this and growing a forest has an accuracy of {check['kept']['score']:.1%}, a "
+        in (plain["sentence"])
+    )
+    assert plain["sentence"].startswith(plain["verdict"] + " ")
+    assert len(plain["verdict"].split()) < 16
+    assert len(check["n_kept"]) == check["n_folds"] == 5
     assert plain["data"]["classes"] == [
         {"name": "hi", "count": int((table()[1] == "hi").sum())},
         {"name": "lo", "count": int((table()[1] == "lo").sum())},
@@ -199,9 +208,34 @@ def test_rare_classes_and_few_rows():
     y[:2] = "rare"
     found = select(X, y, random_state=0, parameters=FAST)
     assert found.check["n_rows"] == 58
+    assert found.check["classes_left_out"] == ["rare"]
+    assert found.sentence.endswith("Classes of fewer than 6 rows were left out of the check: rare.")
     few = select(X[:15], y[:15], random_state=0, parameters=FAST)
     assert few.check is None
     assert few.curve is None
+    assert "The check was left out because it needs 20 rows in classes of at least 6" in few.sentence
+    assert few.notes == few.to_dict()["notes"] != []
+    assert not select(X[:15], y[:15], check=False, random_state=0, parameters=FAST).notes  # as asked
+
+
+def test_a_search_says_that_it_was_not_checked():
+    X, y = table(40, 1)
+    found = select(X[["strong", "noise0"]], y, "sfs", 1, random_state=0, parameters={"verbose": 0})
+    assert found.notes == ["The check was left out because sfs would take too long to repeat in folds."]
+
+
+def test_a_column_that_is_too_good_is_pointed_out():
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    X = pd.DataFrame({"paid_back": y + 0.0, "age": rng.normal(size=80), "income": rng.normal(size=80)})
+    found = select(X, y, random_state=0, parameters=FAST)
+    assert "The best column alone (paid_back) predicts almost perfectly (accuracy 100.0%)" in found.sentence
+    assert "leak" in found.notes[0]
+    assert "-0.0" not in found.sentence
+    assert "a difference of 0.0 points in every fold, too uniform" in found.sentence
+    assert "unlikely" not in found.sentence
+    assert found.check["difference"] == {"value": 0.0, "low": None, "high": None}
+    assert "predicts almost perfectly" in found.to_html()
 
 
 def test_large_tables_are_checked_on_some_rows(monkeypatch):
@@ -260,6 +294,12 @@ def test_nothing_relevant():
     assert found.features == []
     assert found.sentence.startswith("None of 3 columns is relevant")
     assert found.check["kept"]["score"] <= 0.65  # the commonest class, where nothing is kept
+    assert f"always saying the commonest class {found.check['baseline']:.1%}." in found.sentence
+    assert found.check["baseline"] == 0.5
+    assert "growing a forest has" not in found.sentence
+    page = found.to_html()
+    assert "No column was kept" in page
+    assert "the 0 kept" not in page
     with pytest.raises(ValueError, match="No column was kept"):
         found.transform(X)
 
@@ -304,3 +344,89 @@ def test_relevance_by_its_own_name_keeps_all_that_is_relevant():
     found = select(X, y, "relevance", random_state=0, check=False)
     plain = RelevanceSelector(random_state=0).fit(X, y)
     assert set(found.features) == set(X.columns[plain.relevant_])
+
+
+@pytest.mark.parametrize("n", [2, 6])
+def test_too_few_rows_for_a_test_are_refused(n):
+    X, y = np.arange(2.0 * n).reshape(n, 2), np.arange(n) % 2
+    with pytest.raises(ValueError, match=f"{n} rows are too few for a test of relevance.*at least 10"):
+        select(X, y)
+    assert len(select(X, y, "info-gain", 1, check=False).features) == 1
+
+
+@pytest.mark.parametrize("wanted", [0, 9, -1, True, 1.5])
+def test_a_number_that_cannot_be_kept_is_refused(wanted):
+    X, y = table(40)
+    with pytest.raises(ValueError, match="use a whole number from 1 to 3"):
+        select(X[["strong", "weak", "noise0"]], y, n_features_to_select=wanted)
+
+
+def test_an_error_rate_without_a_test_is_said_to_change_nothing():
+    X, y = table(40)
+    with pytest.warns(UserWarning, match="alpha and error changed nothing: info-gain has no test"):
+        select(X, y, "info-gain", alpha=0.01, error="fwer", check=False)
+    found = select(X, y, "relevance", alpha=0.2, error="fwer", check=False, random_state=0, parameters=FAST)
+    assert (found.method["alpha"], found.method["error"]) == (0.2, "fwer")
+    assert "0.1" not in found.method["title"]
+
+
+def test_without_a_check_nothing_is_kept_that_tells_the_same_as_a_better_one():
+    X, y = table(100)
+    found = select(X, y, random_state=0, check=False)
+    kept = [row for row in found.ranking if row["kept"]]
+    assert {"strong", "copy"} & set(found.features)
+    assert all(row["relevant"] and row["redundant_with"] is None for row in kept)
+    assert len(kept) < sum(row["relevant"] for row in found.ranking)
+
+
+def test_shown_in_one_line():
+    X, y = table(60)
+    shown = repr(select(X, y, "info-gain", 4, check=False))
+    assert shown.startswith("<Selection by info-gain: 4 of 8 columns kept: '")
+    assert shown.endswith(", ...>")
+    assert "\n" not in shown
+
+
+def assessed(kept=0.775, full=0.79, low=-0.06, high=0.03, chosen=2, alone=0.7):
+    """What folds could have told of three columns."""
+    curve = SizeCurve(np.arange(1, 4), np.tile([alone, 0.79, 0.79], (5, 1)), chosen)
+    estimates = Estimate(full, 0.7, 0.8), Estimate(kept, 0.7, 0.8), Estimate(kept - full, low, high)
+    return Assessment(
+        "accuracy", curve, Check(*estimates), plan_for(100, 3), 100, 0.2, np.array([1, 2, 2, 2, 3]), 0.5
+    )
+
+
+def said(n_relevant, n_kept, *, n=3, n_wanted=None, **more):
+    ranking = [
+        {"name": f"c{i}", "relevant": i < n_relevant, "kept": i < n_kept, "redundant_with": None}
+        for i in range(n)
+    ]
+    method = {"key": "auto", "title": "", "error": "fdr", "alpha": 0.1}
+    return say(ranking, method, n_wanted, {"n_rows": 100, "classes": []}, assessed(**more))
+
+
+def test_a_loss_that_was_seen_is_not_denied():
+    whole = said(3, 2).whole
+    assert whole.startswith("2 of 3 columns are enough; 3 are relevant.")
+    assert "it kept 1 to 3 columns" in whole
+    assert (
+        "-1.5 points (95 % interval -6.0 to +3.0), so no loss can be shown, and one of more than 6.0" in whole
+    )
+    assert "no loss was seen" not in whole
+    assert "costs something" in said(3, 2, low=-0.06, high=-0.01).whole
+    assert "helps" in said(3, 2, kept=0.82, low=0.01, high=0.05).whole
+
+
+def test_a_curve_that_wants_more_than_is_relevant_is_not_kept_quiet():
+    assert "By the curve of sizes 3 columns would do better, but no more are relevant." in (
+        said(2, 2, chosen=3).details
+    )
+    assert said(2, 2, chosen=3).verdict == "2 of 3 columns are relevant and kept."
+    assert said(1, 1, chosen=1).verdict == "1 of 3 columns is relevant and kept."
+    assert said(0, 2, n_wanted=2).verdict == "The best 2 of 3 columns are kept, as asked; none is relevant."
+
+
+def test_sizes_are_those_of_every_selector():
+    assert [p["n"] for p in select(*table(60, 8), "info-gain", 2, random_state=0).curve["points"]] == [
+        *range(1, 13)
+    ]

@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from foresift.forests import SiftForestClassifier
 from foresift.stats import Estimate, corrected_interval
-from foresift.subset_size import SizeCurve, choose_size
+from foresift.subset_size import SizeCurve, choose_size, sizes_for
 
 __all__ = [
     "Assessment",
@@ -25,6 +25,7 @@ __all__ = [
     "assess",
     "order_of",
     "plan_for",
+    "why_not",
 ]
 
 # What a table may cost, in cells (rows times columns) that a ranking looks at; a million take about 5 s.
@@ -32,7 +33,6 @@ MOST_CELLS = 250_000  # of the rows that are used; of more, some are drawn
 LEAST_ROWS = 500  # that are used however many columns there are
 FIVE_FOLDS = 250_000  # cells up to which there are five folds, and three inside each; beyond, three and two
 FULL_TREES = 1_000_000  # cells up to which the ranking has all its trees in the folds
-N_SIZES = 10
 N_TREES = 50  # of the forests that are scored
 LEAST_IN_A_LEAF = 3  # rows; trees of few columns grown to the end learn the noise of their leaves
 LEAST_OF_A_CLASS = 6  # rows; rarer classes cannot be in all folds of folds
@@ -102,6 +102,10 @@ class Assessment:
         Rows that were used.
     test_share : float
         Share of them that is tested in a fold.
+    n_kept : ndarray of int
+        Columns that the selection kept in each fold.
+    baseline : float
+        Score without any column: of the commonest class, or 0.5.
     rare : list
         Classes with too few rows, which were left out.
     """
@@ -112,6 +116,8 @@ class Assessment:
     plan: Plan
     n_rows: int
     test_share: float
+    n_kept: NDArray[np.intp]
+    baseline: float
     rare: list[Any] = field(default_factory=list)
 
 
@@ -190,11 +196,10 @@ def assess(
         None if there are too few rows.
     """
     rng = np.random.default_rng([seed, 2])
-    counts = np.bincount(rows.y)
-    rare = np.flatnonzero((counts > 0) & (counts < LEAST_OF_A_CLASS))
-    there = np.flatnonzero(~np.isin(rows.y, rare))
-    if len(there) < LEAST or len(np.unique(rows.y[there])) < 2:
+    if why_not(rows.y) is not None:
         return None
+    rare = _rare(rows.y)
+    there = np.flatnonzero(~np.isin(rows.y, rare))
     if len(there) > plan.n_rows:
         there = _stratified(there, rows.y, plan.n_rows, rng)
     used = rows.take(there)
@@ -204,16 +209,39 @@ def assess(
     results = Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(work.score)(used.take(train), used.take(test), tell) for train, test in splits
     )
-    curves, full, kept = (np.array(part) for part in zip(*results, strict=True))
+    curves, full, kept, n_kept, baseline = (np.array(part) for part in zip(*results, strict=True))
     share = 1 / n_folds
     check = Check(
         corrected_interval(full, share, 0.0, 1.0),  # accuracy, or area under a curve
         corrected_interval(kept, share, 0.0, 1.0),
         corrected_interval(kept - full, share, -1.0, 1.0),
     )
-    curve = SizeCurve(work.sizes(rows.X.shape[1]), curves, 0)
+    curve = SizeCurve(sizes_for(rows.X.shape[1]), curves, 0)
     curve = SizeCurve(curve.sizes, curves, choose_size(curve))
-    return Assessment(work.metric, curve, check, plan, len(there), share, rare.tolist())
+    about = (len(there), share, n_kept, float(baseline.mean()), rare.tolist())
+    return Assessment(work.metric, curve, check, plan, *about)
+
+
+def _rare(y: NDArray[np.intp]) -> NDArray[np.intp]:
+    counts = np.bincount(y)
+    return np.flatnonzero((counts > 0) & (counts < LEAST_OF_A_CLASS))
+
+
+def why_not(y: NDArray[np.intp]) -> str | None:
+    """Say why rows of these classes cannot be checked, or None if they can.
+
+    Examples
+    --------
+    >>> why_not(np.array([0, 1] * 8))
+    'it needs 20 rows in classes of at least 6, and there are 16'
+    >>> why_not(np.array([0, 1] * 10))
+    """
+    there = y[~np.isin(y, _rare(y))]
+    if len(there) < LEAST:
+        return f"it needs {LEAST} rows in classes of at least {LEAST_OF_A_CLASS}, and there are {len(there)}"
+    if len(np.unique(there)) < 2:
+        return f"only one class has the {LEAST_OF_A_CLASS} rows that it needs of each"
+    return None
 
 
 def _stratified(
@@ -255,15 +283,16 @@ class _Folds:
 
     def score(
         self, train: Rows, test: Rows, tell: Callable[[], object]
-    ) -> tuple[NDArray[np.float64], float, float]:
-        """Scores of all sizes, of all columns, and of those that the selection keeps."""
+    ) -> tuple[NDArray[np.float64], float, float, int, float]:
+        """Scores of all sizes, of all columns, of those that the selection keeps, how many, and of none."""
         fitted = self.fitted(train)
         size = self.chosen(train) if self.by_curve else None
         curve = self.curve(fitted, train, test)
         full = self.model(np.arange(train.X.shape[1]), train, test)
-        kept = self.model(self.keep(fitted, size), train, test)
+        columns = self.keep(fitted, size)
+        kept = self.model(columns, train, test)
         tell()
-        return curve, full, kept
+        return curve, full, kept, len(columns), self.model(columns[:0], train, test)
 
     def chosen(self, rows: Rows) -> int:
         """Size that folds of these rows choose."""
@@ -271,7 +300,7 @@ class _Folds:
         scores = []
         for train, test in folds.split(rows.X, rows.y):
             scores.append(self.curve(self.fitted(rows.take(train)), rows.take(train), rows.take(test)))
-        return choose_size(SizeCurve(self.sizes(rows.X.shape[1]), np.array(scores), 0))
+        return choose_size(SizeCurve(sizes_for(rows.X.shape[1]), np.array(scores), 0))
 
     def fitted(self, rows: Rows) -> Any:
         selector = clone(self.selector)
@@ -281,7 +310,7 @@ class _Folds:
 
     def curve(self, fitted: Any, train: Rows, test: Rows) -> NDArray[np.float64]:
         order = order_of(fitted)
-        return np.array([self.model(order[:size], train, test) for size in self.sizes(len(order))])
+        return np.array([self.model(order[:size], train, test) for size in sizes_for(len(order))])
 
     def model(self, columns: NDArray[np.intp], train: Rows, test: Rows) -> float:
         """Score of a forest of these columns; without any, of the commonest class."""
@@ -303,9 +332,3 @@ class _Folds:
         shares = forest.predict_proba(test.X[:, columns])
         shares = shares[:, 1] if shares.shape[1] == 2 else shares
         return float(roc_auc_score(test.y, shares, multi_class="ovr", average="weighted"))
-
-    @staticmethod
-    def sizes(n_columns: int) -> NDArray[np.intp]:
-        if n_columns <= N_SIZES:
-            return np.arange(1, n_columns + 1)
-        return np.unique(np.geomspace(1, n_columns, N_SIZES).round().astype(np.intp))

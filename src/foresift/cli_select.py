@@ -94,7 +94,7 @@ def select(
 
     - `foresift select customers.csv --target cancelled --out report/`
 
-    - `zcat huge.tsv.gz | foresift select - --target y --json | jq .sentence`
+    - `zcat huge.tsv.gz | foresift select - --target y --json | jq .verdict`
 
     - `foresift select t.parquet --target y --k 10 --write-data --out small/`
     """
@@ -124,7 +124,9 @@ def select(
         found = _select(table, split, tell, method, k, alpha, error, check, trees, seed, jobs)
         if place is not None:
             tell("writing", 0, 0)
-            _write(found, place, table if write_data else None)
+            _write(found, place, table if write_data and found.features else None)
+    if write_data and not found.features:
+        typer.echo("foresift: No column is kept, so there is no smaller table to write.", err=True)
     _print(found, table, split, as_json=as_json, shown=shown, top=top, out=out)
 
 
@@ -186,8 +188,6 @@ def _write(found: "Selection", place: Path, table: "TableFile | None") -> None:
 
     from foresift.output import atomic
 
-    if table is not None and not found.features:
-        raise InputError("No column is kept, so there is no smaller table to write; leave out --write-data.")
     plain = found.to_dict()
     with atomic(place / "ranking.csv") as path, path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(plain["features"][0]))
@@ -223,12 +223,22 @@ def _print(
     from foresift.terminal import notes, ranking_table, wrapped
 
     n_columns = len(split.decisions) + len(split.dropped)
-    size = f"{found.data['n_rows']:,} rows, {n_columns:,} columns, target {split.target}"
+    size = f"{_count(found.data['n_rows'], 'row')}, {_count(n_columns, 'column')}, target {split.target}"
     head = f"{table.source} ({table.how}): {size}"
     sys.stdout.write(wrapped(head) + notes(_said(split.decisions, split.dropped)))
-    sys.stdout.write(ranking_table(found.ranking, top) + wrapped(found.sentence))
+    sys.stdout.write(ranking_table(found.ranking, top))
+    if found.method["order"] != "by score":  # which nobody needs to be told
+        sys.stdout.write(wrapped(f"Best first: {found.method['order']}."))
+    sys.stdout.write("\n" + wrapped(found.verdict))
+    details = found.sentence.removeprefix(found.verdict).strip()
+    if details:
+        sys.stdout.write(wrapped(details))
     if out is not None:
         sys.stdout.write(wrapped(f"Report: {out / 'report.html'}"))
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' if n != 1 else ''}"
 
 
 def _said(decisions: "list[Decision]", dropped: list[str]) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from foresift.assess import Assessment, order_of
 from foresift.resample import Resampled
-from foresift.stats import corrected_interval
+from foresift.stats import Estimate, corrected_interval
 
 __all__ = ["Findings"]
 
@@ -22,6 +22,7 @@ class Findings:
     selector: Any
     method: str
     names: list[str]
+    classes: list[str]
     kept: NDArray[np.intp]
     assessment: Assessment | None
     resampled: Resampled | None
@@ -67,7 +68,7 @@ class Findings:
             return None
         points = []
         for size, scores in zip(a.curve.sizes.tolist(), a.curve.scores.T, strict=True):
-            mean, low, high = corrected_interval(scores, a.test_share, 0.0, 1.0)
+            mean, low, high = _known(corrected_interval(scores, a.test_share, 0.0, 1.0))
             points.append({"n": size, "score": _number(mean), "low": _number(low), "high": _number(high)})
         return {"metric": a.metric, "points": points, "chosen": len(self.kept), "by_rule": a.curve.chosen}
 
@@ -77,10 +78,16 @@ class Findings:
         if a is None:
             return None
         full, kept, difference = (
-            dict(zip(("score", "low", "high"), map(_number, e), strict=True)) for e in a.check
+            dict(zip(("score", "low", "high"), map(_number, _known(e)), strict=True)) for e in a.check
         )
         difference["value"] = difference.pop("score")
-        about = {"n_folds": len(a.curve.scores), "n_rows": a.n_rows}
+        about = {
+            "n_folds": len(a.curve.scores),
+            "n_rows": a.n_rows,
+            "n_kept": a.n_kept.tolist(),
+            "baseline": _number(a.baseline),
+            "classes_left_out": [self.classes[code] for code in a.rare],
+        }
         return {"metric": a.metric, "full": full, "kept": kept, "difference": difference, **about}
 
     def stability(self) -> dict[str, Any] | None:
@@ -93,6 +100,11 @@ class Findings:
 
 def _has_test(selector: Any) -> bool:
     return hasattr(selector, "relevant_")
+
+
+def _known(estimate: Estimate) -> Estimate:
+    """Leave out an interval of no width: folds that all agree do not say how sure the mean is."""
+    return Estimate(estimate.value, np.nan, np.nan) if estimate.low == estimate.high else estimate
 
 
 def _number(value: Any) -> float | None:

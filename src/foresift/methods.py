@@ -23,7 +23,7 @@ METHODS: dict[str, tuple[str, str, dict[str, object], str]] = {
         "relevance",
         "RelevanceSelector",
         {},
-        "gain in a forest beside that of permuted twins, at a false discovery rate of 0.1",
+        "test of the gain in a forest beside that of permuted twins",
     ),
     "ssv1": (
         "ssv",

@@ -4,35 +4,30 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from foresift._inputs import read
 from foresift._sklearn import seed_of
-from foresift._slices import take_columns, take_rows
-from foresift.assess import Assessment, Rows, assess, order_of, plan_for
+from foresift._slices import take_columns
+from foresift.choosing import Tell, Work, make, require_rows, require_size
 from foresift.findings import Findings
-from foresift.methods import METHODS, SEARCHES
-from foresift.resample import Resampled, resample, samples_for
-from foresift.sentences import say
+from foresift.methods import METHODS
+from foresift.sentences import order_of_ranking, say
 from foresift.table import code_target
 
 __all__ = ["Selection", "select"]
 
-# Told what is being done, of how many steps, and how many more are done: 0 of them when it begins.
-Tell = Callable[[str, int, int], object]
 _TITLE = "Which columns matter"
 AUTO_TITLE = "calibrated relevance, and as few columns as do"
-_SLOW = (*SEARCHES, "genetic_selector")  # whose searches are not repeated in folds
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +42,12 @@ class Selection:
         The columns to keep, best first; may be empty.
     ranking : list of dict
         A row for every column, best first, as in `to_dict`.
+    verdict : str
+        The result in one short sentence.
     sentence : str
-        What was done, and how sure it is.
+        What was done, and how sure it is: the verdict, details, and the notes.
+    notes : list of str
+        What a reader should be warned of: a check that was left out, a column that is too good.
     method, data : dict
         Key, title and parameters of the method; size of the table, its target and what was made of columns.
     curve, check, stability : dict or None
@@ -73,7 +72,9 @@ class Selection:
 
     selector_: Any
     ranking: list[dict[str, Any]]
+    verdict: str
     sentence: str
+    notes: list[str]
     method: dict[str, Any]
     data: dict[str, Any]
     curve: dict[str, Any] | None
@@ -87,6 +88,13 @@ class Selection:
     def features(self) -> list[str]:
         """Names of the kept columns, best first."""
         return [row["name"] for row in self.ranking if row["kept"]]
+
+    def __repr__(self) -> str:
+        """Say in one line what was kept; `to_frame` has the ranking."""
+        features = self.features
+        shown = ", ".join(map(repr, features[:3])) + (", ..." if len(features) > 3 else "")
+        kept = f"{len(features)} of {len(self.ranking)} columns kept"
+        return f"<Selection by {self.method['key']}: {kept}{': ' if features else ''}{shown}>"
 
     def transform(self, X: Any) -> Any:
         """Keep the selected columns of X, in the order of X and in a container of its kind.
@@ -127,7 +135,9 @@ class Selection:
             "seed": self.seed,
             "data": data,
             "method": self.method,
+            "verdict": self.verdict,
             "sentence": self.sentence,
+            "notes": self.notes,
             "features": self.ranking,
             "curve": self.curve,
             "check": self.check,
@@ -235,39 +245,45 @@ def select(
     >>> from foresift.datasets import make_simple
     >>> X, y = make_simple(random_state=2)  # only the first two columns matter
     >>> print(select(X, y, "info-gain", 2, check=False).sentence)
-    Kept the best 2 of 9 columns by information gain of the best split of each column.
+    Kept the best 2 of 9 columns. Method info-gain: information gain of the best split of each column.
     """
     if method not in ("auto", *METHODS):
         raise ValueError(f"There is no method {method!r}: use auto or one of {', '.join(METHODS)}.")
     tell = tell or (lambda *_: None)
     seed = int(random_state) if isinstance(random_state, numbers.Integral) else seed_of(random_state) % 2**32
     started = perf_counter()
-    selector = _make(method, n_features_to_select, alpha, error, parameters or {}, seed, n_jobs)
+    source = read(X)
+    require_size(n_features_to_select, source.n_columns, method)
+    selector = make(method, n_features_to_select, alpha, error, parameters or {}, seed, n_jobs)
+    require_rows(selector, source.n_rows)
     tell("ranking", 1, 0)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "No feature passed")  # the sentence says so
         selector.fit(X, y)
     tell("ranking", 1, 1)
-    source = read(X)
     codes, classes = code_target(y, source.n_rows)
-    work = _Work(
+    work = Work(
         X, np.asarray(codes, dtype=np.intp), selector, method, n_features_to_select, seed, n_jobs, tell
     )
     assessment = resampled = None
-    if check and METHODS[_key(method)][0] not in _SLOW:
+    unchecked = work.why_unchecked() if check else None
+    if check:
         with warnings.catch_warnings():  # here and not in the threads, which share the filters
             warnings.simplefilter("ignore", UserWarning)  # what there is to say, the fit to all rows has said
-            assessment = work.assess()
+            assessment = work.assess() if unchecked is None else None
             resampled = work.resample()
+        if assessment is None and unchecked is None:
+            unchecked = "too few of the rows that it looked at are of common classes"
     kept = work.keep(selector, None if assessment is None else assessment.curve.chosen)
     names = list(source.names or (f"x{j}" for j in range(source.n_columns)))
-    result = Findings(selector, method, names, kept, assessment, resampled)
+    class_names = [str(label) for label in classes.tolist()]
+    result = Findings(selector, method, names, class_names, kept, assessment, resampled)
     counts = np.bincount(codes, minlength=len(classes)).tolist()
     facts = {
         "n_rows": source.n_rows,
         "n_columns": source.n_columns,
         "target": "",
-        "classes": [{"name": str(c), "count": n} for c, n in zip(classes.tolist(), counts, strict=True)],
+        "classes": [{"name": c, "count": n} for c, n in zip(class_names, counts, strict=True)],
         "columns_left_out": [],
         "decisions": [],
         "names": names,
@@ -282,10 +298,14 @@ def select(
         "seconds": round(perf_counter() - started, 3),
     }
     ranking = result.rows()
+    about["order"] = order_of_ranking(ranking)
+    said = say(ranking, about, n_features_to_select, facts, assessment, unchecked)
     return Selection(
         selector,
         ranking,
-        say(ranking, about, n_features_to_select, facts, assessment),
+        said.verdict,
+        said.whole,
+        said.notes,
         about,
         facts,
         result.curve(),
@@ -293,104 +313,6 @@ def select(
         result.stability(),
         seed,
     )
-
-
-def _key(method: str) -> str:
-    return "relevance" if method == "auto" else method
-
-
-def _make(
-    method: str,
-    n_wanted: int | None,
-    alpha: float,
-    error: str,
-    parameters: Mapping[str, Any],
-    seed: int,
-    n_jobs: int | None,
-) -> Any:
-    """Make the selector of a method; `parameters` go before what we would take."""
-    module, name, fixed, _ = METHODS[_key(method)]
-    selector = getattr(import_module(f"foresift.{module}"), name)(**fixed)
-    known = selector.get_params()
-    given = {"random_state": seed, "n_jobs": n_jobs, "alpha": alpha, "error": error}
-    if method != "auto":
-        given["n_features_to_select"] = n_wanted
-    if "relevant" not in name.lower() and not hasattr(selector, "redundancy"):
-        given.pop("alpha")  # of Pearson's and others it means something else
-    given = {key: value for key, value in given.items() if key in known} | dict(parameters)
-    unknown = sorted(set(parameters) - set(known))
-    if unknown:
-        raise ValueError(f"{name} has no parameter {unknown[0]!r}; it has {', '.join(sorted(known))}.")
-    return selector.set_params(**given)
-
-
-@dataclass(frozen=True, eq=False)
-class _Work:
-    """The parts of a selection that look at rows."""
-
-    X: Any
-    y: NDArray[np.intp]
-    selector: Any
-    method: str
-    n_wanted: int | None
-    seed: int
-    n_jobs: int | None
-    tell: Tell
-
-    def keep(self, fitted: Any, size: int | None) -> NDArray[np.intp]:
-        """Return the columns that the method keeps: of "auto" the best relevant ones, maybe none."""
-        order = order_of(fitted)
-        if self.n_wanted is not None:
-            return order[: self.n_wanted] if self.method == "auto" else np.flatnonzero(fitted.support_)
-        if self.method != "auto":
-            return np.flatnonzero(getattr(fitted, "relevant_", fitted.support_))
-        n_relevant = int(fitted.relevant_.sum())
-        return order[: n_relevant if size is None else min(size, n_relevant)]
-
-    def assess(self) -> Assessment | None:
-        """Score sizes, and the selection beside all columns."""
-        plan = plan_for(len(self.y), self.selector.n_features_in_)
-        self.tell("checking", plan.n_folds, 0)
-        rows = np.arange(len(self.y))
-        if len(rows) > 2 * plan.n_rows:  # not all rows are turned into numbers
-            rng = np.random.default_rng([self.seed, 1])
-            rows = np.sort(rng.choice(rows, 2 * plan.n_rows, replace=False))
-        return assess(
-            self._rows(rows),
-            self.selector,
-            self.keep,
-            plan,
-            by_curve=self.method == "auto" and self.n_wanted is None,
-            seed=self.seed,
-            n_jobs=self.n_jobs,
-            tell=lambda: self.tell("checking", plan.n_folds, 1),
-        )
-
-    def resample(self) -> Resampled | None:
-        """Repeat a test of relevance on parts of the rows."""
-        if not hasattr(self.selector, "relevant_") or len(self.y) < 2 * self.selector.min_samples_split:
-            return None
-        n_samples, _ = samples_for(len(self.y), self.selector.n_features_in_)
-        self.tell("repeating", n_samples, 0)
-
-        def fit(selector: Any, rows: NDArray[np.intp]) -> Any:
-            some = self._rows(rows)
-            return selector.set_params(categorical_features=some.nominal).fit(some.X, some.y)
-
-        return resample(
-            fit,
-            self.selector,
-            self.y,
-            tree_share=plan_for(len(self.y), self.selector.n_features_in_).tree_share,
-            seed=self.seed,
-            n_jobs=self.n_jobs,
-            tell=lambda: self.tell("repeating", n_samples, 1),
-        )
-
-    def _rows(self, rows: NDArray[np.intp]) -> Rows:
-        schema = self.selector.schema_
-        some = self.X if len(rows) == len(self.y) else take_rows(self.X, rows)
-        return Rows(np.asarray(schema.encode(some)), self.y[rows], schema.nominal)
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,22 +6,21 @@ import json
 import math
 import re
 from collections import Counter
+from itertools import pairwise
 from typing import Any
 
+from foresift.check_view import BAR, check_view, guess_text, stability_view, words
 from foresift.drawing import (
     DASH,
-    PERCENT,
     PERCENT_SIGN,
     Scale,
     decimals_for,
-    difference_text,
     metric_text,
     number_text,
     pvalue_text,
     share_text,
     shortened,
     unknown,
-    with_interval,
 )
 from foresift.size_curve import curves, hit_areas, known_points
 
@@ -32,7 +31,6 @@ PAGE = 50  # rows that the script shows at first; it makes the others when asked
 MOST_FEATURES = 12_000  # features that the document knows of; of more, the kept ones and the best
 MOST_LINES = 200  # lines of the tables of columns
 LONG_SENTENCE = 180  # characters, from which on it stands in smaller letters
-BAR = 200.0  # width of the drawing of a score
 OPTIONAL = ("interval", "chance", "pvalue", "frequency")  # what not every method gives
 ERRORS = {
     "fdr": "of the columns called relevant, no more than {} are expected to be so by mistake",
@@ -46,6 +44,10 @@ STATES = {  # key: what the table says, and its place when sorted by it
     "out": ("left out", 3),
     "below": ("not above chance", 4),
 }
+
+
+# Marks that turn the direction of writing, and so the quotes and commas of a list.
+TURNS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def view(d: dict[str, Any]) -> dict[str, Any]:
@@ -83,8 +85,7 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         "target": shortened(data["target"]) if data.get("target") else None,
         "created": (d.get("created") or "")[:10],
         "version": d.get("foresift"),
-        "sentence": d.get("sentence") or "",
-        "long": len(d.get("sentence") or "") > LONG_SENTENCE,
+        **_said(d),
         "tiles": _tiles(d, data, n_features, n_kept, known),
         "rows": rows[:FIRST_ROWS],
         "blank": _rows([{"name": ""}])[0],
@@ -95,8 +96,9 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         "has": {cell: any(row[cell] != DASH for row in rows) for cell in OPTIONAL},
         "curve": curve,
         "list": _python_list([f["name"] for f in features if f.get("kept")], n_kept),
-        "check": _check(d.get("check"), n_features, n_kept),
-        "stability": _stability(d.get("stability")),
+        "order": method.get("order") or "",
+        "check": check_view(d.get("check"), n_features, n_kept),
+        "stability": stability_view(d.get("stability")),
         "groups": _groups(features),
         "classes": _classes(data),
         "decisions": _decisions(data),
@@ -110,6 +112,14 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         "cite": _cite(d, method),
         "in_script": _for_script(features, rows, d.get("curve"), n_kept),
     }
+
+
+def _said(d: dict[str, Any]) -> dict[str, Any]:
+    """The short sentence, the details below it, and what a reader is warned of."""
+    sentence, notes = d.get("sentence") or "", [str(note) for note in d.get("notes") or []]
+    verdict = d.get("verdict") or sentence
+    details = sentence.removeprefix(verdict).strip().removesuffix(" ".join(notes)).strip()
+    return {"sentence": verdict, "long": len(verdict) > LONG_SENTENCE, "details": details, "notes": notes}
 
 
 def _or(value: Any, other: Any) -> Any:
@@ -143,16 +153,15 @@ def _tiles(
         text = metric_text(metric, check["kept"]["score"])
         full = (check.get("full") or {}).get("score")
         beside = "" if full is None else f", {metric_text(metric, full)} with all columns"
-        tiles.append((text, f"{_words(metric)} with them{beside}"))
+        if n_kept:
+            tiles.append((text, f"{words(metric)} when selecting like this{beside}"))
+        elif full is not None:
+            tiles.append((metric_text(metric, full), f"{words(metric)} with all columns{guess_text(check)}"))
     if (d.get("stability") or {}).get("value") is not None:
         tiles.append((number_text(d["stability"]["value"], 2), "stability, 1 is best"))
     if data.get("n_rows") is not None:
         tiles.append((f"{data['n_rows']:,}", "rows"))
     return tiles
-
-
-def _words(metric: str | None) -> str:
-    return (metric or "score").replace("_", " ")
 
 
 def _rows(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -211,63 +220,9 @@ def _curve(curve: dict[str, Any] | None) -> dict[str, Any] | None:
         point |= {"begin": begin, "width": width}
     start = next((i for i, p in enumerate(points) if p["n"] == curve.get("chosen")), None)
     best = max(range(len(points)), key=lambda i: points[i]["score"])
-    return drawn | line | {"metric": _words(curve.get("metric")), "best": best, "start": start}
-
-
-def _check(check: dict[str, Any] | None, n_features: int, n_kept: int) -> dict[str, Any] | None:
-    """The two models beside each other, and in words what their difference means."""
-    if not check:
-        return None
-    metric = check.get("metric")
-    both = [(f"all {n_features:,} columns", check.get("full")), (f"the {n_kept:,} kept", check.get("kept"))]
-    known = [(label, score or {}) for label, score in both]
-    numbers = [score.get(key) for _, score in known for key in ("score", "low", "high")]
-    scale = Scale.around(numbers, 6, BAR - 6)
-
-    lines = [
-        {
-            "label": label,
-            "text": with_interval(*(metric_text(metric, score.get(key)) for key in ("score", "low", "high"))),
-            "places": [scale.at(score.get(key)) for key in ("score", "low", "high")],
-        }
-        for label, score in known
-    ]
-    folds, n_rows = check.get("n_folds"), check.get("n_rows")
-    how = [f"in {folds:,} folds" if folds else "", f"of {n_rows:,} rows" if folds and n_rows else ""]
-    return {
-        "metric": _words(metric),
-        "lines": lines,
-        "verdict": _difference(check.get("difference"), metric),
-        "how": " ".join(["Measured", *filter(None, how)]),
-    }
-
-
-def _difference(difference: dict[str, Any] | None, metric: str | None) -> str:
-    """What kept minus all says about the smaller model."""
-    value, low, high = ((difference or {}).get(key) for key in ("value", "low", "high"))
-    if unknown(value):
-        return "How far the two differ is not known."
-    text = with_interval(*(difference_text(metric, number) for number in (value, low, high)))
-    text += " points" if (metric or "") in PERCENT else ""
-    if low is None or high is None or unknown(low + high):
-        return f"Difference, kept less all: {text}."
-    if low > 0:
-        return f"The smaller model is better: {text}."
-    if high < 0:
-        return f"The smaller model is worse: {text}."
-    return f"No difference can be shown: {text}, and 0 lies inside the interval."
-
-
-def _stability(stability: dict[str, Any] | None) -> dict[str, Any] | None:
-    value = (stability or {}).get("value")
-    if stability is None or value is None or unknown(value):
-        return None
-    # Fleiss's bounds for agreement beyond chance, which Nogueira et al. (2018) take over.
-    word = "excellent" if value > 0.75 else "intermediate to good" if value >= 0.4 else "poor"
-    text = with_interval(*(number_text(stability.get(key), 2) for key in ("value", "low", "high")))
-    scale = Scale(0.0, 1.0, 0.0, BAR)
-    places = [scale.at(stability.get(key)) for key in ("value", "low", "high")]
-    return {"text": text, "word": word, "places": places}
+    gaps = any(b["n"] - a["n"] > 1 for a, b in pairwise(points))
+    more = {"metric": words(curve.get("metric")), "best": best, "start": start, "gaps": gaps}
+    return drawn | line | more
 
 
 def _groups(features: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
@@ -318,10 +273,16 @@ def _error(method: dict[str, Any]) -> str | None:
     )
 
 
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' if n != 1 else ''}"
+
+
 def _made(d: dict[str, Any], data: dict[str, Any], method: dict[str, Any]) -> list[tuple[str, str]]:
     """How the selection came about."""
     n_rows, n_columns, seconds = data.get("n_rows"), data.get("n_columns"), method.get("seconds")
-    size = f"{n_rows:,} rows, {n_columns:,} columns" if n_rows is not None and n_columns is not None else None
+    size = None
+    if n_rows is not None and n_columns is not None:
+        size = f"{_count(n_rows, 'row')}, {_count(n_columns, 'column')}"
     lines = [
         ("Data", shortened(d["source"]) if d.get("source") else None),
         ("Size", size),
@@ -351,9 +312,14 @@ def _cite(d: dict[str, Any], method: dict[str, Any]) -> list[str]:
 
 def _python_list(names: list[Any], n: int) -> str:
     """A list to paste into Python; JSON's literals of strings and whole numbers are Python's as well."""
-    lines = "".join(f"    {json.dumps(name, ensure_ascii=False)},\n" for name in names)
+    lines = "".join(f"    {_literal(name)},\n" for name in names)
     lines += f"    # and {n - len(names)} more: see selection.json\n" if n > len(names) else ""
     return f"features = [\n{lines}]\n" if lines else "features = []\n"
+
+
+def _literal(name: Any) -> str:
+    text = json.dumps(name, ensure_ascii=False)
+    return TURNS.sub(lambda mark: f"\\u{ord(mark.group()):04x}", text)
 
 
 def _for_script(

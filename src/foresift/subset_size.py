@@ -20,7 +20,7 @@ from foresift._slices import matrix_of, take_columns, take_rows
 from foresift.forests import SiftForestClassifier
 from foresift.subset_models import fit_plain
 
-__all__ = ["SizeCurve", "SubsetSizeCV", "choose_size"]
+__all__ = ["SizeCurve", "SubsetSizeCV", "choose_size", "sizes_for"]
 
 _MANY = 20  # up to so many columns every size is tried; of more, about so many sizes
 
@@ -151,9 +151,7 @@ class SubsetSizeCV:
 
     def _sizes(self, n_columns: int) -> NDArray[np.intp]:
         if self.sizes is None:
-            if n_columns <= _MANY:
-                return np.arange(1, n_columns + 1)
-            return np.unique(np.geomspace(1, n_columns, _MANY).round().astype(np.intp))
+            return sizes_for(n_columns)
         sizes = np.asarray(self.sizes)
         if sizes.ndim != 1 or not len(sizes) or sizes.dtype.kind not in "iu" or sizes.min() < 1:
             raise ValueError(f"sizes must be a list of whole numbers of at least 1, but is {self.sizes!r}.")
@@ -182,6 +180,19 @@ class SubsetSizeCV:
         if len(folds) < 2:
             raise ValueError("cv must make at least two folds, so that there is a standard error.")
         return folds
+
+
+def sizes_for(n_columns: int) -> NDArray[np.intp]:
+    """Sizes that are tried where none are told: each of few columns, of many ever fewer.
+
+    Examples
+    --------
+    >>> sizes_for(4), sizes_for(1000)[-3:], len(sizes_for(1000))
+    (array([1, 2, 3, 4]), array([ 483,  695, 1000]), 18)
+    """
+    if n_columns <= _MANY:
+        return np.arange(1, n_columns + 1)
+    return np.unique(np.geomspace(1, n_columns, _MANY).round().astype(np.intp))
 
 
 def choose_size(curve: SizeCurve, rule: str = "one-se") -> int:

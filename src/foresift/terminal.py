@@ -12,6 +12,7 @@ __all__ = ["notes", "printable", "ranking_table", "wrapped"]
 
 BAR_WIDTH = 10
 MOST_NOTES = 12
+MOST_OF_A_NAME = 40  # characters
 NARROW, WIDE = 100, 120  # characters
 
 
@@ -42,7 +43,7 @@ def notes(said: list[tuple[str, str]]) -> str:
     >>> print(notes([("id", "left out")]), end="")
       id: left out
     """
-    lines = [f"  {printable(name)}: {printable(what)}" for name, what in said[:MOST_NOTES]]
+    lines = [f"  {printable(_brief(name))}: {printable(what)}" for name, what in said[:MOST_NOTES]]
     if len(said) > MOST_NOTES:
         lines.append(f"  ... and {len(said) - MOST_NOTES:,} more columns of which something is to be said")
     return "".join(line + "\n" for line in lines)
@@ -128,7 +129,7 @@ def _columns(console: Any) -> list[_Column]:
 
     return [
         _Column("rank", "rank", lambda row, _: row["rank"], "right"),
-        _Column("column", "name", lambda row, _: row["name"], overflow="fold"),
+        _Column("column", "name", lambda row, _: _brief(row["name"]), overflow="fold"),
         _Column("score", "score", lambda row, _: _short(row["score"]), "right"),
         _Column("95 % interval", "low", interval, "right"),
         _Column("by chance", "chance", lambda row, _: _short(row["chance"]), "right"),
@@ -136,9 +137,16 @@ def _columns(console: Any) -> list[_Column]:
         _Column("", "score", bar, min_width=BAR_WIDTH),
         _Column("relevant", "relevant", relevant),
         _Column("kept", "name", lambda row, _: "yes" if row["kept"] else ""),
-        _Column("same as", "redundant_with", lambda row, _: row["redundant_with"] or "", overflow="fold"),
+        _Column(
+            "same as", "redundant_with", lambda row, _: _brief(row["redundant_with"] or ""), overflow="fold"
+        ),
         _Column("kind", "kind", lambda row, _: row["kind"], min_width=len("numeric")),
     ]
+
+
+def _brief(name: str) -> str:
+    """Begin and end of a long name; the files have the whole."""
+    return name if len(name) <= MOST_OF_A_NAME else f"{name[: MOST_OF_A_NAME - 12]}…{name[-11:]}"
 
 
 def _short(value: float | None) -> str:

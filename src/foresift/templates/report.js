@@ -95,6 +95,7 @@
       row.querySelector(".badge").textContent = data.status[state];
       row.querySelector(".with").hidden = !data.cells.with[i];
       row.querySelector(".with bdi").textContent = data.cells.with[i];
+      row.querySelector(".with .how").textContent = state === "kept" ? "and tells the same as" : "as";
       const draw = (part, places) => {
         const shape = row.querySelector(part);
         for (const [name, at] of Object.entries(places)) if (at !== null) shape.setAttribute(name, at);
@@ -161,7 +162,7 @@
       const lines = [
         ["Rank", cells.rank[i]], ["Kind", cells.kind[i]], ["Score", cells.score[i]],
         ["Interval", cells.interval[i]], ["By chance", cells.chance[i]], ["p-value", cells.pvalue[i]], ["Adjusted", cells.adjusted[i]],
-        ["Chosen in", cells.frequency[i]], ["Verdict", data.status[data.state[i]]], ["Same as", cells.with[i]],
+        ["Passes in", cells.frequency[i]], ["Verdict", data.status[data.state[i]]], ["Same as", cells.with[i]],
       ];
       const title = document.createElement("strong"), list = document.createElement("dl");
       title.textContent = names[i];
@@ -232,17 +233,20 @@
       const chosen = data.order.slice(0, n);
       listed = new Set(chosen);
       for (const [i, row] of rows) row.classList.toggle("listed", listed.has(i));
-      /* JSON's strings and whole numbers are Python's as well. */
-      let lines = chosen.map((i) => `    ${JSON.stringify(data.name[i])},\n`).join("");
+      /* JSON's strings and whole numbers are Python's as well; marks that turn the writing round are spelt out. */
+      const spelt = (mark) => "\\u" + mark.charCodeAt(0).toString(16).padStart(4, "0");
+      const literal = (name) => JSON.stringify(name).replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, spelt);
+      let lines = chosen.map((i) => `    ${literal(data.name[i])},\n`).join("");
       if (n > chosen.length) lines += `    # and ${n - chosen.length} more: see selection.json\n`;
       list.value = lines ? `features = [\n${lines}]\n` : "features = []\n";
       list.rows = Math.min(14, chosen.length + 3);
       $("copied").textContent = "";
     };
-    const choose = (at) => {
-      make(data.sizes[at]);
-      const text = document.querySelectorAll(".size-text")[at].textContent;
-      $("chosen").textContent = `${data.sizes[at]} columns: ${text}`;
+    const asKept = $("chosen") ? $("chosen").textContent : "";
+    const choose = (at) => { /* before the first point of the curve stands what was kept, if that was not measured */
+      make(at < 0 ? data.chosen : data.sizes[at]);
+      const text = at < 0 ? "" : document.querySelectorAll(".size-text")[at].textContent;
+      $("chosen").textContent = at < 0 ? asKept : `${data.sizes[at]} column${data.sizes[at] === 1 ? "" : "s"}: ${text}`;
       curve.querySelectorAll(".point").forEach((point, i) => point.classList.toggle("now", i === at));
       size.value = at;
       size.setAttribute("aria-valuetext", $("chosen").textContent);
@@ -271,6 +275,7 @@
     });
     $("copy").hidden = $("tools").hidden = false;
     if (curve && data.sizes.includes(data.chosen)) choose(data.sizes.indexOf(data.chosen));
+    else if (curve) choose(-1);
     else make(data.chosen);
     show();
   }

@@ -18,7 +18,7 @@ import foresift
 from foresift import delimited
 from foresift.cli import app
 from foresift.cli_errors import BAD_INPUT, CLOSED_PIPE, FAILED, STOPPED
-from foresift.output import atomic, folder
+from foresift.output import atomic, folder, together
 
 GOOD = "x,y\n" + "".join(f"{i % 7}.5,{'ab'[i % 2]}\n" for i in range(40))
 
@@ -217,6 +217,22 @@ def test_atomic_writes_all_or_nothing(tmp_path, error):
         place.write_text("new")
     assert path.read_text() == "new"
     assert path.stat().st_mode & 0o777 == 0o666 & ~_umask()
+
+
+def test_several_files_are_written_all_or_none(tmp_path):
+    (tmp_path / "b").mkdir()  # no file can go there, which is seen only at the end
+
+    def both(second):
+        with together(tmp_path) as new:
+            new("a").write_text("new")
+            new(second).write_text("new")
+
+    with pytest.raises(IsADirectoryError) as caught:
+        both("b")
+    assert caught.value.filename == str(tmp_path / "b")
+    assert os.listdir(tmp_path) == ["b"]
+    both("c")
+    assert sorted(os.listdir(tmp_path)) == ["a", "b", "c"]
 
 
 def _umask():

@@ -48,14 +48,18 @@ TABLES = {
     "missing labels": ("x,y\n1,a\n2,?\n3,b\n", "missing in 1 rows"),
     "nothing but the target": ("y\na\nb\n", "no column besides the target"),
     "no such target": ("x,yy\n1,a\n2,b\n", "no column 'y'; did you mean one of 'yy'"),
-    "target all distinct": ("x,y\n" + TWENTY_ONE, "21 values in 21 rows: too many classes"),
+    "target all distinct": ("x,y\n" + TWENTY_ONE, "number with 21 values in 21 rows"),
+    "target of names": (
+        "x,y\n" + "".join(f"1,name {i}\n" for i in range(21)),
+        "21 values in 21 rows: too many classes. Join them",
+    ),
     "target of numbers": (
         "x,y\n" + "".join(f"1,{i % 30}.5\n" for i in range(90)),
         "number with 30 values",
     ),
     "target of whole numbers": (
         "x,y\n" + "".join(f"{i % 7},{i % 60}\n" for i in range(240)),
-        "number with 60 values: turn it into a few classes first, or, if they are classes, say so",
+        "number with 60 values in 240 rows, and foresift explains classes only",
     ),
     "infinity": ("x,y\n1,a\n2,b\ninf,a\n", "'x' holds an infinite number (inf) in row 3"),
     "open quote": ('x,y\n1,a\n2,"b\n', "a quote is opened and not closed"),

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from foresift.amounts import read_amount, uses_decimal_commas
 from foresift.arff import Arff
 from foresift.arrow_files import ArrowFile
 from foresift.cells import Column, gather
@@ -29,6 +30,8 @@ from foresift.kinds import Decision, Wishes, decide
 __all__ = ["Split", "TableFile", "read_table", "split_table"]
 
 NUMBERED_CLASSES = 50  # more than letters, states or faces on a die
+FEW_CLASSES = 10  # numbers that can be classes in the smallest table
+ROWS = 5  # that a numbered class has on average, or the numbers are no classes
 _GZIP = b"\x1f\x8b"
 _FOREIGN = {
     b"PK\x03\x04": "a ZIP archive or an Excel workbook",
@@ -178,7 +181,7 @@ def read_table(
             raise InputError(f"{source} is empty: a header line and rows are needed.")
         names = _names(origin.header)
         _check_names(source, names)
-        columns = gather(origin.rows, names, text=text)
+        columns = gather(origin.rows, names, text=text, padded=True)
         n_rows = len(columns[0].values)
     if not n_rows:
         raise InputError(f"{source} has a header but no rows.")
@@ -319,14 +322,17 @@ def split_table(table: TableFile, target: str, wishes: Wishes | None = None) -> 
     for name in wishes.drop:
         _require(name, [*names, *table.left_out], "--drop")
     _require(target, names, "")
-    labels = _labels(next(c for c in table.columns if c.name == target), sure=target in wishes.categorical)
     comma = isinstance(table.origin, Delimited) and table.origin.delimiter != ","
+    labels = _labels(
+        next(c for c in table.columns if c.name == target), sure=target in wishes.categorical, comma=comma
+    )
+    dots = comma and any(c.texts and uses_decimal_commas(c.texts) for c in table.columns)
     columns: dict[str, NDArray[Any]] = {}
     decisions = []
     while table.columns:
         column = table.columns.pop(0)
         if column.name != target:
-            decision, values = decide(column, wishes, decimal_comma=comma)
+            decision, values = decide(column, wishes, decimal_comma=comma, thousands_dot=dots)
             decisions.append(decision)
             if not decision.left_out:
                 columns[column.name] = values
@@ -347,31 +353,43 @@ def _require(name: str, names: Sequence[str], flag: str) -> None:
         )
 
 
-def _labels(column: Column, sure: bool) -> NDArray[np.object_]:
+def _labels(column: Column, *, sure: bool, comma: bool) -> NDArray[np.object_]:
     """Class of every row, if the column can be a target."""
     target = column.name
     if missing := int(column.missing.sum()):
         raise InputError(f"Target {target!r} is missing in {missing} rows; fill them in or drop them first.")
     labels = column.labels()
-    n_classes = len(set(labels.tolist()))
+    classes = set(labels.tolist())
+    n_classes, n_rows = len(classes), len(labels)
     if n_classes == 1:
         raise InputError(
             f"Target {target!r} has the same value in every row; there is nothing to tell apart."
         )
-    if n_classes > max(20, len(labels) // 2):
-        raise InputError(f"Target {target!r} has {n_classes} values in {len(labels)} rows: too many classes.")
-    if n_classes > 20 and not sure and _many_numbers(set(labels.tolist())):
+    if not sure and _quantity(classes, n_rows, comma):
         raise InputError(
-            f"Target {target!r} is a number with {n_classes} values: turn it into a few classes first, or,"
-            f" if they are classes, say so (--categorical {target!r})."
+            f"Target {target!r} is a number with {n_classes} values in {n_rows} rows, and foresift explains"
+            f" classes only: cut it into a few first, with pandas as in table[{target!r}] ="
+            f" pandas.qcut(table[{target!r}], 3, labels=['low', 'middle', 'high']); or, if the numbers name"
+            f" classes, say so (--categorical {target!r})."
+        )
+    if n_classes > max(20, n_rows // 2):
+        raise InputError(
+            f"Target {target!r} has {n_classes} values in {n_rows} rows: too many classes. Join them into a"
+            " few that have several rows each."
         )
     return labels
 
 
-def _many_numbers(labels: set[str]) -> bool:
-    """Whether labels look like a quantity: fractions, or more whole numbers than are used to name classes."""
-    try:
-        whole = all(float(label).is_integer() for label in labels)
-    except ValueError:
+def _quantity(labels: set[str], n_rows: int, comma: bool) -> bool:
+    """Whether labels look like something measured or counted rather than like names of classes.
+
+    Numbers are names if they are few (ratings, digits), or whole, no more than are used as names, and of
+    several rows each, as letters of the alphabet are.
+    """
+    if len(labels) <= FEW_CLASSES or (len(labels) <= 2 * FEW_CLASSES and len(labels) <= n_rows // ROWS):
         return False
-    return not whole or len(labels) > NUMBERED_CLASSES
+    numbers = [read_amount(label, decimal_comma=comma) for label in labels]
+    if any(number is None for number in numbers):
+        return False
+    whole = all(float(number).is_integer() for number in numbers if number is not None)
+    return not whole or len(labels) > min(NUMBERED_CLASSES, n_rows // ROWS)

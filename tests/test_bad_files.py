@@ -43,6 +43,12 @@ TABLES = {
     "header only": ("x,y\n", "has a header but no rows"),
     "short row": ("x,y\n1,a\n2\n3,b\n", "line 3: 1 cells, but the header has 2"),
     "long row": ("x,y\n1,a,b\n", "line 2: 3 cells, but the header has 2"),
+    "another delimiter": (
+        "x~y\n1~a\n2~b\n",
+        "no column 'y'; did you mean one of 'x~y'? The table was read as one column: if something else than"
+        " commas separates cells, say so (--delimiter).",
+    ),
+    "ragged with a delimiter told": ("x,y\n1,a,b\n", "commas are taken to separate cells, --delimiter says"),
     "twice the same header": ("x,x,y\n1,2,a\n3,4,b\n", "more than one column is named 'x'"),
     "one class": ("x,y\n1,a\n2,a\n", "same value in every row"),
     "missing labels": ("x,y\n1,a\n2,?\n3,b\n", "missing in 1 rows"),

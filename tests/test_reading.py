@@ -95,6 +95,49 @@ def test_delimiter_where_others_are_about(text, delimiter):
     assert sniff_delimiter(text) == delimiter
 
 
+SPACED = 'a  b   c\n1.5 x  3\n 20 \'y 4 \n3   "z  z" 5\n'
+
+
+def test_runs_of_spaces_separate_if_nothing_else_does(tmp_path):
+    path, small = tmp_path / "t.csv", tmp_path / "small.csv"
+    path.write_text(SPACED)
+    table = read_table(path)
+    assert table.how == "CSV with spaces, utf-8"
+    assert [column.labels().tolist() for column in table.columns] == [
+        ["1.5", "20", "3"],
+        ["x", "'y", "z  z"],
+        ["3", "4", "5"],
+    ]
+    table.write(small, {"b", "c"})
+    assert list(read_table(small).origin.rows()) == [["x", "3"], ["'y", "4"], ["z  z", "5"]]
+    assert sniff_delimiter("full name\nAda Lovelace\nPlato\n") == ","  # but not if they do not fit
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'a, b\n1, "x, y"\n2, "z, u, v"\n',  # a space before the quote
+        'a,b\n1,"x, y",\n2,"z, u, v",\n',  # a delimiter at the end of rows only
+        'a,b,\n1,"x, y"\n2,"z, u, v"\n',  # and of the header only
+        'a,b,\n1,"x, y",\n2,"z, u, v",\n',
+    ],
+)
+def test_small_liberties_are_taken_as_they_are_meant(tmp_path, text):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    first, second, *more = read_table(path).columns
+    assert (first.name, first.values.tolist()) == ("a", [1, 2])
+    assert (second.name, second.texts) == ("b", ["x, y", "z, u, v"])
+    assert all(column.missing.all() for column in more)
+
+
+def test_an_empty_cell_too_many_in_some_rows_is_an_error():
+    """It may be the last cell of a row with a comma too many before it."""
+    for text in ("a,b\n1,2\n3,4,\n", "a,b\n1,2,\n3,4\n", "a,b\n1,2,\n3,4,5\n"):
+        with pytest.raises(InputError, match=r"line 3: \d cells, but the (header has|rows above have) \d"):
+            list(Delimited(io.BytesIO(text.encode()), "a file").rows())
+
+
 def test_a_sample_that_ends_within_a_row_tells_the_delimiter():
     assert sniff_delimiter("a;b;c\n1;2;3\n4;5;6\n7", whole=False) == ";"
 
@@ -321,7 +364,7 @@ def target(tmp_path, labels, **wishes):
         (50, lambda i: i % 15),
         (400, lambda i: f"{i % 30}.5"),
         (400, lambda i: f"{i % 30},5"),
-        (400, lambda i: f"{i}.000,5 EUR"),
+        (400, lambda i: f"{i + 1}.000,5 EUR"),
         (9999, lambda i: i % 51),
     ],
 )

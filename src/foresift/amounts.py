@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 
 from foresift.cells import to_number
 
-__all__ = ["Amounts", "read_amount", "read_amounts", "uses_decimal_commas"]
+__all__ = ["Amounts", "is_quantity", "read_amount", "read_amounts", "uses_decimal_commas"]
 
+NUMBERED_CLASSES = 50  # more than letters, states or faces on a die
+FEW_CLASSES = 10  # numbers that can be classes in the smallest table
+ROWS = 5  # that a numbered class has on average, or the numbers are no classes
 _GAP = "[ \u00a0\u202f'\u2019]"  # between thousands, where neither comma nor point is
 _MONEY = "[$\u20ac\u00a3\u00a5\u20b9]|USD|EUR|GBP|CHF|JPY|INR"
 # Whole texts only: 1.234 alone is a fraction in one country and a thousand in the next.
@@ -102,6 +105,40 @@ def uses_decimal_commas(texts: Sequence[str]) -> bool:
     if not any(map(sure.search, texts)):
         return False
     return read_amounts(texts, decimal_comma=True) is not None and read_amounts(texts) is None
+
+
+def is_quantity(labels: Collection[str], n_rows: int, *, decimal_comma: bool = False) -> bool:
+    """Say whether labels look like something measured or counted rather than like names of classes.
+
+    Numbers are names if they are few (ratings, digits), or whole, no more than are used as names, and of
+    several rows each, as letters of the alphabet are.
+
+    Parameters
+    ----------
+    labels : collection of str
+        The different ones.
+    n_rows : int
+        Number of rows that have them.
+    decimal_comma : bool, default=False
+        Whether 1,5 may be a number.
+
+    Returns
+    -------
+    bool
+        True if they are no classes.
+
+    Examples
+    --------
+    >>> is_quantity([str(i) for i in range(26)], 1000), is_quantity([str(i) for i in range(26)], 100)
+    (False, True)
+    """
+    if len(labels) <= FEW_CLASSES or (len(labels) <= 2 * FEW_CLASSES and len(labels) <= n_rows // ROWS):
+        return False
+    numbers = [read_amount(label, decimal_comma=decimal_comma) for label in labels]
+    if any(number is None for number in numbers):
+        return False
+    whole = all(float(number).is_integer() for number in numbers if number is not None)
+    return not whole or len(labels) > min(NUMBERED_CLASSES, n_rows // ROWS)
 
 
 def _read(matches: Sequence[re.Match[str]], comma: bool) -> Amounts | None:

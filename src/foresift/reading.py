@@ -19,19 +19,16 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.amounts import read_amount, uses_decimal_commas
+from foresift.amounts import is_quantity, uses_decimal_commas
 from foresift.arff import Arff
 from foresift.arrow_files import ArrowFile
 from foresift.cells import Column, gather
-from foresift.delimited import Delimited
+from foresift.delimited import Delimited, name_of
 from foresift.errors import InputError
 from foresift.kinds import Decision, Wishes, decide
 
 __all__ = ["Split", "TableFile", "read_table", "split_table"]
 
-NUMBERED_CLASSES = 50  # more than letters, states or faces on a die
-FEW_CLASSES = 10  # numbers that can be classes in the smallest table
-ROWS = 5  # that a numbered class has on average, or the numbers are no classes
 _GZIP = b"\x1f\x8b"
 _FOREIGN = {
     b"PK\x03\x04": "a ZIP archive or an Excel workbook",
@@ -80,8 +77,7 @@ class TableFile:
         """How the file was read, in a few words."""
         how = self.form + (", gzip" if self.packed else "")
         if isinstance(self.origin, Delimited):
-            mark = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}.get(self.origin.delimiter)
-            how += f" with {mark or repr(self.origin.delimiter)}, {self.origin.encoding}"
+            how += f" with {name_of(self.origin.delimiter)}, {self.origin.encoding}"
         return how
 
     @property
@@ -242,8 +238,10 @@ def _write_rows(text: io.TextIOWrapper, origin: Delimited, header: list[str], ke
     plain.writerow(header)
     for row in origin.rows():
         cells = [row[j] for j in kept]
-        # Before Python 3.13 the writer does not see that a carriage return needs quotes.
-        (careful if any("\r" in cell for cell in cells) else plain).writerow(cells)
+        # Before Python 3.13 the writer does not see that a carriage return needs quotes, nor an empty cell
+        # between spaces.
+        odd = any("\r" in cell or (not cell and origin.delimiter == " ") for cell in cells)
+        (careful if odd else plain).writerow(cells)
 
 
 def _names(header: Sequence[str]) -> list[str]:
@@ -321,7 +319,12 @@ def split_table(table: TableFile, target: str, wishes: Wishes | None = None) -> 
             _require(name, names, flag)
     for name in wishes.drop:
         _require(name, [*names, *table.left_out], "--drop")
-    _require(target, names, "")
+    hint = ""
+    if isinstance(table.origin, Delimited) and len(table.origin.header) == 1:
+        mark = name_of(table.origin.delimiter)
+        hint = f" The table was read as one column: if something else than {mark} separates cells, say so"
+        hint += " (--delimiter)."
+    _require(target, names, "", hint)
     comma = isinstance(table.origin, Delimited) and table.origin.delimiter != ","
     labels = _labels(
         next(c for c in table.columns if c.name == target), sure=target in wishes.categorical, comma=comma
@@ -339,17 +342,17 @@ def split_table(table: TableFile, target: str, wishes: Wishes | None = None) -> 
     if not columns:
         why = "; ".join(f"{d.name}: {d.why}" for d in decisions[:5])
         raise InputError(
-            f"There is no column besides the target {target!r} to rank{f' ({why})' if why else ''}."
+            f"There is no column besides the target {target!r} to rank{f' ({why})' if why else ''}.{hint}"
         )
     return Split(columns, labels, target, decisions, table.left_out)
 
 
-def _require(name: str, names: Sequence[str], flag: str) -> None:
+def _require(name: str, names: Sequence[str], flag: str, hint: str = "") -> None:
     if name not in names:
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or list(names)[:8]
         where = f" ({flag})" if flag else ""
         raise InputError(
-            f"There is no column {name!r}{where}; did you mean one of {', '.join(map(repr, near))}?"
+            f"There is no column {name!r}{where}; did you mean one of {', '.join(map(repr, near))}?{hint}"
         )
 
 
@@ -365,7 +368,7 @@ def _labels(column: Column, *, sure: bool, comma: bool) -> NDArray[np.object_]:
         raise InputError(
             f"Target {target!r} has the same value in every row; there is nothing to tell apart."
         )
-    if not sure and _quantity(classes, n_rows, comma):
+    if not sure and is_quantity(classes, n_rows, decimal_comma=comma):
         raise InputError(
             f"Target {target!r} is a number with {n_classes} values in {n_rows} rows, and foresift explains"
             f" classes only: cut it into a few first, with pandas as in table[{target!r}] ="
@@ -378,18 +381,3 @@ def _labels(column: Column, *, sure: bool, comma: bool) -> NDArray[np.object_]:
             " few that have several rows each."
         )
     return labels
-
-
-def _quantity(labels: set[str], n_rows: int, comma: bool) -> bool:
-    """Whether labels look like something measured or counted rather than like names of classes.
-
-    Numbers are names if they are few (ratings, digits), or whole, no more than are used as names, and of
-    several rows each, as letters of the alphabet are.
-    """
-    if len(labels) <= FEW_CLASSES or (len(labels) <= 2 * FEW_CLASSES and len(labels) <= n_rows // ROWS):
-        return False
-    numbers = [read_amount(label, decimal_comma=comma) for label in labels]
-    if any(number is None for number in numbers):
-        return False
-    whole = all(float(number).is_integer() for number in numbers if number is not None)
-    return not whole or len(labels) > min(NUMBERED_CLASSES, n_rows // ROWS)

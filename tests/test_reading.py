@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foresift.amounts import read_amount, read_amounts
+from foresift.amounts import read_amount, read_amounts, uses_decimal_commas
 from foresift.cells import MISSING, Column, gather
 from foresift.delimited import Delimited, sniff_delimiter, sniff_encodings
 from foresift.errors import InputError
@@ -302,6 +302,22 @@ def test_what_python_formats_is_read_back(number, style):
     assert read_amount(text) == float(number)
     swapped = text.translate(str.maketrans(",.", ".,"))
     assert read_amounts([swapped], decimal_comma=True).numbers.tolist() == [float(number)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "sure"),
+    [
+        (["1,5", "2"], True),
+        (["0,123"], True),
+        (["1.234,567"], True),
+        (["1,234", "2"], False),
+        (["1,234,567"], False),
+        (["1,5", "x"], False),
+        ([], False),
+    ],
+)
+def test_decimal_commas_beyond_doubt(texts, sure):
+    assert uses_decimal_commas(texts) == sure
 
 
 def test_dates_in_two_formats_are_those_that_pandas_has():

@@ -101,9 +101,6 @@ def uses_decimal_commas(texts: Sequence[str]) -> bool:
     >>> uses_decimal_commas(["1,5", "2"]), uses_decimal_commas(["1,234", "2"])
     (True, False)
     """
-    sure = re.compile(r",(?!\d{3}\D*$)\d+\D*$")
-    if not any(map(sure.search, texts)):
-        return False
     return read_amounts(texts, decimal_comma=True) is not None and read_amounts(texts) is None
 
 

@@ -18,7 +18,7 @@ import foresift
 from foresift import delimited
 from foresift.cli import app
 from foresift.cli_errors import BAD_INPUT, CLOSED_PIPE, FAILED, STOPPED
-from foresift.output import atomic, folder
+from foresift.output import atomic, folder, together
 
 GOOD = "x,y\n" + "".join(f"{i % 7}.5,{'ab'[i % 2]}\n" for i in range(40))
 
@@ -43,19 +43,29 @@ TABLES = {
     "header only": ("x,y\n", "has a header but no rows"),
     "short row": ("x,y\n1,a\n2\n3,b\n", "line 3: 1 cells, but the header has 2"),
     "long row": ("x,y\n1,a,b\n", "line 2: 3 cells, but the header has 2"),
+    "another delimiter": (
+        "x~y\n1~a\n2~b\n",
+        "no column 'y'; did you mean one of 'x~y'? The table was read as one column: if something else than"
+        " commas separates cells, say so (--delimiter).",
+    ),
+    "ragged with a delimiter told": ("x,y\n1,a,b\n", "commas are taken to separate cells, --delimiter says"),
     "twice the same header": ("x,x,y\n1,2,a\n3,4,b\n", "more than one column is named 'x'"),
     "one class": ("x,y\n1,a\n2,a\n", "same value in every row"),
     "missing labels": ("x,y\n1,a\n2,?\n3,b\n", "missing in 1 rows"),
     "nothing but the target": ("y\na\nb\n", "no column besides the target"),
     "no such target": ("x,yy\n1,a\n2,b\n", "no column 'y'; did you mean one of 'yy'"),
-    "target all distinct": ("x,y\n" + TWENTY_ONE, "21 values in 21 rows: too many classes"),
+    "target all distinct": ("x,y\n" + TWENTY_ONE, "number with 21 values in 21 rows"),
+    "target of names": (
+        "x,y\n" + "".join(f"1,name {i}\n" for i in range(21)),
+        "21 values in 21 rows: too many classes. Join them",
+    ),
     "target of numbers": (
         "x,y\n" + "".join(f"1,{i % 30}.5\n" for i in range(90)),
         "number with 30 values",
     ),
     "target of whole numbers": (
         "x,y\n" + "".join(f"{i % 7},{i % 60}\n" for i in range(240)),
-        "number with 60 values: turn it into a few classes first, or, if they are classes, say so",
+        "number with 60 values in 240 rows, and foresift explains classes only",
     ),
     "infinity": ("x,y\n1,a\n2,b\ninf,a\n", "'x' holds an infinite number (inf) in row 3"),
     "open quote": ('x,y\n1,a\n2,"b\n', "a quote is opened and not closed"),
@@ -217,6 +227,22 @@ def test_atomic_writes_all_or_nothing(tmp_path, error):
         place.write_text("new")
     assert path.read_text() == "new"
     assert path.stat().st_mode & 0o777 == 0o666 & ~_umask()
+
+
+def test_several_files_are_written_all_or_none(tmp_path):
+    (tmp_path / "b").mkdir()  # no file can go there, which is seen only at the end
+
+    def both(second):
+        with together(tmp_path) as new:
+            new("a").write_text("new")
+            new(second).write_text("new")
+
+    with pytest.raises(IsADirectoryError) as caught:
+        both("b")
+    assert caught.value.filename == str(tmp_path / "b")
+    assert os.listdir(tmp_path) == ["b"]
+    both("c")
+    assert sorted(os.listdir(tmp_path)) == ["a", "b", "c"]
 
 
 def _umask():

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foresift.amounts import read_amount, read_amounts, uses_decimal_commas
 from foresift.cells import MISSING, Column, gather
 from foresift.delimited import Delimited, sniff_delimiter, sniff_encodings
 from foresift.errors import InputError
@@ -94,6 +95,49 @@ def test_delimiter_where_others_are_about(text, delimiter):
     assert sniff_delimiter(text) == delimiter
 
 
+SPACED = 'a  b   c\n1.5 x  3\n 20 \'y 4 \n3   "z  z" 5\n'
+
+
+def test_runs_of_spaces_separate_if_nothing_else_does(tmp_path):
+    path, small = tmp_path / "t.csv", tmp_path / "small.csv"
+    path.write_text(SPACED)
+    table = read_table(path)
+    assert table.how == "CSV with spaces, utf-8"
+    assert [column.labels().tolist() for column in table.columns] == [
+        ["1.5", "20", "3"],
+        ["x", "'y", "z  z"],
+        ["3", "4", "5"],
+    ]
+    table.write(small, {"b", "c"})
+    assert list(read_table(small).origin.rows()) == [["x", "3"], ["'y", "4"], ["z  z", "5"]]
+    assert sniff_delimiter("full name\nAda Lovelace\nPlato\n") == ","  # but not if they do not fit
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'a, b\n1, "x, y"\n2, "z, u, v"\n',  # a space before the quote
+        'a,b\n1,"x, y",\n2,"z, u, v",\n',  # a delimiter at the end of rows only
+        'a,b,\n1,"x, y"\n2,"z, u, v"\n',  # and of the header only
+        'a,b,\n1,"x, y",\n2,"z, u, v",\n',
+    ],
+)
+def test_small_liberties_are_taken_as_they_are_meant(tmp_path, text):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    first, second, *more = read_table(path).columns
+    assert (first.name, first.values.tolist()) == ("a", [1, 2])
+    assert (second.name, second.texts) == ("b", ["x, y", "z, u, v"])
+    assert all(column.missing.all() for column in more)
+
+
+def test_an_empty_cell_too_many_in_some_rows_is_an_error():
+    """It may be the last cell of a row with a comma too many before it."""
+    for text in ("a,b\n1,2\n3,4,\n", "a,b\n1,2,\n3,4\n", "a,b\n1,2,\n3,4,5\n"):
+        with pytest.raises(InputError, match=r"line 3: \d cells, but the (header has|rows above have) \d"):
+            list(Delimited(io.BytesIO(text.encode()), "a file").rows())
+
+
 def test_a_sample_that_ends_within_a_row_tells_the_delimiter():
     assert sniff_delimiter("a;b;c\n1;2;3\n4;5;6\n7", whole=False) == ";"
 
@@ -146,7 +190,7 @@ def test_gather_reads_numbers_or_text_as_a_plain_loop_does(cells, at_once):
 
 
 def text_column(cells, name="c"):
-    (column,) = gather(lambda: iter([[cell] for cell in cells]), [name])
+    (column,) = gather(lambda: iter([[cell] for cell in cells]), [name], padded=True)
     return column
 
 
@@ -169,6 +213,25 @@ MANY = [str(i) for i in range(30)]
         (["2024-01-31", "soon"], "categorical", "text"),
         (["2024-13-31", "2024-02-30"], "categorical", "text"),
         (["1,234", "5,678,901", "12"], "numeric", "thousands commas"),
+        (["31.01.24", "01.02.24"], "date", "DD.MM.YY, taken as days since 1970"),
+        (["1/31/24", "2/1/24"], "date", "MM/DD/YY"),
+        (["3/31/2024 1:05 PM", "2/1/2024 11:59 AM"], "date", "seconds since 1970"),
+        (["2020-01", "2021-12"], "date", "YYYY-MM, taken as days since 1970"),
+        (["Jan 2020", "Feb 2020"], "date", "Mon YYYY"),
+        (["2024-01-31", "1.2.2024", "2024-03-01"], "date", "YYYY-MM-DD or DD.MM.YYYY"),
+        ([f"2024-01-{i:02}" for i in range(1, 32)] + ["31/12/2023", "?"], "date", "or DD/MM/YYYY"),
+        ([f"2024-01-{i:02}" for i in range(1, 32)] + ["soon"], "date", "text such as 'soon' is missing"),
+        (["1.2.3", "1.10.4"], "categorical", "text"),  # versions
+        (["$1,234.50", "$7", "-$3.25"], "numeric", "money in $, thousands commas"),
+        (["1234.50 EUR", "7 EUR"], "numeric", "money in EUR"),
+        (["12.3%", "4 %"], "numeric", "percents"),
+        (["(123)", "45", "6.5"], "numeric", "negative in parentheses"),
+        (["1 234", "12"], "numeric", "thousands apart"),
+        (["$5", "\u20ac5"], "categorical", "text"),  # not the same thing
+        (["5%", "0.5"], "categorical", "text"),
+        (["05123", "81234", "05123"], "categorical", "leading zeros, taken as codes"),
+        (["01", "12", "07"], "numeric", "every cell is a number"),  # months
+        (["0.5", "00.25", "0"], "numeric", "every cell is a number"),
         (["5", "5", "5"], "constant", "every cell is 5"),
         (["b", "b"], "constant", "every cell is b"),
         (["", "NA"], "constant", "every cell is missing"),
@@ -220,6 +283,118 @@ def test_decimal_commas_where_the_comma_does_not_delimit(tmp_path):
     columns = split_table(read_table(path), "y").columns
     assert columns["a"].tolist() == [1.5, -2]
     assert columns["b"].tolist() == [1000.25, 3]
+
+
+def test_amounts_are_numbers_however_they_are_written():
+    texts = ["($1,234.50)", "$ 7", "-$3", "+$2", "4$"]
+    assert read_amounts(texts).numbers.tolist() == [-1234.5, 7, -3, 2, 4]
+    assert read_amounts(["1.234,50", "1 234,5"], decimal_comma=True).numbers.tolist() == [1234.5, 1234.5]
+    for wrong in ("(5", "5)", "(-5)", "--5", "$5%", "1,23,456", "1,2345", "0,123", "five", "", "12 34"):
+        assert read_amounts([wrong]) is None, wrong
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    number=st.decimals(-(10**9), 10**9, places=2), style=st.sampled_from(["{:,}", "${:,}", "{:,} %", "{}"])
+)
+def test_what_python_formats_is_read_back(number, style):
+    text = style.format(number)
+    assert read_amount(text) == float(number)
+    swapped = text.translate(str.maketrans(",.", ".,"))
+    assert read_amounts([swapped], decimal_comma=True).numbers.tolist() == [float(number)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "sure"),
+    [
+        (["1,5", "2"], True),
+        (["0,123"], True),
+        (["1.234,567"], True),
+        (["1,234", "2"], False),
+        (["1,234,567"], False),
+        (["1,5", "x"], False),
+        ([], False),
+    ],
+)
+def test_decimal_commas_beyond_doubt(texts, sure):
+    assert uses_decimal_commas(texts) == sure
+
+
+def test_dates_in_two_formats_are_those_that_pandas_has():
+    days = pd.date_range("2019-01-01", periods=300)
+    texts = [day.strftime("%d.%m.%Y" if i % 3 else "%Y-%m-%d") for i, day in enumerate(days)]
+    decision, values = decide(text_column(texts), Wishes())
+    assert not decision.left_out
+    np.testing.assert_array_equal(values, days.to_numpy().astype("datetime64[D]").astype(float))
+
+
+def test_dots_between_thousands_where_other_columns_have_decimal_commas(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = "12.345;{};10.5;1,5;u\n7;1.000;2.250;2,25;v\n?;2.345;3.125;3;u\n"
+    path.write_text("people;euros;size;share;y\n" + rows.format("3.450"))
+    split = split_table(read_table(path), "y")
+    np.testing.assert_array_equal(split.columns["people"], [12345, 7, np.nan])
+    np.testing.assert_array_equal(split.columns["euros"], [3450, 1000, 2345])
+    assert split.columns["size"].tolist() == [10.5, 2.25, 3.125]
+    assert "thousands dots" in split.decisions[0].why
+    said = split_table(read_table(path), "y", Wishes(numeric=["people"]))
+    np.testing.assert_array_equal(said.columns["people"], [12.345, 7, np.nan])
+    path.write_text("people;euros;size;share;y\n" + rows.format("3450").replace(",", "."))  # no decimal comma
+    np.testing.assert_array_equal(split_table(read_table(path), "y").columns["people"], [12.345, 7, np.nan])
+
+
+def test_a_long_number_says_that_dots_are_no_thousands(tmp_path, monkeypatch):
+    monkeypatch.setattr("foresift.cells.CELLS", 2)  # row by row
+    path = tmp_path / "t.csv"
+    path.write_text("people;share;y\n12.345;1,5;u\n1234;2,25;v\n")
+    assert split_table(read_table(path), "y").columns["people"].tolist() == [12.345, 1234]
+    path.write_text("people;share;y\n0.345;1,5;u\n1.234;2,25;v\n")  # nor are they after a nought
+    assert split_table(read_table(path), "y").columns["people"].tolist() == [0.345, 1.234]
+
+
+def test_codes_keep_their_zeros(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("zip,y\n81234,u\n 05123 ,v\n81234,v\n")
+    split = split_table(read_table(path), "y")
+    assert split.columns["zip"].tolist() == ["81234", "05123", "81234"]
+    numbers = split_table(read_table(path), "y", Wishes(numeric=["zip"])).columns["zip"]
+    assert numbers.tolist() == [81234, 5123, 81234]
+
+
+def test_text_of_a_typed_file_stays_text(tmp_path):
+    pyarrow.parquet.write_table(pa.table({"code": ["12", "7"], "y": ["u", "v"]}), tmp_path / "t.pq")
+    assert split_table(read_table(tmp_path / "t.pq"), "y").columns["code"].tolist() == ["12", "7"]
+
+
+def target(tmp_path, labels, **wishes):
+    path = tmp_path / "t.csv"
+    path.write_text("x;y\n" + "".join(f"{i % 7};{label}\n" for i, label in enumerate(labels)))
+    return split_table(read_table(path, text=["y"]), "y", Wishes(**wishes)).labels
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "label"),
+    [
+        (200, lambda i: i % 60),  # few rows each
+        (60, lambda i: i % 21),
+        (50, lambda i: i % 15),
+        (400, lambda i: f"{i % 30}.5"),
+        (400, lambda i: f"{i % 30},5"),
+        (400, lambda i: f"{i + 1}.000,5 EUR"),
+        (9999, lambda i: i % 51),
+    ],
+)
+def test_a_number_is_no_target(tmp_path, n_rows, label):
+    labels = [label(i) for i in range(n_rows)]
+    with pytest.raises(InputError, match=r"classes only: cut it .*qcut.*--categorical 'y'"):
+        target(tmp_path, labels)
+    if len(set(labels)) <= n_rows // 2:
+        assert len(target(tmp_path, labels, categorical=["y"])) == n_rows
+
+
+@pytest.mark.parametrize(("n_rows", "n_classes"), [(20, 10), (130, 26), (250, 50), (75, 15)])
+def test_numbers_that_name_classes_are_a_target(tmp_path, n_rows, n_classes):
+    assert len(set(target(tmp_path, [i % n_classes for i in range(n_rows)]))) == n_classes
 
 
 def test_what_the_user_says_goes_first():

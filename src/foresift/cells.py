@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -9,9 +10,12 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MISSING", "Column", "gather", "to_number"]
+__all__ = ["MISSING", "PADDED", "Column", "gather", "to_number"]
 
 MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null"})
+PADDED = re.compile(r"0\d{2,}")  # a code, such as a postal one; 01 to 12 may well be months
+_PADDED_CELL = re.compile(r"\n[ \t]*0\d{2,}[ \t]*(?=\n)")  # of cells between ends of lines
+_GROUPED = re.compile(r"[+-]?(0|[1-9]\d{0,2}(\.\d{3})?)")  # no thousands in 0.123
 CELLS = 2**18  # that are held as text at a time: 20 MB or so
 
 
@@ -31,6 +35,9 @@ class Column:
         What the file itself says that the column is, if it does.
     unit : str
         Of a date: what the numbers count, such as "days since 1970".
+    grouped : ndarray or None
+        The numbers, if dots are between thousands, as in some countries; None if that cannot be: not three
+        digits follow each of them, or there is none.
     """
 
     name: str
@@ -38,6 +45,7 @@ class Column:
     texts: list[str] | None = None
     declared: str | None = None
     unit: str = ""
+    grouped: NDArray[np.float64] | None = None
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -85,6 +93,7 @@ def gather(
     *,
     text: Collection[str] = (),
     missing: Collection[str] = MISSING,
+    padded: bool = False,
 ) -> list[Column]:
     """Gather rows of cells into columns, without ever holding all cells as text.
 
@@ -99,6 +108,8 @@ def gather(
         Columns whose cells stay text, numbers or not.
     missing : collection of str
         Cells that mean a missing value.
+    padded : bool, default=False
+        Whether a column stays text if numbers in it have leading zeros: 05123 is a code, not 5123.
 
     Returns
     -------
@@ -112,7 +123,7 @@ def gather(
     (array([1. , nan, 2.5]), array([0, 1, 0], dtype=int32), ['red', 'blue'])
     """
     wanted = dict.fromkeys(text)
-    cells: list[_Cells] = [_Text(missing) if name in wanted else _Numbers(missing) for name in names]
+    cells: list[_Cells] = [_Text(missing) if name in wanted else _Numbers(missing, padded) for name in names]
     _fill(rows(), dict(enumerate(cells)), len(names))
     late: dict[int, _Cells] = {}
     for j, column in enumerate(cells):
@@ -142,9 +153,11 @@ class _Cells:
 
 
 class _Numbers(_Cells):
-    def __init__(self, missing: Collection[str]) -> None:
+    def __init__(self, missing: Collection[str], padded: bool) -> None:
         self.fits = True
-        self._missing = missing
+        self._missing, self._padded = missing, padded
+        self._grouped: list[NDArray[np.float64]] | None = []  # None once it is clear that dots are fractions
+        self._dots = False
         self._parts: list[NDArray[np.float64]] = []
 
     def add(self, cells: Sequence[str]) -> None:
@@ -152,9 +165,32 @@ class _Numbers(_Cells):
             return
         try:
             self._parts.append(self._read(cells))
+            self._look_at(cells)
         except ValueError:
             self.fits = False
             self._parts = []
+
+    def _look_at(self, cells: Sequence[str]) -> None:
+        """See what the numbers no longer tell: zeros in front, and how many digits follow a point."""
+        text = "\n".join(("", *cells, ""))
+        if self._padded and _PADDED_CELL.search(text):
+            raise ValueError("leading zeros")
+        if self._grouped is None:
+            return
+        if "." not in text:
+            plain = self._parts[-1]
+            if np.nanmax(np.abs(plain), initial=0) < 1000:
+                self._grouped.append(plain)
+            else:  # dots would be in it
+                self._grouped = None
+            return
+        self._dots = True
+        there = [None if cell in self._missing else cell for cell in map(str.strip, cells)]
+        if all(cell is None or _GROUPED.fullmatch(cell) for cell in there):
+            numbers = (np.nan if cell is None else float(cell.replace(".", "")) for cell in there)
+            self._grouped.append(np.fromiter(numbers, np.float64, len(cells)))
+        else:
+            self._grouped = None
 
     def _read(self, cells: Sequence[str]) -> NDArray[np.float64]:
         if self._missing is MISSING and "_" not in "".join(cells):
@@ -167,7 +203,10 @@ class _Numbers(_Cells):
         return np.fromiter(numbers, np.float64, len(cells))
 
     def column(self, name: str) -> Column:
-        return Column(name, np.concatenate(self._parts) if self._parts else np.empty(0))
+        values = np.concatenate(self._parts) if self._parts else np.empty(0)
+        return Column(
+            name, values, grouped=np.concatenate(self._grouped) if self._dots and self._grouped else None
+        )
 
 
 class _Text(_Cells):

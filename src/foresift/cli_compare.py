@@ -56,7 +56,9 @@ def compare(
     store: Annotated[
         Path | None, option("Keep results there, and go on if it exists.", _WHERE, metavar="F.sqlite")
     ] = None,
-    jobs: Annotated[int, option("Processes; -1 for all cores.", _WHERE)] = 1,
+    jobs: Annotated[
+        int, option("Processes, each with a copy of the table; -1 for all cores (select: threads).", _WHERE)
+    ] = 1,
     scheduler: Annotated[
         str | None, option("A Dask scheduler: run there, not here.", _WHERE, metavar="ADDRESS")
     ] = None,
@@ -140,21 +142,21 @@ def _compared(columns: Any, labels: Any, arguments: dict[str, Any], scheduler: s
 
 
 def _write(found: "Comparison", place: Path) -> None:
-    """Write the files, each whole or not at all."""
+    """Write the files, all of them or none."""
     import csv
 
-    from foresift.output import atomic
+    from foresift.output import together
 
     plain = found.to_dict()
-    if plain["rows"]:
-        with atomic(place / "comparison.csv") as path, path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, list(plain["rows"][0]))
-            writer.writeheader()
-            writer.writerows(plain["rows"])
-    with atomic(place / "comparison.json") as path:
+    with together(place) as new:
+        if plain["rows"]:
+            with new("comparison.csv").open("w", encoding="utf-8", newline="") as file:
+                writer = csv.DictWriter(file, list(plain["rows"][0]))
+                writer.writeheader()
+                writer.writerows(plain["rows"])
         text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1)
-        path.write_text(text + "\n", encoding="utf-8")
-    found.to_html(place / "report.html")  # last: who sees it finds the rest
+        new("comparison.json").write_text(text + "\n", encoding="utf-8")
+        new("report.html").write_text(found.to_html(), encoding="utf-8")
 
 
 def _show(found: "Comparison", *, as_json: bool, quiet: bool) -> None:

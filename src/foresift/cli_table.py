@@ -42,7 +42,9 @@ Numeric = Annotated[
 Categorical = Annotated[str, option("Columns that are categories.", _FILE, metavar="A,B")]
 Drop = Annotated[str, option("Columns to leave out.", _FILE, metavar="A,B")]
 KeepIds = Annotated[bool, option("Take columns that look like row numbers or names too.", _FILE)]
-Delimiter = Annotated[str | None, option("What separates cells, if told wrongly.", _FILE)]
+Delimiter = Annotated[
+    str | None, option("What separates cells, if told wrongly; a space stands for runs of them.", _FILE)
+]
 Encoding = Annotated[str | None, option("Encoding of the text, if told wrongly.", _FILE)]
 
 

@@ -29,26 +29,46 @@ _FORMATS = (
     "%d.%m.%Y",
     "%d.%m.%Y %H:%M",
     "%d.%m.%Y %H:%M:%S",
+    "%m/%d/%Y %I:%M %p",
+    "%m/%d/%Y %I:%M:%S %p",
     "%d-%m-%Y",
+    "%m-%d-%Y",
     "%d-%b-%Y",
     "%d %b %Y",
     "%d %B %Y",
     "%b %d, %Y",
     "%B %d, %Y",
+    "%d.%m.%y",
+    "%m/%d/%y",
+    "%d/%m/%y",
+    "%d-%m-%y",
+    "%d-%b-%y",
+    "%Y-%m",
+    "%Y/%m",
+    "%m/%Y",
+    "%b %Y",
+    "%B %Y",
 )
+# A quick look, before dozens of ways are tried on texts that are none.
+_DATELIKE = re.compile(
+    r"\d{1,4}[-/. ]+(\d{1,2}|[A-Za-z]{3,9})([-/., ]+\d{2,4})?\b.*"
+    r"|[A-Za-z]{3,9} (\d{1,2}, )?\d{4}|\d{1,2}/\d{4}"
+)
+_NEARLY_ALL = 0.95  # of the texts are dates: the rest is missing
 _PROBE = 25  # texts that a way of reading must fit before all are tried
 
 
 class Dates(NamedTuple):
-    """Texts read as dates: the numbers, what they count, and how the texts are written."""
+    """Texts read as dates: the numbers, what they count, how they are written, and one that is no date."""
 
     numbers: NDArray[np.float64]
     unit: str
     written: str
+    odd: str = ""
 
 
 def read_dates(texts: Sequence[str]) -> Dates | None:
-    """Read texts as dates or times, if every one of them is written in the same known way.
+    """Read texts as dates or times, if all are written in one known way, or nearly all in several.
 
     Parameters
     ----------
@@ -59,19 +79,19 @@ def read_dates(texts: Sequence[str]) -> Dates | None:
     -------
     Dates or None
         Days since 1970 if no text has a time of day, else seconds since 1970 (UTC where no zone is named), or
-        seconds since midnight; None if the texts are anything else.
+        seconds since midnight; NaN for a few that are no dates among many; None if the texts are anything
+        else.
 
     Examples
     --------
     >>> read_dates(["1970-01-02", "2024-02-29"])
-    Dates(numbers=array([1.0000e+00, 1.9782e+04]), unit='days since 1970', written='YYYY-MM-DD')
+    Dates(numbers=array([1.0000e+00, 1.9782e+04]), unit='days since 1970', written='YYYY-MM-DD', odd='')
     >>> read_dates(["1970-01-02", "soon"]) is None
     True
     """
     if not texts:
         return None
-    ways: list[tuple[str, Callable[[str], datetime | float]]] = [("YYYY-MM-DD", _iso), ("HH:MM", _clock)]
-    ways += [(_spelt(form), _reader(form)) for form in _FORMATS]
+    ways: list[tuple[str, Callable[[str], datetime | float]]] = [("HH:MM", _clock), *_WAYS.items()]
     for written, read in ways:
         try:
             for text in texts[:_PROBE]:
@@ -81,11 +101,46 @@ def read_dates(texts: Sequence[str]) -> Dates | None:
             continue
         if written == "HH:MM":
             return Dates(np.array(moments, dtype=np.float64), "seconds since midnight", written)
-        seconds = np.array([_seconds(moment) for moment in moments])
-        if (seconds % 86_400 == 0).all():
-            return Dates(seconds / 86_400, "days since 1970", written)
-        return Dates(seconds, "seconds since 1970", written)
-    return None
+        return _counted([_seconds(moment) for moment in moments if isinstance(moment, datetime)], written)
+    return _mixed(texts)
+
+
+def _counted(seconds: list[float], written: str, odd: str = "") -> Dates:
+    """Count days if no text has a time of day."""
+    numbers = np.array(seconds)
+    if (numbers[~np.isnan(numbers)] % 86_400 == 0).all():
+        return Dates(numbers / 86_400, "days since 1970", written, odd)
+    return Dates(numbers, "seconds since 1970", written, odd)
+
+
+def _mixed(texts: Sequence[str]) -> Dates | None:
+    """Read dates written in several ways: that which fits most, then that which fits most of the rest."""
+    # At random, because formats may alternate; from a fixed seed, because equal files are read alike.
+    n_probe = min(len(texts), 4 * _PROBE)
+    probe = [texts[i] for i in np.random.default_rng(0).choice(len(texts), n_probe, replace=False)]
+    if sum(map(bool, map(_DATELIKE.fullmatch, probe))) < _NEARLY_ALL * len(probe):
+        return None
+    rest, ways = list(probe), []
+    while rest:
+        fits = {written: [_tried(text, written) is not None for text in rest] for written in _WAYS}
+        best = max(fits, key=lambda written: sum(fits[written]))  # of equally good ones the first
+        if not any(fits[best]):
+            break
+        ways.append(best)
+        rest = [text for text, fit in zip(rest, fits[best], strict=True) if not fit]
+    tries = ((_tried(text, written) for written in ways) for text in texts)
+    seconds = [next((moment for moment in some if moment is not None), np.nan) for some in tries]
+    odd = [text for text, moment in zip(texts, seconds, strict=True) if moment != moment]
+    if len(odd) > (1 - _NEARLY_ALL) * len(texts):
+        return None
+    return _counted(seconds, " or ".join(ways), odd[0] if odd else "")
+
+
+def _tried(text: str, written: str) -> float | None:
+    try:
+        return _seconds(_WAYS[written](text))
+    except (ValueError, OverflowError):
+        return None
 
 
 def _iso(text: str) -> datetime:
@@ -105,8 +160,7 @@ def _reader(form: str) -> Callable[[str], datetime]:
     return lambda text: datetime.strptime(text, form)
 
 
-def _seconds(moment: datetime | float) -> float:
-    assert isinstance(moment, datetime)
+def _seconds(moment: datetime) -> float:
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return (aware - _EPOCH) / timedelta(seconds=1)
 
@@ -121,7 +175,16 @@ def _spelt(form: str) -> str:
         "%S": "SS",
         "%b": "Mon",
         "%B": "Month",
+        "%y": "YY",
+        "%I": "HH",
+        "%p": "AM",
     }
     for code, part in parts.items():
         form = form.replace(code, part)
     return form
+
+
+_WAYS: dict[str, Callable[[str], datetime]] = {
+    "YYYY-MM-DD": _iso,
+    **{_spelt(form): _reader(form) for form in _FORMATS},
+}

@@ -6,15 +6,18 @@ import codecs
 import contextlib
 import csv
 import io
+import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
 from foresift.errors import InputError
 
-__all__ = ["DELIMITERS", "Delimited", "sniff_delimiter", "sniff_encodings", "text_lines"]
+__all__ = ["DELIMITERS", "Delimited", "name_of", "sniff_delimiter", "sniff_encodings", "text_lines"]
 
 # In the order in which they are believed: a comma is in many a text, and the decimal point of many a country.
 DELIMITERS = ("\t", "|", ";", ",")
+_NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}
+_SPACES = re.compile(r'("(?:[^"]|"")*")|[ \t]+')  # those in quotes are part of a cell
 SAMPLE = 2**18  # bytes that encoding and delimiter are told from
 MAX_LINE = 2**25  # characters; a line of 100,000 cells is far shorter
 _MARKS = (
@@ -76,7 +79,8 @@ def sniff_delimiter(text: str, *, whole: bool = True) -> str:
     Returns
     -------
     str
-        One of `DELIMITERS`; a comma if there is but one column.
+        One of `DELIMITERS`; if none of them is there, a space, if runs of them cut all lines into equally
+        many; else a comma: there is but one column.
 
     Examples
     --------
@@ -85,22 +89,44 @@ def sniff_delimiter(text: str, *, whole: bool = True) -> str:
     """
     best, best_share = ",", 0.0
     for mark in DELIMITERS:
-        widths = [len(row) for row in _some_rows(text, mark) if row]
-        if not whole and len(widths) > 2:
-            widths.pop()
-        if not widths or widths[0] < 2:
-            continue
-        share = widths.count(widths[0]) / len(widths)
+        share = _share(text, mark, whole)
         if share > best_share:  # of equally good ones the first
             best, best_share = mark, share
+    if best_share == 0:
+        spaced = "".join(map(_single_spaced, text.splitlines()))
+        if spaced.strip().count("\n") and _share(spaced, " ", whole) == 1:
+            return " "
     return best
 
 
-def _some_rows(text: str, delimiter: str) -> Iterator[list[str]]:
+def name_of(delimiter: str) -> str:
+    """Name of a delimiter, to be read by people.
+
+    Examples
+    --------
+    >>> name_of(";"), name_of("~")
+    ('semicolons', "'~'")
+    """
+    return _NAMES.get(delimiter, repr(delimiter))
+
+
+def _share(text: str, delimiter: str, whole: bool, skip: bool = False) -> float:
+    """Share of the lines that have as many cells as the first; 0 if that is one."""
+    widths = [len(row) for row in _some_rows(text, delimiter, skip) if row]
+    if not whole and len(widths) > 2:
+        widths.pop()
+    return widths.count(widths[0]) / len(widths) if widths and widths[0] > 1 else 0.0
+
+
+def _some_rows(text: str, delimiter: str, skip: bool) -> Iterator[list[str]]:
     try:
-        yield from csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        yield from csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=skip)
     except csv.Error:  # a quote that is not closed, or a cell without end
         return
+
+
+def _single_spaced(line: str) -> str:
+    return _SPACES.sub(lambda match: match[1] or " ", line.strip()) + "\n"
 
 
 def text_lines(file: BinaryIO, encoding: str, source: str) -> Iterator[str]:
@@ -173,20 +199,36 @@ class Delimited:
             raise InputError(f"There is no encoding {encoding!r}; try utf-8, cp1252 or utf-16.") from None
         except UnicodeDecodeError as error:
             raise self._wrong_encoding() from error
-        self.delimiter = delimiter or sniff_delimiter(text, whole=len(sample) < SAMPLE)
+        whole = len(sample) < SAMPLE
+        self._hint = ""
+        if delimiter is None:
+            delimiter = sniff_delimiter(text, whole=whole)
+            self._hint = f" ({name_of(delimiter)} are taken to separate cells, --delimiter says otherwise)"
+        self.delimiter = delimiter
+        # Spaces before a quote make it a part of the cell, by the letter; here if that makes a table of it.
+        self._skip = bool(re.search(f'{re.escape(delimiter)} +"', text)) and delimiter != " "
+        self._skip = self._skip and _share(text, delimiter, whole, True) > _share(text, delimiter, whole)
         self._settle()
-        self.header = next(self._read(), [])
+        rows = self._read()
+        self.header, first = next(rows, []), next(rows, [])
+        surplus = len(first) - len(self.header)
+        self._surplus = surplus == 1 and not first[-1].strip()  # a delimiter ends every row
+        if surplus == -1 and first and not self.header[-1].strip():
+            self.header.pop()
 
     def rows(self) -> Iterator[list[str]]:
         """Yield the rows below the header from the start; every one as long as the header."""
         rows = self._read()
-        n_columns = len(next(rows, []))
+        next(rows, [])
+        wanted = len(self.header) + self._surplus
         for row in rows:
-            if len(row) != n_columns:
+            if len(row) != wanted or (self._surplus and row[-1].strip()):
+                than = "rows above have" if self._surplus else "header has"
+                which = f"{wanted} with an empty one at the end" if self._surplus else wanted
                 raise InputError(
-                    f"{self.source}, line {self._line}: {len(row)} cells, but the header has {n_columns}."
+                    f"{self.source}, line {self._line}: {len(row)} cells, but the {than} {which}{self._hint}."
                 )
-            yield row
+            yield row[:-1] if self._surplus else row
 
     def _settle(self) -> None:
         """Take the second encoding that fits the sample, if the first does not fit the whole file."""
@@ -207,9 +249,10 @@ class Delimited:
 
     def _read(self) -> Iterator[list[str]]:
         self._line = 0
-        reader = csv.reader(
-            text_lines(self._file, self.encoding, self.source), delimiter=self.delimiter, strict=True
-        )
+        lines = text_lines(self._file, self.encoding, self.source)
+        if self.delimiter == " ":
+            lines = map(_single_spaced, lines)
+        reader = csv.reader(lines, delimiter=self.delimiter, strict=True, skipinitialspace=self._skip)
         try:
             for row in reader:
                 self._line = reader.line_num

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.cells import Column, to_number
+from foresift.amounts import read_amount, read_amounts
+from foresift.cells import PADDED, Column, to_number
 from foresift.dates import read_dates
 from foresift.errors import InputError
 from foresift.table import MAX_CATEGORIES
@@ -21,9 +22,6 @@ FEW = 20  # rows up to which values that are all distinct say nothing
 _ID_NAME = re.compile(
     r"(^|[^a-z])(id|uid|uuid|guid|key|index|idx|nr|no|num|number|rownum|row)$", re.IGNORECASE
 )
-# Whole texts only: 1.234 alone is a fraction in one country and a thousand in the next.
-_COMMA_FRACTION = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?")
-_COMMA_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})*(\.\d+)?")
 _CAMEL_ID = re.compile(r"[a-z](Id|ID|Key|No|Nr)$")
 
 
@@ -67,7 +65,9 @@ class Decision:
     left_out: bool = False
 
 
-def decide(column: Column, wishes: Wishes, *, decimal_comma: bool = False) -> tuple[Decision, NDArray[Any]]:
+def decide(
+    column: Column, wishes: Wishes, *, decimal_comma: bool = False, thousands_dot: bool = False
+) -> tuple[Decision, NDArray[Any]]:
     """Say what a column is, and return its values as the selectors take them.
 
     Parameters
@@ -78,6 +78,8 @@ def decide(column: Column, wishes: Wishes, *, decimal_comma: bool = False) -> tu
         What the user says.
     decimal_comma : bool, default=False
         Whether 1,5 may be a number.
+    thousands_dot : bool, default=False
+        Whether the dots of a column that has three digits after each of them are between thousands.
 
     Returns
     -------
@@ -96,12 +98,12 @@ def decide(column: Column, wishes: Wishes, *, decimal_comma: bool = False) -> tu
     name = column.name
     values: NDArray[Any]
     if name in wishes.numeric:
-        values, why = _as_numbers(column)
+        values, why = _as_numbers(column, decimal_comma)
         kind = "numeric"
     elif name in wishes.categorical:
         kind, why, values = "categorical", "as you say", column.labels()
     else:
-        kind, why, values = _look(column, decimal_comma)
+        kind, why, values = _look(column, decimal_comma, thousands_dot)
     dull = _constant(values)
     if dull:
         return Decision(name, "constant", dull, left_out=True), values
@@ -118,25 +120,33 @@ def decide(column: Column, wishes: Wishes, *, decimal_comma: bool = False) -> tu
     return Decision(name, kind, why), values
 
 
-def _look(column: Column, decimal_comma: bool) -> tuple[str, str, NDArray[Any]]:
+def _look(column: Column, decimal_comma: bool, thousands_dot: bool) -> tuple[str, str, NDArray[Any]]:
     """Kind, reason and values of a column, by its cells alone."""
     texts = column.texts
     if texts is None:
         if column.declared == "date":
             return "date", f"dates, taken as {column.unit}", column.values
+        if column.grouped is not None and thousands_dot:
+            why = "thousands dots, because other columns have decimal commas (--numeric: a decimal point)"
+            return "numeric", why, column.grouped
         why = "the file says so" if column.declared else "every cell is a number"
         return "numeric", why, column.values
     if column.declared != "categorical":
         dates = read_dates(texts)
         if dates is not None:
             values = np.append(dates.numbers, np.nan)[column.values.astype(np.intp)]
-            return "date", f"dates written {dates.written}, taken as {dates.unit}", values
-        pattern = _COMMA_FRACTION if decimal_comma else _COMMA_THOUSANDS
-        if texts and all(map(pattern.fullmatch, texts)):
-            commas = [text.replace(".", "").replace(",", ".") for text in texts] if decimal_comma else texts
-            numbers = [float(text.replace(",", "")) for text in commas]
-            values = np.array([*numbers, np.nan])[column.values.astype(np.intp)]
-            return "numeric", f"numbers with {'decimal' if decimal_comma else 'thousands'} commas", values
+            why = f"dates written {dates.written}, taken as {dates.unit}"
+            if dates.odd:
+                why += f"; text such as {dates.odd!r} is missing"
+            return "date", why, values
+        if any(map(PADDED.fullmatch, texts)):
+            if all(_number(text) is not None for text in texts):
+                return "categorical", "numbers with leading zeros, taken as codes", column.labels()
+        elif any(_number(text) is None for text in texts):  # or a typed file says that they are text
+            amounts = read_amounts(texts, decimal_comma=decimal_comma)
+            if amounts is not None:
+                values = np.append(amounts.numbers, np.nan)[column.values.astype(np.intp)]
+                return "numeric", f"numbers ({amounts.written})", values
     why = "the file says so" if column.declared else "text"
     if not column.declared:
         odd = [text for text in texts if _number(text) is None]
@@ -145,11 +155,14 @@ def _look(column: Column, decimal_comma: bool) -> tuple[str, str, NDArray[Any]]:
     return "categorical", why, column.labels()
 
 
-def _as_numbers(column: Column) -> tuple[NDArray[np.float64], str]:
+def _as_numbers(column: Column, decimal_comma: bool) -> tuple[NDArray[np.float64], str]:
     """Numbers of a column that is to be numeric; cells that are none are missing."""
     if column.texts is None:
         return column.values.astype(np.float64), "as you say"
-    numbers = [_number(text) for text in column.texts]
+    amounts = read_amounts(column.texts, decimal_comma=decimal_comma)
+    if amounts is not None:
+        return np.append(amounts.numbers, np.nan)[column.values.astype(np.intp)], "as you say"
+    numbers = [read_amount(text, decimal_comma=decimal_comma) for text in column.texts]
     if all(number is None for number in numbers):
         raise InputError(f"Column {column.name!r} cannot be numeric: no cell of it is a number.")
     n_odd = sum(number is None for number in numbers)

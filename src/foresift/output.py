@@ -1,12 +1,85 @@
 """Write files whole or not at all."""
 
 import contextlib
+import errno
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-__all__ = ["atomic", "folder"]
+__all__ = ["atomic", "folder", "together"]
+
+
+@contextlib.contextmanager
+def together(place: Path) -> Iterator[Callable[[str], Path]]:
+    """Give places to write the files of one answer to, and move all of them to a folder when all are written.
+
+    So an answer is never half there, nor a new file of it beside an old one: if anything fails before the
+    end, such as on a full disk, what was in the folder stays as it was.
+
+    Parameters
+    ----------
+    place : Path
+        The folder, which is there already.
+
+    Yields
+    ------
+    callable
+        Takes the name of a file, and gives an empty one with another name to write to. Files of these names
+        are replaced at the end, one right after the other in the order in which they were asked for.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     with together(Path(parent)) as new:
+    ...         _ = new("answer.txt").write_text("42")
+    ...         _ = new("why.txt").write_text("6 x 7")
+    ...         any(name.startswith("answer") for name in os.listdir(parent))
+    ...     sorted(os.listdir(parent))
+    False
+    ['answer.txt', 'why.txt']
+    """
+    parts: dict[Path, Path] = {}  # where each is to be
+
+    def new(name: str) -> Path:
+        path = place / name
+        parts[path] = path  # so that an error tells of it
+        handle, part = tempfile.mkstemp(prefix=".", suffix=f".{path.name}.part", dir=place)
+        parts[path] = Path(part)
+        os.close(handle)  # it is opened by its name
+        return parts[path]
+
+    try:
+        yield new
+        for path, part in parts.items():
+            _finish(part, path)
+        for path, part in parts.items():
+            part.replace(path)
+    except BaseException as error:
+        for path, part in parts.items():
+            if part != path:
+                part.unlink(missing_ok=True)
+        if isinstance(error, OSError) and parts:
+            # The name of a part means nothing to the reader; a full disk names no file: it is the last one.
+            known = {str(part): path for path, part in parts.items()}
+            error.filename = str(known.get(str(error.filename), list(parts)[-1]))
+            error.filename2 = None
+        raise
+
+
+def _finish(part: Path, path: Path) -> None:
+    """Do all that may fail before files are moved."""
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        with part.open("rb+") as file:
+            os.fsync(file.fileno())  # a full disk may tell only now
+        umask = os.umask(0)
+        os.umask(umask)
+        part.chmod(0o666 & ~umask)
+    except OSError as error:
+        error.filename = str(part)
+        raise
 
 
 @contextlib.contextmanager
@@ -31,26 +104,8 @@ def atomic(path: Path) -> Iterator[Path]:
     ...     os.listdir(folder)
     ['answer.txt']
     """
-    try:
-        handle, name = tempfile.mkstemp(prefix=".", suffix=f".{path.name}.part", dir=path.parent)
-    except OSError as error:
-        error.filename = str(path)  # not the name of the part, which means nothing to the reader
-        raise
-    place = Path(name)
-    try:
-        os.close(handle)  # `place` is opened by its name
-        yield place
-        with place.open("rb+") as file:
-            os.fsync(file.fileno())  # a full disk may tell only now
-        umask = os.umask(0)
-        os.umask(umask)
-        place.chmod(0o666 & ~umask)
-        place.replace(path)
-    except BaseException as error:
-        place.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            error.filename, error.filename2 = str(path), None
-        raise
+    with together(path.parent) as new:
+        yield new(path.name)
 
 
 @contextlib.contextmanager

@@ -19,7 +19,9 @@ _WORDS = {
 
 @contextmanager
 def units(n_known: int, n_units: int) -> Iterator[Callable[[int, int, int], None]]:
-    """Draw a bar on standard error; call what it yields with units finished, failed among them, and wanted.
+    """Draw a bar on standard error, if that is a terminal or a notebook.
+
+    Call what it yields with units finished, failed among them, and wanted.
 
     Examples
     --------
@@ -36,6 +38,10 @@ def units(n_known: int, n_units: int) -> Iterator[Callable[[int, int, int], None
         TimeRemainingColumn,
     )
 
+    console = Console(stderr=True)
+    if not sys.stderr.isatty() and not console.is_jupyter:  # a log has no use for a bar
+        yield lambda finished, failed, wanted: None
+        return
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -45,7 +51,7 @@ def units(n_known: int, n_units: int) -> Iterator[Callable[[int, int, int], None
         TimeRemainingColumn(),
     )
     # The speed is that of the last minutes: methods take very different times.
-    with Progress(*columns, console=Console(stderr=True), speed_estimate_period=300) as progress:
+    with Progress(*columns, console=console, speed_estimate_period=300) as progress:
         task = progress.add_task("units", total=n_units, completed=n_known)
 
         def report(finished: int, failed: int, wanted: int) -> None:

@@ -19,16 +19,16 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from foresift.amounts import is_quantity, uses_decimal_commas
 from foresift.arff import Arff
 from foresift.arrow_files import ArrowFile
 from foresift.cells import Column, gather
-from foresift.delimited import Delimited
+from foresift.delimited import Delimited, name_of
 from foresift.errors import InputError
 from foresift.kinds import Decision, Wishes, decide
 
 __all__ = ["Split", "TableFile", "read_table", "split_table"]
 
-NUMBERED_CLASSES = 50  # more than letters, states or faces on a die
 _GZIP = b"\x1f\x8b"
 _FOREIGN = {
     b"PK\x03\x04": "a ZIP archive or an Excel workbook",
@@ -77,8 +77,7 @@ class TableFile:
         """How the file was read, in a few words."""
         how = self.form + (", gzip" if self.packed else "")
         if isinstance(self.origin, Delimited):
-            mark = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}.get(self.origin.delimiter)
-            how += f" with {mark or repr(self.origin.delimiter)}, {self.origin.encoding}"
+            how += f" with {name_of(self.origin.delimiter)}, {self.origin.encoding}"
         return how
 
     @property
@@ -178,7 +177,7 @@ def read_table(
             raise InputError(f"{source} is empty: a header line and rows are needed.")
         names = _names(origin.header)
         _check_names(source, names)
-        columns = gather(origin.rows, names, text=text)
+        columns = gather(origin.rows, names, text=text, padded=True)
         n_rows = len(columns[0].values)
     if not n_rows:
         raise InputError(f"{source} has a header but no rows.")
@@ -239,8 +238,10 @@ def _write_rows(text: io.TextIOWrapper, origin: Delimited, header: list[str], ke
     plain.writerow(header)
     for row in origin.rows():
         cells = [row[j] for j in kept]
-        # Before Python 3.13 the writer does not see that a carriage return needs quotes.
-        (careful if any("\r" in cell for cell in cells) else plain).writerow(cells)
+        # Before Python 3.13 the writer does not see that a carriage return needs quotes, nor an empty cell
+        # between spaces.
+        odd = any("\r" in cell or (not cell and origin.delimiter == " ") for cell in cells)
+        (careful if odd else plain).writerow(cells)
 
 
 def _names(header: Sequence[str]) -> list[str]:
@@ -318,60 +319,65 @@ def split_table(table: TableFile, target: str, wishes: Wishes | None = None) -> 
             _require(name, names, flag)
     for name in wishes.drop:
         _require(name, [*names, *table.left_out], "--drop")
-    _require(target, names, "")
-    labels = _labels(next(c for c in table.columns if c.name == target), sure=target in wishes.categorical)
+    hint = ""
+    if isinstance(table.origin, Delimited) and len(table.origin.header) == 1:
+        mark = name_of(table.origin.delimiter)
+        hint = f" The table was read as one column: if something else than {mark} separates cells, say so"
+        hint += " (--delimiter)."
+    _require(target, names, "", hint)
     comma = isinstance(table.origin, Delimited) and table.origin.delimiter != ","
+    labels = _labels(
+        next(c for c in table.columns if c.name == target), sure=target in wishes.categorical, comma=comma
+    )
+    dots = comma and any(c.texts and uses_decimal_commas(c.texts) for c in table.columns)
     columns: dict[str, NDArray[Any]] = {}
     decisions = []
     while table.columns:
         column = table.columns.pop(0)
         if column.name != target:
-            decision, values = decide(column, wishes, decimal_comma=comma)
+            decision, values = decide(column, wishes, decimal_comma=comma, thousands_dot=dots)
             decisions.append(decision)
             if not decision.left_out:
                 columns[column.name] = values
     if not columns:
         why = "; ".join(f"{d.name}: {d.why}" for d in decisions[:5])
         raise InputError(
-            f"There is no column besides the target {target!r} to rank{f' ({why})' if why else ''}."
+            f"There is no column besides the target {target!r} to rank{f' ({why})' if why else ''}.{hint}"
         )
     return Split(columns, labels, target, decisions, table.left_out)
 
 
-def _require(name: str, names: Sequence[str], flag: str) -> None:
+def _require(name: str, names: Sequence[str], flag: str, hint: str = "") -> None:
     if name not in names:
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or list(names)[:8]
         where = f" ({flag})" if flag else ""
         raise InputError(
-            f"There is no column {name!r}{where}; did you mean one of {', '.join(map(repr, near))}?"
+            f"There is no column {name!r}{where}; did you mean one of {', '.join(map(repr, near))}?{hint}"
         )
 
 
-def _labels(column: Column, sure: bool) -> NDArray[np.object_]:
+def _labels(column: Column, *, sure: bool, comma: bool) -> NDArray[np.object_]:
     """Class of every row, if the column can be a target."""
     target = column.name
     if missing := int(column.missing.sum()):
         raise InputError(f"Target {target!r} is missing in {missing} rows; fill them in or drop them first.")
     labels = column.labels()
-    n_classes = len(set(labels.tolist()))
+    classes = set(labels.tolist())
+    n_classes, n_rows = len(classes), len(labels)
     if n_classes == 1:
         raise InputError(
             f"Target {target!r} has the same value in every row; there is nothing to tell apart."
         )
-    if n_classes > max(20, len(labels) // 2):
-        raise InputError(f"Target {target!r} has {n_classes} values in {len(labels)} rows: too many classes.")
-    if n_classes > 20 and not sure and _many_numbers(set(labels.tolist())):
+    if not sure and is_quantity(classes, n_rows, decimal_comma=comma):
         raise InputError(
-            f"Target {target!r} is a number with {n_classes} values: turn it into a few classes first, or,"
-            f" if they are classes, say so (--categorical {target!r})."
+            f"Target {target!r} is a number with {n_classes} values in {n_rows} rows, and foresift explains"
+            f" classes only: cut it into a few first, with pandas as in table[{target!r}] ="
+            f" pandas.qcut(table[{target!r}], 3, labels=['low', 'middle', 'high']); or, if the numbers name"
+            f" classes, say so (--categorical {target!r})."
+        )
+    if n_classes > max(20, n_rows // 2):
+        raise InputError(
+            f"Target {target!r} has {n_classes} values in {n_rows} rows: too many classes. Join them into a"
+            " few that have several rows each."
         )
     return labels
-
-
-def _many_numbers(labels: set[str]) -> bool:
-    """Whether labels look like a quantity: fractions, or more whole numbers than are used to name classes."""
-    try:
-        whole = all(float(label).is_integer() for label in labels)
-    except ValueError:
-        return False
-    return not whole or len(labels) > NUMBERED_CLASSES

@@ -182,24 +182,23 @@ def _select(
 
 
 def _write(found: "Selection", place: Path, table: "TableFile | None") -> None:
-    """Write the files, each whole or not at all."""
+    """Write the files, all of them or none."""
     import csv
     import json
 
-    from foresift.output import atomic
+    from foresift.output import together
 
     plain = found.to_dict()
-    with atomic(place / "ranking.csv") as path, path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(plain["features"][0]))
-        writer.writeheader()
-        writer.writerows(plain["features"])
-    with atomic(place / "selection.json") as path:
+    with together(place) as new:
+        with new("ranking.csv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(plain["features"][0]))
+            writer.writeheader()
+            writer.writerows(plain["features"])
         text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1)
-        path.write_text(text + "\n", encoding="utf-8")
-    if table is not None:
-        with atomic(place / f"selected{table.suffix}") as path:
-            table.write(path, {*found.features, found.data["target"]})
-    found.to_html(place / "report.html")  # last: who sees it finds the rest
+        new("selection.json").write_text(text + "\n", encoding="utf-8")
+        if table is not None:
+            table.write(new(f"selected{table.suffix}"), {*found.features, found.data["target"]})
+        new("report.html").write_text(found.to_html(), encoding="utf-8")
 
 
 def _print(

@@ -272,6 +272,8 @@ def test_every_method_can_be_compared(key):
         ({"sizes": [9]}, "from 1 to 4"),
         ({"methods": {"none": RandomSelector(1)}}, "'none' is the name of no selection"),
         ({"random_state": None}, "random_state is None"),
+        ({"methods": ["random", "random"]}, "The method 'random' is there twice"),
+        ({"scoring": "roc_auc"}, "The scorer 'roc_auc' does not work on these 3 classes"),
         ({"classifiers": [SiftForestClassifier(feature_sampling=[1, 1, 1, 1])]}, "cannot follow"),
         ({"classifiers": [C45Classifier(categorical_features=[0])]}, "dtype"),
     ],
@@ -280,3 +282,20 @@ def test_mistakes_are_told(arguments, message):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match=message):
         compare(X, y, **{"methods": ["random"], **arguments})
+
+
+@pytest.mark.parametrize("scorer", ["r2", "neg_mean_squared_error", "f1"])
+def test_scorers_that_cannot_score_text_are_refused_before_the_run(scorer):
+    X, y = load_iris(return_X_y=True)
+    told = []
+    with pytest.raises(ValueError, match=f"The scorer '{scorer}' does not work on these 2 classes"):
+        compare(X, np.where(y == 0, "a", "b"), ["random"], ["nb"], cv=2, scoring=scorer, progress=told.append)
+    assert told == []
+
+
+def test_scorers_that_can_are_not():
+    X, y = load_iris(return_X_y=True)
+    names = ["accuracy", "balanced_accuracy", "f1_macro", "roc_auc_ovr", "neg_log_loss", "top_k_accuracy"]
+    assert compare(X, y.astype(str), ["random"], ["nb"], cv=2, scoring=names).failures == []
+    names = ["roc_auc", "average_precision", "matthews_corrcoef", "recall", "neg_brier_score"]
+    assert compare(X, y == 0, ["random"], ["nb"], cv=2, scoring=names).failures == []

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import math
 import os
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -199,6 +200,18 @@ def small_folder(tmp_path, name="fruit"):
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(text.encode()))
     (tmp_path / "schema.json").write_text(json.dumps({name: {**entry, "file": "a.csv.gz"}}))
     return tmp_path, text
+
+
+def test_another_copy_is_told(tmp_path, monkeypatch):
+    folder, text = small_folder(tmp_path)
+    known = uci.Known(3, 2, 2, None, hashlib.sha256(text.encode()).hexdigest()[:16])
+    monkeypatch.setitem(uci.CATALOGUE, "fruit", known)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load("fruit", folder)
+    monkeypatch.setitem(uci.CATALOGUE, "fruit", known._replace(sha256="0" * 16))
+    with pytest.warns(UserWarning, match=r"a\.csv\.gz is another copy of fruit"):
+        load("fruit", folder)
 
 
 def test_a_folder_of_ones_own(tmp_path, monkeypatch):

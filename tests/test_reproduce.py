@@ -6,6 +6,7 @@ import json
 import math
 import os
 import tomllib
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 
 from foresift import datasets, specs
 from foresift.cli import app
+from foresift.cli_table import names_of
 from foresift.experiment import run
 from foresift.paper_units import path_of
 from foresift.reproduce import Row, load_data, plan_paper, rows_of_table, units_of
@@ -150,6 +152,14 @@ def draws(paper, table, records, path):
 
 
 @needs_files
+def test_a_table_is_thinned_from_end_to_end():
+    entry = {"load": "iris", "thin_to": 30}
+    ((iris, _),) = load_data("iris", entry, FOLDER, 1)
+    assert iris.n_rows == 30
+    assert len(iris.classes) == 3  # the first 30 rows are of one
+
+
+@needs_files
 def test_a_path_is_kept_whole():
     _, _, records = quick("murata")
     for record in records:
@@ -248,6 +258,37 @@ def test_the_best_of_a_curve():
     rows = rows_of_table(paper, paper.tables[2], [record({"own": 0.99, "1": 0.6, "30": 0.96}, **names)])
     best = next(row for row in rows if row.size == "best")
     assert (best.ours, best.published, best.within) == (pytest.approx(96), 96.2, False)
+
+
+def test_the_best_of_a_curve_of_errors_is_the_lowest():
+    paper = read_paper("grabczewski-jankowski")
+    table = replace(paper.tables[2], measure="error")
+    names = {"dataset": "splice", "method": "ReliefF", "classifier": "naive Bayes"}
+    rows = rows_of_table(paper, table, [record({"own": 0.99, "1": 0.6, "30": 0.96}, **names)])
+    assert next(row for row in rows if row.size == "best").ours == pytest.approx(4)
+
+
+def test_searches_are_compared_with_those_of_the_same_repeat():
+    paper = read_paper("murata")
+    (table,) = [table for table in paper.tables if table.id == "figure-8"]
+    assert not table.cells  # one sentence of the text is not a number for each of them
+
+    def path(method, repeat, order):
+        scores = {str(k): 0.9 for k in range(1, 6)}
+        found = record(scores, repeat=repeat, dataset="waveform", method=method)
+        return replace(found, features={"order": order})
+
+    up, down = [0, 1, 2, 3, 4], [4, 3, 2, 1, 0]
+    records = [path("SBS", 0, up), path("SBS", 1, down), path("batch", 1, down), path("batch", 2, up)]
+    (row,) = rows_of_table(paper, table, records)
+    assert (row.n, row.ours, row.published) == (1, 1.0, None)
+
+
+def test_names_with_a_comma_are_shown_in_quotes():
+    paper = read_paper("rogers-gunn")
+    with pytest.raises(SpecError, match=r'"Simple, fresh rows".*double quotes'):
+        plan_paper(paper, paper.tables, only=["fresh rows"])
+    assert names_of('Sonar,"Simple, fresh rows"') == ("Sonar", "Simple, fresh rows")
 
 
 @pytest.mark.parametrize(

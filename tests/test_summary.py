@@ -138,7 +138,7 @@ def simulated(rng, k, n, share, shift=0.0):
 
 
 def test_the_best_of_equals_is_not_told_from_the_others():
-    # Against the winner alone, as if it had been named beforehand, an eighth of them would find a difference.
+    # Against the winner alone, as if it had been named beforehand, an eighth of these would be told apart.
     rng, n_runs = np.random.default_rng(1), 250
     false = sum(any(r.p_best <= 0.05 for r in simulated(rng, 8, 10, 0.2)) for _ in range(n_runs))
     assert false / n_runs <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / n_runs)

@@ -1,5 +1,6 @@
 """The command `foresift reproduce`: run a paper's tables again, and show them beside the published ones."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,7 +41,12 @@ def reproduce(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write PAPER.csv, .md and .html there.")
     ] = None,
-    only: Annotated[str, typer.Option(metavar="A,B", help="Data sets, as the paper calls them.")] = "",
+    only: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B", help="Data sets, as the paper calls them; in double quotes if a name has a comma."
+        ),
+    ] = "",
     repeats: Annotated[int | None, typer.Option(min=1, help="Repeats in place of the paper's.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Run nothing; show what the store has.")] = False,
     retry_failed: Annotated[bool, typer.Option(help="Try units again that failed before.")] = False,
@@ -120,7 +126,8 @@ def _about(
 
     parts = [f"foresift reproduce {paper}", *(f"--table {name}" for name in tables or ())]
     parts += ["--quick"] if quick else []
-    parts += [f"--only {','.join(only)}"] if only else []
+    quoted = ",".join(f'"{name}"' if "," in name else name for name in only)
+    parts += [f"--only {shlex.quote(quoted)}"] if only else []
     parts += [f"--repeats {repeats}"] if repeats is not None else []
     state = "all" if there == wanted else f"{there} of {wanted}"
     day = datetime.now(UTC).date().isoformat()

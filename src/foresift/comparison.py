@@ -279,6 +279,8 @@ def _named(given: Any, make: Any, what: str) -> dict[str, Any]:
         if not isinstance(name, str):
             name = type(name).__name__
         if name in named:
+            if isinstance(item, str):
+                raise ValueError(f"The {what} {name!r} is there twice: name it once.")
             raise ValueError(
                 f"Two {what}s are named {name!r}: give (name, {what}) pairs with different names."
             )

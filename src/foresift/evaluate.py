@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
+from sklearn.dummy import DummyClassifier
 from sklearn.metrics import check_scoring, get_scorer
 
 from foresift._sklearn import seeded
@@ -156,6 +157,7 @@ def plan_scores(
     if not methods or not classifiers:
         raise ValueError("At least one method and one classifier are needed.")
     sizes, scorers = protocol.sizes_for(data), protocol.scorers
+    _refuse_scorers(scorers, data)
     about_methods = {name: canonical(describe(method)) for name, method in methods.items()}
     about_classifiers = {name: canonical(describe(model)) for name, model in classifiers.items()}
     jobs = []
@@ -186,6 +188,27 @@ def plan_scores(
             trial = Trial(method, dict(classifiers), split, seed, wanted, scorers)
             jobs.append(Job(score_units, data.checksum, trial, units))
     return jobs
+
+
+def _refuse_scorers(scorers: Mapping[str, Any], data: Data) -> None:
+    """Raise if a named scorer cannot score these classes, before hours are spent: r2 and text."""
+    first = {label: row for row, label in reversed([*enumerate(data.y.tolist())])}
+    labels = data.y[np.repeat(sorted(first.values()), 2)]
+    rows = np.zeros((len(labels), 1))
+    model = DummyClassifier(strategy="prior").fit(rows, labels)
+    for name, scorer in scorers.items():
+        if not isinstance(scorer, str):
+            continue  # somebody's own may need more than this model has
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                get_scorer(scorer)(model, rows, labels)
+        except Exception as error:
+            why = " ".join(str(error).split()).rstrip(".")
+            raise ValueError(
+                f"The scorer {name!r} does not work on these {len(first)} classes ({why}): take another, for"
+                " instance 'accuracy', 'balanced_accuracy' or 'f1_macro'."
+            ) from error
 
 
 def _refuse_numbered_columns(classifier: Any) -> None:

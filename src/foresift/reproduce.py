@@ -91,7 +91,7 @@ def load_data(
         `fresh` rows of an artificial table are drawn besides, to judge by; `values` maps symbols to numbers;
         `missing` is what a missing symbol becomes (a number, or "category" for one more symbol);
         `code` = "as is" leaves the columns as they are, else symbols are numbered in alphabetical order;
-        `first_rows` keeps so many.
+        `thin_to` keeps every k-th row, about so many in all.
     folder : path or None
         As in `datasets.load`.
     repeats : int
@@ -114,13 +114,13 @@ def load_data(
         return [(Data.of(name, *table), {**entry, "nominal": []}) for table in tables]
     X, y = datasets.load(entry["load"], folder)
     if entry.get("code") == "as is":
-        if "first_rows" in entry:
-            raise SpecError(f"{name}: first_rows needs numbers, not columns as they are.")
+        if "thin_to" in entry:
+            raise SpecError(f"{name}: thin_to needs numbers, not columns as they are.")
         return [(Data.of(name, X, y), dict(entry))]
     matrix, nominal = _numbers(X, entry)
     keep = ~np.isnan(matrix).any(axis=1) if entry.get("rows") == "complete" else np.ones(len(y), dtype=bool)
-    if "first_rows" in entry:
-        keep &= np.arange(len(y)) % max(1, len(y) // entry["first_rows"]) == 0
+    if "thin_to" in entry:
+        keep &= np.arange(len(y)) % max(1, len(y) // entry["thin_to"]) == 0
     return [(Data.of(name, matrix[keep], y[keep]), {**entry, "nominal": nominal})]
 
 
@@ -179,7 +179,9 @@ def plan_paper(
     """
     unknown = [name for name in only if name not in paper.datasets]
     if unknown:
-        raise SpecError(f"There is no data set {unknown[0]!r}; there are {', '.join(paper.datasets)}.")
+        known = ", ".join(f'"{name}"' if "," in name else name for name in paper.datasets)
+        hint = " (a name with a comma needs its double quotes)" if '"' in known else ""
+        raise SpecError(f"There is no data set {unknown[0]!r}; there are {known}{hint}.")
     n_repeats = paper.protocol["repeats"] if repeats is None else repeats
     jobs: list[Job] = []
     data: list[Data] = []
@@ -335,10 +337,14 @@ def _scores(table: PaperTable, records: list[Record], constant_beyond_own: bool)
 
 
 def _shared(records: list[Record], others: list[Record], reduction: float) -> dict[str, list[float]]:
-    values = []
-    for record, other in zip(records, others, strict=False):
-        rates, shares = commonality(path_of(record), path_of(other))
-        values.append(float(shares[np.argmin(np.abs(rates - reduction))]))
+    def trial(record: Record) -> tuple[str, int, int]:
+        return record.unit.data, record.unit.repeat, record.unit.fold
+
+    values, partners = [], {trial(other): other for other in others}  # one of either may have failed
+    for record in records:
+        if trial(record) in partners:
+            rates, shares = commonality(path_of(record), path_of(partners[trial(record)]))
+            values.append(float(shares[np.argmin(np.abs(rates - reduction))]))
     return {"": values} if values else {}
 
 
@@ -358,13 +364,13 @@ def _reductions(records: list[Record], limit: float) -> dict[str, list[float]]:
 
 def _with_best(table: PaperTable, rows: list[Row]) -> list[Row]:
     """Add rows for published numbers that are the best of a curve."""
-    best = []
+    best, pick = [], max if table.measure in ("accuracy", "commonality") else min
     for cell in table.cells:
         if cell.size == "best":
             where = (cell.dataset, cell.model, cell.classifier)
             curve = [r for r in rows if (r.dataset, r.model, r.classifier) == where and r.size.isdigit()]
             if curve:
-                top = max(curve, key=lambda row: row.ours)
+                top = pick(curve, key=lambda row: row.ours)
                 best.append(_beside(replace(top, size="best"), cell, table))
     return rows + best
 

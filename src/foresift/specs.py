@@ -112,7 +112,7 @@ class Paper:
         given = self.quick.get("defaults", {})
         names = self.quick.get("datasets", list(self.datasets))
         sizes = {"sizes": self.quick["sizes"]} if "sizes" in self.quick else {}
-        rows = {"first_rows": self.quick["rows"]} if "rows" in self.quick else {}
+        rows = {"thin_to": self.quick["rows"]} if "rows" in self.quick else {}
         chosen = {name: {**self.datasets[name], **given, **sizes, **rows} for name in names}
         protocol = {**self.protocol, "repeats": self.quick.get("repeats", 1)}
         protocol["folds"] = self.quick.get("folds", self.protocol.get("folds"))

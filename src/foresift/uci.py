@@ -10,6 +10,7 @@ import importlib.util
 import io
 import json
 import os
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -109,6 +110,11 @@ def load(
     y : ndarray of str
         The classes.
 
+    Warns
+    -----
+    UserWarning
+        If the file is not the very one that published results were made with (`Place.as_pinned`).
+
     Raises
     ------
     ValueError
@@ -129,7 +135,8 @@ def load(
         known = sorted({*CATALOGUE, *schema})
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or known
         raise ValueError(f"There is no data set {name!r}; did you mean one of {', '.join(near)}?")
-    if name in schema and root is not None and (root / schema[name]["file"]).is_file():
+    from_file = name in schema and root is not None and (root / schema[name]["file"]).is_file()
+    if from_file and root is not None:
         columns, y = _read(root / schema[name]["file"], schema[name]["discrete"])
         X = _frame(columns)
         shape = (len(y), len(columns))
@@ -138,6 +145,13 @@ def load(
         X, y = _fetch(name, root, download)
         shape, where = X.shape, f"number {CATALOGUE[name].openml} of OpenML"
     _check(name, where, (*shape, len(set(y.tolist()))))
+    if from_file and name in CATALOGUE and not checksum(name, root).startswith(CATALOGUE[name].sha256):
+        warnings.warn(
+            f"{where} is another copy of {name} than the one that published results were made with: its"
+            " SHA-256 differs, so results may differ too.",
+            UserWarning,
+            stacklevel=2,
+        )
     return X, y
 
 

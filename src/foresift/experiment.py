@@ -114,7 +114,8 @@ def run(
     for table in tables.values():
         store.add_data(table)
     known = {key for key, status in store.statuses().items() if status == "done" or not retry_failed}
-    n_units = len({unit.key for job in jobs for unit in job.units})
+    wanted = {unit.key for job in jobs for unit in job.units}
+    n_units = len(wanted)
     missing = _without(jobs, known)
     n_missing = sum(len(job.units) for job in missing)
     n_known = n_units - n_missing
@@ -127,7 +128,7 @@ def run(
                 n_failed, n_done = n_failed + failed, n_done + len(records) - failed
                 report(n_known + n_done + n_failed, n_failed, n_units)
     except KeyboardInterrupt:
-        n_there = n_known + n_done + n_failed
+        n_there = len(wanted & store.statuses().keys())  # one may have been stored and not counted
         raise Interrupted(f"Stopped: {n_there} of {n_units} units are in {store.path}.") from None
     return Outcome(n_units, n_known, n_done, n_failed)
 

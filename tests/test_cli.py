@@ -59,7 +59,7 @@ def test_demo_puts_relevant_columns_on_top(whole):
 def test_demo_says_what_it_did(whole):
     out = whole[0].stdout
     assert "customer_number: left out, id" in out
-    assert re.search(r"7 of 12 columns are relevant at a false discovery rate of 10%", out)
+    assert re.search(r"of 12 columns are enough; 7 are relevant\.\nTested at a false discovery rate of", out)
     assert re.search(r"5 folds, the whole selection repeated in each", out)
     assert re.search(r"95 % interval -\d+\.\d to \+\d+\.\d", out)
     assert whole[0].stderr == ""

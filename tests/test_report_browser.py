@@ -197,7 +197,7 @@ def test_names_of_many_characters_and_marks_that_turn_the_writing(open_page):
     assert ast.literal_eval(page.locator("#list").input_value().removeprefix("features = ")) == names[:2]
     assert '"\\u202eesrever"' in page.locator("#list").input_value()
     heights = [page.locator("#ranking tbody tr").nth(i).bounding_box()["height"] for i in (0, 2)]
-    assert heights[0] < 3 * heights[1]
+    assert heights[0] < 2 * heights[1]
 
 
 def test_on_a_phone_there_are_no_heads_without_cells(open_page):

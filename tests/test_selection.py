@@ -62,6 +62,7 @@ def test_what_is_found(selection):
 
 
 def test_relevant_come_first_and_redundant_ones_after_them(selection):
+    assert "then those that tell the same as a better one, then" in selection.method["order"]
     groups = [
         0 if row["relevant"] and not row["redundant_with"] else 1 + (not row["relevant"])
         for row in selection.ranking
@@ -75,7 +76,8 @@ def test_the_dictionary_is_json_and_what_the_sentence_says(selection):
     plain = json.loads(json.dumps(selection.to_dict(), allow_nan=False))
     assert plain["sentence"] == selection.sentence
     n_relevant = sum(row["relevant"] for row in plain["features"])
-    assert f"{n_relevant} of 8 columns are relevant at a false discovery rate of 10%" in plain["sentence"]
+    assert f"{n_relevant} are relevant" in plain["verdict"]
+    assert "Tested at a false discovery rate of 10%; 1 of the relevant tells the same" in plain["sentence"]
     check = plain["check"]
     assert (
         f"selecting like this and growing a forest has an accuracy of {check['kept']['score']:.1%}, a "
@@ -260,6 +262,7 @@ def test_a_number_of_columns_is_kept_as_asked():
 def test_order_of_forest_gain_is_by_what_is_above_chance():
     X, y = table(80)
     found = select(X, y, "forest-gain", random_state=0, check=False, parameters={"n_estimators": 30})
+    assert found.method["order"] == "by how far the score is above what chance gives"
     above = [row["score"] - row["chance"] for row in found.ranking]
     assert above == sorted(above, reverse=True)
     assert [row["name"] for row in found.ranking] == [X.columns[j] for j in order_of(found.selector_)]
@@ -297,6 +300,7 @@ def test_nothing_relevant():
     assert f"always saying the commonest class {found.check['baseline']:.1%}." in found.sentence
     assert found.check["baseline"] == 0.5
     assert "growing a forest has" not in found.sentence
+    assert found.method["order"] == "by score"
     page = found.to_html()
     assert "No column was kept" in page
     assert "the 0 kept" not in page

@@ -26,7 +26,8 @@ def check_view(check: dict[str, Any] | None, n_features: int, n_kept: int) -> di
         return None
     metric = check.get("metric")
     like_this = ("selecting like this", check.get("kept"))
-    no_column = ("no column: the commonest class", {"score": check.get("baseline")})
+    guess = "the commonest class" if (metric or "") in PERCENT else "guessing"
+    no_column = (f"no column: {guess}", {"score": check.get("baseline")})
     both = [(f"all {n_features:,} columns", check.get("full")), like_this if n_kept else no_column]
     known = [(label, score or {}) for label, score in both]
     numbers = [score.get(key) for _, score in known for key in ("score", "low", "high")]

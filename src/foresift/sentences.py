@@ -71,9 +71,9 @@ def order_of_ranking(ranking: list[dict[str, Any]]) -> str:
     """Say by what the ranking is ordered, which is not always the score alone."""
     if any(row["redundant_with"] is not None for row in ranking):
         return "relevant columns by score, then those that tell the same as a better one, then the others"
-    if any(row["relevant"] is not None for row in ranking):
+    if any(row["relevant"] for row in ranking):
         return "relevant columns by score, then the others"
-    if any(row["chance"] is not None for row in ranking):
+    if any(row["relevant"] is None and row["chance"] is not None for row in ranking):
         return "by how far the score is above what chance gives"
     return "by score"
 
@@ -114,12 +114,10 @@ def _why(
         return [f"Method {method['key']}: {method['title']}."]
     rate = _RATES[method["error"]].format(method["alpha"])
     relevant = [row for row in ranking if row["relevant"]]
-    if not relevant:
-        return [f"None of {_columns(len(ranking))} is relevant at {rate}."]
     same = sum(row["redundant_with"] is not None for row in relevant)
-    tell = f", {same} of which {_tells(same)} the same as better ones" if same else ""
-    said = [f"{len(relevant)} of {_columns(len(ranking))} {_are(len(relevant))} relevant at {rate}{tell}."]
-    if n_wanted is not None or method["key"] != "auto" or a is None:
+    tell = f"; {same} of the relevant {_tells(same)} the same as a better one" if same else ""
+    said = [f"Tested at {rate}{tell}."]
+    if not relevant or n_wanted is not None or method["key"] != "auto" or a is None:
         return said
     if a.curve.chosen > n_kept:
         wanted = _columns(a.curve.chosen)
@@ -140,7 +138,7 @@ def _how_good(a: Assessment, n_kept: int, n_rows: int) -> str:
         guess = "always saying the commonest class" if accuracy else "guessing"
         return (
             f"On rows that took no part ({folds}) a forest of all columns has {name} of {full},"
-            f" {guess} {_score(a, a.baseline)}."
+            f" and {guess} {_score(a, a.baseline)}."
         )
     least, most = int(a.n_kept.min()), int(a.n_kept.max())
     sizes = f"{least} to {most} columns" if least < most else _columns(least)

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import sys
 import time
 
 import joblib
@@ -98,7 +99,8 @@ def test_progress_is_told():
     assert told == [(3, 0, 4), (4, 1, 4)]
 
 
-def test_bar_says_how_long_it_takes(capsys):
+def test_bar_says_how_long_it_takes(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with Store(":memory:") as store:
         run(number_jobs(4, odd_fails), [DATA], store, progress=True)
     drawn = capsys.readouterr().err

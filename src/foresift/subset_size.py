@@ -188,7 +188,7 @@ def sizes_for(n_columns: int) -> NDArray[np.intp]:
     Examples
     --------
     >>> sizes_for(4), sizes_for(1000)[-3:], len(sizes_for(1000))
-    (array([1, 2, 3, 4]), array([ 483,  695, 1000]), 18)
+    (array([1, 2, 3, 4]), array([ 483,  695, 1000]), 19)
     """
     if n_columns <= _MANY:
         return np.arange(1, n_columns + 1)

@@ -49,7 +49,7 @@ def notes(said: list[tuple[str, str]]) -> str:
     return "".join(line + "\n" for line in lines)
 
 
-def ranking_table(rows: list[dict[str, Any]], top: int = 0) -> str:
+def ranking_table(rows: list[dict[str, Any]], top: int = 0, width: int | None = None) -> str:
     """Return a table of a ranking, coloured if the output is a terminal.
 
     Parameters
@@ -58,6 +58,8 @@ def ranking_table(rows: list[dict[str, Any]], top: int = 0) -> str:
         As `Selection.ranking`.
     top : int, default=0
         Show so many rows; 0 for all.
+    width : int or None, default=None
+        Characters in a line; None is as many as the terminal has, or enough for all if there is none.
 
     Returns
     -------
@@ -68,7 +70,7 @@ def ranking_table(rows: list[dict[str, Any]], top: int = 0) -> str:
     --------
     >>> row = {"name": "age", "kind": "numeric", "rank": 1, "score": 4.25, "low": None, "high": None,
     ...        "pvalue": None, "relevant": None, "kept": True, "redundant_with": None}
-    >>> print(ranking_table([row]), end="")
+    >>> print(ranking_table([row], width=80), end="")
     rank  column  score              kept  kind
     ────────────────────────────────────────────...
        1  age      4.25  ██████████  yes   numeric
@@ -79,7 +81,9 @@ def ranking_table(rows: list[dict[str, Any]], top: int = 0) -> str:
     from rich.text import Text
 
     # Where nobody looks at the lines they may be long.
-    console = Console() if sys.stdout.isatty() or "COLUMNS" in os.environ else Console(width=WIDE)
+    if width is None and not sys.stdout.isatty() and "COLUMNS" not in os.environ:
+        width = WIDE
+    console = Console(width=width)
     shown = rows[:top] if top else rows
     columns = [column for column in _columns(console) if column.there(rows)]
     if console.width < NARROW:

@@ -70,7 +70,7 @@ def ranking_table(rows: list[dict[str, Any]], top: int = 0, width: int | None = 
     --------
     >>> row = {"name": "age", "kind": "numeric", "rank": 1, "score": 4.25, "low": None, "high": None,
     ...        "pvalue": None, "relevant": None, "kept": True, "redundant_with": None}
-    >>> print(ranking_table([row], width=80), end="")
+    >>> print(ranking_table([row], width=100), end="")
     rank  column  score              kept  kind
     ────────────────────────────────────────────...
        1  age      4.25  ██████████  yes   numeric

@@ -293,7 +293,11 @@ def picture(path: Path, target: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    found = {cell: methods for cell, methods in summaries(path).items() if methods}
+    found = {  # a table or two are no rate
+        cell: {method: s for method, s in methods.items() if s.seeds >= 5}
+        for cell, methods in summaries(path).items()
+        if methods
+    }
     rows = {cell: -k for k, cell in enumerate(found)}
     figure, (left, right) = plt.subplots(1, 2, sharey=True, figsize=(9, 0.3 * len(rows) + 1.2))
     marks = dict(zip(METHODS, ("o", "x", "s", "^"), strict=True))

@@ -14,7 +14,7 @@ from foresift.table import Table
 __all__ = ["best_contrasts", "crossed_scores", "trend_scores"]
 
 MOST_ROWS = 2000  # that are looked at: plenty, since an exclusive or shows at a hundred
-MOST_COLUMNS = 2000  # the work grows with their square
+MOST_COLUMNS = 1000  # the work grows with their square
 LEAST_SHARE = 0.25  # of the rows on either side; sums of rarer signs are far from normal
 MARGIN = 1.0  # by which pairs must be surer than single columns, which then have little more chance to beat
 CELLS = 2**24  # of classes in the order of the twins, at a time

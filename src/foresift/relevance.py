@@ -140,7 +140,7 @@ class RelevanceSelector(RankingSelector):
     only together, such as those of an exclusive or, show in these. The greatest of the three scores counts,
     pairs less one standard deviation. A column has a part in these tests if its sign leaves a quarter of
     the rows on either side; if only some have, the greatest is put on the scale of a single score. Pairs
-    are looked at if there are at most 2,000 columns, on at most 2,000 rows. If weights vary within a class,
+    are looked at if there are at most 1,000 columns, on at most 2,000 rows. If weights vary within a class,
     the forest is alone. Three columns that tell nothing in pairs are not found. For the error rates that
     were measured see docs/relevance.md.
 

@@ -137,12 +137,13 @@ class Store:
 
     def _is_ours(self) -> bool:
         """Whether the tables are there; False for an empty file, an error for anything else."""
-        application, version, tables = (
+        # Tables first: if another process makes them now, its mark is there when they are.
+        tables, application, version = (
             self._connection.execute(query).fetchone()[0]
             for query in (
+                "SELECT count(*) FROM sqlite_master",
                 "PRAGMA application_id",
                 "PRAGMA user_version",
-                "SELECT count(*) FROM sqlite_master",
             )
         )
         if tables and application != _APPLICATION:

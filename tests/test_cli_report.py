@@ -101,3 +101,15 @@ def test_stores_that_will_not_do(tmp_path):
     sqlite3.connect(tmp_path / "other.sqlite").execute("CREATE TABLE t (a)")
     result = invoke("report", tmp_path / "other.sqlite")
     assert "not a store of foresift" in result.stderr
+
+
+def test_compare_says_which_columns_it_leaves_out(file):
+    head, *lines = file.read_text().splitlines()
+    numbered = [f"{10 + k},{line}" for k, line in enumerate(lines)]
+    file.write_text("\n".join([f"customer_id,{head}", *numbered]) + "\n")
+    plain = ("--target", "kind", "--methods", "info-gain", "--classifiers", "nb", "--cv", "3")
+    result = invoke("compare", file, *plain)
+    assert "customer_id: left out, id" in result.stdout
+    assert "4 columns" in result.stdout
+    assert "customer_id" not in invoke("compare", file, *plain, "--quiet").stdout
+    assert "5 columns" in invoke("compare", file, *plain, "--keep-ids").stdout

@@ -23,6 +23,7 @@ from foresift.cli_table import (
     option,
     read_columns,
     require_jobs,
+    worth_saying,
 )
 
 if TYPE_CHECKING:
@@ -124,6 +125,10 @@ def compare(
             raise KeyboardInterrupt(_how_to_go_on(stopped, store)) from None
         if place is not None:
             _write(found, place)
+    if not as_json and not quiet:
+        from foresift.terminal import notes
+
+        sys.stdout.write(notes(worth_saying(split)))
     _show(found, as_json=as_json, quiet=quiet)
 
 

@@ -21,12 +21,12 @@ from foresift.cli_table import (
     option,
     read_columns,
     require_jobs,
+    worth_saying,
 )
 from foresift.errors import InputError
 from foresift.methods import METHODS
 
 if TYPE_CHECKING:
-    from foresift.kinds import Decision
     from foresift.reading import Split, TableFile
     from foresift.selection import Selection
 
@@ -224,7 +224,7 @@ def _print(
     n_columns = len(split.decisions) + len(split.dropped)
     size = f"{_count(found.data['n_rows'], 'row')}, {_count(n_columns, 'column')}, target {split.target}"
     head = f"{table.source} ({table.how}): {size}"
-    sys.stdout.write(wrapped(head) + notes(_said(split.decisions, split.dropped)))
+    sys.stdout.write(wrapped(head) + notes(worth_saying(split)))
     sys.stdout.write(ranking_table(found.ranking, top))
     if found.method["order"] != "by score":  # which nobody needs to be told
         sys.stdout.write(wrapped(f"Best first: {found.method['order']}."))
@@ -238,12 +238,3 @@ def _print(
 
 def _count(n: int, what: str) -> str:
     return f"{n:,} {what}{'s' if n != 1 else ''}"
-
-
-def _said(decisions: "list[Decision]", dropped: list[str]) -> list[tuple[str, str]]:
-    """What is worth saying of the columns: those left out, dates, and text among numbers."""
-    said = [(d.name, f"left out, {d.kind}: {d.why}") for d in decisions if d.left_out]
-    said += [(d.name, d.why) for d in decisions if d.kind == "date"]
-    plain = ("text", "every cell is a number", "the file says so", "as you say")
-    said += [(d.name, d.why) for d in decisions if not d.left_out and d.kind != "date" and d.why not in plain]
-    return said + [(name, "left out, as you say") for name in dropped]

@@ -22,6 +22,7 @@ __all__ = [
     "option",
     "read_columns",
     "require_jobs",
+    "worth_saying",
 ]
 
 _FILE = "File"
@@ -123,3 +124,13 @@ def read_columns(
     text = {target, *wishes.categorical}
     table = read_table(data, text=text, drop=wishes.drop, delimiter=delimiter, encoding=encoding)
     return table, split_table(table, target, wishes)
+
+
+def worth_saying(split: "Split") -> list[tuple[str, str]]:
+    """What is worth saying of the columns: those left out, dates, and text among numbers."""
+    decisions = split.decisions
+    said = [(d.name, f"left out, {d.kind}: {d.why}") for d in decisions if d.left_out]
+    said += [(d.name, d.why) for d in decisions if d.kind == "date"]
+    plain = ("text", "every cell is a number", "the file says so", "as you say")
+    said += [(d.name, d.why) for d in decisions if not d.left_out and d.kind != "date" and d.why not in plain]
+    return said + [(name, "left out, as you say") for name in split.dropped]

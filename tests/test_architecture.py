@@ -18,6 +18,12 @@ PACKAGE = Path(foresift.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
+def name_of(path):
+    """Name of a module within the package, such as `cli.select`; that of the package itself is empty."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
 def imports(path):
     """Yield the dotted name of everything that a module imports, wherever it does."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -32,15 +38,15 @@ def test_import_rule():
     assert lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True) == 0
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_only_modules_are_taken_from_the_package(path):
     """Elsewhere they would come through `__init__`, where the import rule loses sight of them."""
-    modules = {module.stem for module in MODULES} | {"_core", "__version__"}
+    modules = {name_of(module).split(".")[0] for module in MODULES} | {"_core", "__version__"}
     taken = {name.split(".")[1] for name in imports(path) if name.startswith("foresift.")}
     assert taken <= modules
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_only_one_door_to_scikit_learn_internals(path):
     """Private names and the experimental callbacks may change under us, so one module alone knows them."""
     if path.name != "_sklearn.py":
@@ -58,7 +64,7 @@ def test_only_the_bindings_know_python():
     assert knowing == {"bindings.hpp", "bindings.cpp", "bind_mlp.cpp"}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_headings_of_docstrings_stand_alone(path):
     """A line of dashes has a line to itself, right below a heading of its length: numpydoc reads no other."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -89,16 +95,16 @@ def entries(docstring, heading):
 def public_objects():
     """Yield (name, object) of what modules list in `__all__`, and the public methods of classes among it."""
     for path in MODULES:
-        module = importlib.import_module(f"foresift.{path.stem}" if path.stem != "__init__" else "foresift")
+        module = importlib.import_module(f"foresift.{name_of(path)}".rstrip("."))
         for name in getattr(module, "__all__", ()):
             value = getattr(module, name)
             if getattr(value, "__module__", None) != module.__name__ or not callable(value):
                 continue
-            yield f"{path.stem}.{name}", value
+            yield f"{name_of(path)}.{name}", value
             if inspect.isclass(value):
                 methods = inspect.getmembers(value, inspect.isroutine)
                 yield from (
-                    (f"{path.stem}.{name}.{m}", f) for m, f in methods if m in vars(value) and m[0] != "_"
+                    (f"{name_of(path)}.{name}.{m}", f) for m, f in methods if m in vars(value) and m[0] != "_"
                 )
 
 

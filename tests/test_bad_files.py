@@ -15,10 +15,10 @@ import pytest
 from typer.testing import CliRunner
 
 import foresift
-from foresift import delimited
-from foresift.cli import app
-from foresift.cli_errors import BAD_INPUT, CLOSED_PIPE, FAILED, STOPPED
+from foresift.cli.app import app
+from foresift.cli.errors import BAD_INPUT, CLOSED_PIPE, FAILED, STOPPED
 from foresift.output import atomic, folder, together
+from foresift.reading import delimited
 
 GOOD = "x,y\n" + "".join(f"{i % 7}.5,{'ab'[i % 2]}\n" for i in range(40))
 
@@ -302,9 +302,9 @@ def ended(process):
 @pytest.mark.parametrize(
     "moment",
     [
-        "foresift.cells::gather",
+        "foresift.reading.cells::gather",
         "foresift.relevance:RelevanceSelector:_score",
-        "foresift.assess:_Folds:fitted",
+        "foresift.selection.assess:_Folds:fitted",
         "os::fsync",
     ],
 )
@@ -321,7 +321,7 @@ def test_ctrl_c_at_any_moment(tmp_path, moment):
 def test_ctrl_c_while_the_program_starts(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text(GOOD)
-    process = start(["-c", PRESS, "foresift.cli::app"], path)
+    process = start(["-c", PRESS, "foresift.cli.app::app"], path)
     code, output, errors = ended(process)
     assert (code, output, errors) == (-signal.SIGINT, "", "")
 

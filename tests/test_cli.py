@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import foresift
-from foresift.cli import METHODS, app
+from foresift.cli.app import METHODS, app
 
 DEMO = Path(str(files("foresift") / "_data" / "bikeshare.csv"))
 RELEVANT = {"plan", "payment", "months_subscribed", "rides_last_month", "support_calls", "home_to_station_m"}
@@ -273,7 +273,7 @@ def test_methods_version_and_help():
 
 def test_the_command_line_imports_nothing_slow():
     """What makes `--help` and the completion of a shell wait a second is loaded when a command runs."""
-    script = "import sys, foresift.cli; print(*(m for m in sys.modules if '.' not in m))"
+    script = "import sys, foresift.cli.app; print(*(m for m in sys.modules if '.' not in m))"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert not {"numpy", "scipy", "sklearn", "matplotlib", "pyarrow", "pandas"} & set(loaded.stdout.split())
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from foresift.cli import app
-from foresift.cli_compare import split_option
+from foresift.cli.app import app
+from foresift.cli.compare import split_option
 
 PLAIN = ("--methods", "info-gain,random", "--classifiers", "nb", "--cv", "3", "--sizes", "own,1")
 
@@ -113,7 +113,7 @@ def test_way_to_split():
 def test_ctrl_c_says_how_to_go_on(table, tmp_path):
     store = tmp_path / "results.sqlite"
     arguments = ["compare", str(table), "--target", "kind", *PLAIN, "--cv", "300x3", "--store", str(store)]
-    code = "from foresift.cli import app; app()"
+    code = "from foresift.cli.app import app; app()"
     child = subprocess.Popen([sys.executable, "-c", code, *arguments], stderr=subprocess.PIPE, text=True)
     while child.poll() is None:  # till something is stored
         time.sleep(0.05)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from foresift.cli import app
+from foresift.cli.app import app
 from foresift.comparison import compare
+from foresift.comparison.stored import stored_comparison
 from foresift.store import Store
-from foresift.stored import stored_comparison
 
 
 def invoke(*arguments):

@@ -15,12 +15,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 from foresift import C45Classifier, ForestGainSelector, InfoGainSelector, RandomSelector, SiftForestClassifier
 from foresift.comparison import Comparison, compare, make_method
+from foresift.comparison.summary import selection_shares, summarise
 from foresift.evaluate import Protocol, plan_scores, selected
 from foresift.experiment import run
 from foresift.methods import METHODS
 from foresift.stability import selection_stability
 from foresift.store import Store
-from foresift.summary import selection_shares, summarise
 from foresift.units import Data
 
 # --- the leak test ---

@@ -6,10 +6,11 @@ import reference_contrasts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foresift import _core, contrasts
-from foresift.contrasts import best_contrasts, crossed_scores, trend_scores
+from foresift import _core
+from foresift.relevance import contrasts
+from foresift.relevance.contrasts import best_contrasts, crossed_scores, trend_scores
+from foresift.relevance.twins import twin_rows
 from foresift.table import make_table
-from foresift.twins import twin_rows
 
 
 def exclusive_or(n, p, seed):

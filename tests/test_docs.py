@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import foresift
-from foresift.cli import app
+from foresift.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

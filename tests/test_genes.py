@@ -7,9 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foresift.genes import _pair as pair
-from foresift.genes import _spin as spin
-from foresift.genes import adjusted, breed, crossed, first_genomes, fitness, mutated, normalised, survival
+from foresift.genetic.genes import _pair as pair
+from foresift.genetic.genes import _spin as spin
+from foresift.genetic.genes import (
+    adjusted,
+    breed,
+    crossed,
+    first_genomes,
+    fitness,
+    mutated,
+    normalised,
+    survival,
+)
 
 genomes = st.lists(st.integers(0, 9), min_size=1, max_size=20).map(
     lambda genes: np.array(genes, dtype=np.int32)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from foresift.pooling import evened, kinds_of, pooled_pvalues, standardized, unskewed
+from foresift.relevance.pooling import evened, kinds_of, pooled_pvalues, standardized, unskewed
 from foresift.table import make_table
 
 

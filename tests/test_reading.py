@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foresift.amounts import read_amount, read_amounts, uses_decimal_commas
-from foresift.cells import MISSING, Column, gather
-from foresift.delimited import Delimited, sniff_delimiter, sniff_encodings
 from foresift.errors import InputError
-from foresift.kinds import Wishes, decide
-from foresift.reading import read_table, split_table
+from foresift.reading.amounts import read_amount, read_amounts, uses_decimal_commas
+from foresift.reading.cells import MISSING, Column, gather
+from foresift.reading.delimited import Delimited, sniff_delimiter, sniff_encodings
+from foresift.reading.files import read_table, split_table
+from foresift.reading.kinds import Wishes, decide
 
 # What a text file may hold: NUL is refused, a lone surrogate has no encoding, and a mark of an encoding at
 # the very start is one.
@@ -176,7 +176,7 @@ def test_gather_reads_numbers_or_text_as_a_plain_loop_does(cells, at_once):
         return np.nan if cell.strip() in MISSING else float(cell)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("foresift.cells.CELLS", at_once)
+        patch.setattr("foresift.reading.cells.CELLS", at_once)
         (column,) = gather(lambda: iter([[cell] for cell in cells]), ["c"])
     try:
         if any("_" in cell for cell in cells):
@@ -344,7 +344,7 @@ def test_dots_between_thousands_where_other_columns_have_decimal_commas(tmp_path
 
 
 def test_a_long_number_says_that_dots_are_no_thousands(tmp_path, monkeypatch):
-    monkeypatch.setattr("foresift.cells.CELLS", 2)  # row by row
+    monkeypatch.setattr("foresift.reading.cells.CELLS", 2)  # row by row
     path = tmp_path / "t.csv"
     path.write_text("people;share;y\n12.345;1,5;u\n1234;2,25;v\n")
     assert split_table(read_table(path), "y").columns["people"].tolist() == [12.345, 1234]
@@ -516,7 +516,7 @@ def test_sparse_arff(tmp_path):
 @settings(max_examples=100, deadline=None)
 @given(cells=st.lists(st.text(CHARS, min_size=1, max_size=8), min_size=1, max_size=6))
 def test_arff_strings_come_back(cells):
-    from foresift.arff import Arff
+    from foresift.reading.arff import Arff
 
     names = [f"c{j}" for j in range(len(cells))]
     quoted = [

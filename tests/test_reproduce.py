@@ -14,15 +14,16 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from foresift import datasets, specs
-from foresift.cli import app
-from foresift.cli_table import names_of
+from foresift import datasets
+from foresift.cli.app import app
+from foresift.cli.table import names_of
 from foresift.experiment import run
-from foresift.paper_units import path_of
-from foresift.reproduce import Row, load_data, plan_paper, rows_of_table, units_of
-from foresift.reproduce_figures import draw_curves
-from foresift.reproduce_tables import grids_of_table, write_results
-from foresift.specs import Cell, SpecError, build, paper_keys, read_paper
+from foresift.papers import specs
+from foresift.papers.figures import draw_curves
+from foresift.papers.reproduce import Row, load_data, plan_paper, rows_of_table, units_of
+from foresift.papers.specs import Cell, SpecError, build, paper_keys, read_paper
+from foresift.papers.tables import grids_of_table, write_results
+from foresift.papers.units import path_of
 from foresift.store import Store
 from foresift.units import Record, Unit
 

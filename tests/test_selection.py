@@ -13,9 +13,9 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold
 
 from foresift import InfoGainSelector, RelevanceSelector, Selection, SiftForestClassifier, select
-from foresift.assess import LEAST_IN_A_LEAF, Assessment, Check, order_of, plan_for
-from foresift.resample import _two_parts, resample, samples_for
-from foresift.sentences import say
+from foresift.selection.assess import LEAST_IN_A_LEAF, Assessment, Check, order_of, plan_for
+from foresift.selection.resample import _two_parts, resample, samples_for
+from foresift.selection.sentences import say
 from foresift.stats import Estimate
 from foresift.subset_size import SizeCurve, choose_size
 
@@ -26,7 +26,7 @@ FAST = {"n_estimators": 15}
 @pytest.fixture(autouse=True, scope="module")
 def small_forests():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("foresift.assess.N_TREES", N_TREES)
+        patch.setattr("foresift.selection.assess.N_TREES", N_TREES)
         yield
 
 
@@ -241,8 +241,8 @@ def test_a_column_that_is_too_good_is_pointed_out():
 
 
 def test_large_tables_are_checked_on_some_rows(monkeypatch):
-    monkeypatch.setattr("foresift.assess.MOST_CELLS", 900)
-    monkeypatch.setattr("foresift.assess.LEAST_ROWS", 100)
+    monkeypatch.setattr("foresift.selection.assess.MOST_CELLS", 900)
+    monkeypatch.setattr("foresift.selection.assess.LEAST_ROWS", 100)
     X, y = table(400)
     found = select(X, y, random_state=0, parameters=FAST)
     assert 100 <= found.check["n_rows"] <= 120

@@ -9,10 +9,10 @@ from sklearn.naive_bayes import GaussianNB
 
 from foresift import InfoGainSelector, RandomSelector
 from foresift.comparison import Comparison, compare
-from foresift.comparison_view import view
+from foresift.comparison.stored import mean_ranks
+from foresift.comparison.summary import summarise
+from foresift.report.comparison_view import view
 from foresift.stability import selection_stability
-from foresift.stored import mean_ranks
-from foresift.summary import summarise
 from foresift.units import Record, Unit, canonical
 
 

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from foresift.feature_boosting import FeatureBoostingSelector
     from foresift.filters import FScoreSelector, InfoGainSelector, PearsonSelector, RandomSelector
     from foresift.forests import SiftForestClassifier
-    from foresift.genetic import GEFSClassifier
-    from foresift.genetic_selector import GEFSSelector
+    from foresift.genetic import GEFSClassifier, GEFSSelector
     from foresift.networks import NetworkClassifier
     from foresift.relevance import RelevanceSelector
     from foresift.relief import ReliefFSelector, ReliefSelector
@@ -83,7 +82,7 @@ _HOMES = {
     "FeatureBoostingSelector": "feature_boosting",
     "ForestGainSelector": "embedded",
     "GEFSClassifier": "genetic",
-    "GEFSSelector": "genetic_selector",
+    "GEFSSelector": "genetic",
     "InfoGainSelector": "filters",
     "NetworkClassifier": "networks",
     "PearsonSelector": "filters",

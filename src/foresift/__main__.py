@@ -15,7 +15,7 @@ def main() -> None:
     import threading
     import warnings
 
-    from foresift.cli import app
+    from foresift.cli.app import app
 
     warnings.simplefilter("ignore")  # commands say in their own words what there is to say
     try:

@@ -53,7 +53,7 @@ METHODS: dict[str, tuple[str, str, dict[str, object], str]] = {
     ),
     "relieff": ("relief", "ReliefFSelector", {}, "differences to near rows of other classes (Kononenko)"),
     "gefs": (
-        "genetic_selector",
+        "genetic",
         "GEFSSelector",
         {},
         "share in the genes of an ensemble of networks bred for it (Opitz)",

@@ -1,0 +1,54 @@
+"""The `foresift` command: its subcommands, each in a room of its own, and `--version`."""
+
+from typing import Annotated
+
+import typer
+
+from foresift.cli.compare import compare
+from foresift.cli.datasets import datasets
+from foresift.cli.errors import guarded
+from foresift.cli.report import report
+from foresift.cli.reproduce import reproduce
+from foresift.cli.select import select
+from foresift.methods import METHODS
+
+app = typer.Typer(
+    help="Tell which columns of a table matter.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+# A command is a function that `guarded` wraps, in a module of its name which imports slow things as it runs.
+for command in (select, compare, report, reproduce, datasets):
+    app.command()(command)
+
+
+@app.command()
+@guarded
+def methods() -> None:
+    """List the methods that `foresift select --method` knows."""
+    width = max(map(len, METHODS))
+    for key, (*_, what) in METHODS.items():
+        typer.echo(f"{key:<{width}} {what}")
+    typer.echo(
+        f"{'auto':<{width}} the one we would take ourselves; calibrated relevance, and as few columns as do"
+    )
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from foresift import __version__
+
+        typer.echo(f"foresift {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass

@@ -1,0 +1,209 @@
+"""The command `foresift compare`: methods, classifiers and sizes judged on unseen rows, resumable."""
+
+import contextlib
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from foresift.cli.errors import FAILED, guarded
+from foresift.cli.table import (
+    Categorical,
+    Delimiter,
+    Drop,
+    Encoding,
+    File,
+    KeepIds,
+    Numeric,
+    Target,
+    names_of,
+    option,
+    read_columns,
+    require_jobs,
+    worth_saying,
+)
+
+if TYPE_CHECKING:
+    from foresift.comparison import Comparison
+
+__all__ = ["compare"]
+
+_HOW = "How to compare"
+_WHERE = "Where it runs"
+_OUT = "What comes out"
+
+
+@guarded
+def compare(
+    data: File,
+    target: Target,
+    methods: Annotated[
+        str, option("See `foresift methods`; none is always there.", _HOW, metavar="A,B")
+    ] = "forest-gain,relevance,info-gain,relieff,random",
+    classifiers: Annotated[
+        str, option("Of rf, c45, nb, knn, knn-manhattan, svm, svm-linear, mlp.", _HOW, metavar="A,B")
+    ] = "rf",
+    cv: Annotated[
+        str, option("Folds, as 10; 3x10: three times; 0.3: a share for testing, 20x0.3: 20 times.", _HOW)
+    ] = "10",
+    sizes: Annotated[
+        str, option("Numbers of features; own: what the method selects.", _HOW, metavar="own,2,5")
+    ] = "own",
+    scoring: Annotated[str, option("Scorers of scikit-learn.", _HOW, metavar="A,B")] = "accuracy",
+    seed: Annotated[int, option("Equal seeds, equal results.", _HOW, min=0, max=2**32 - 1)] = 0,
+    store: Annotated[
+        Path | None, option("Keep results there, and go on if it exists.", _WHERE, metavar="F.sqlite")
+    ] = None,
+    jobs: Annotated[
+        int, option("Processes, each with a copy of the table; -1 for all cores (select: threads).", _WHERE)
+    ] = 1,
+    scheduler: Annotated[
+        str | None, option("A Dask scheduler: run there, not here.", _WHERE, metavar="ADDRESS")
+    ] = None,
+    retry_failed: Annotated[bool, option("Try again what failed before.", _WHERE, "--retry-failed")] = False,
+    out: Annotated[
+        Path | None,
+        option(
+            "Write report.html, comparison.csv and comparison.json here.", _OUT, "--out", "-o", metavar="DIR"
+        ),
+    ] = None,
+    as_json: Annotated[bool, option("Print JSON and nothing else.", _OUT, "--json")] = False,
+    quiet: Annotated[bool, option("No progress, and only the best.", _OUT, "--quiet", "-q")] = False,
+    debug: Annotated[bool, option("Show where an error comes from.", _OUT, "--debug")] = False,
+    numeric: Numeric = "",
+    categorical: Categorical = "",
+    drop: Drop = "",
+    keep_ids: KeepIds = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+) -> None:
+    """Compare methods: how well classifiers do with what each of them selects, on rows it has not seen.
+
+    A run that was stopped goes on with the same command, if it has a --store.
+
+    For example:
+
+    - `foresift compare customers.csv --target cancelled --methods relevance,relieff --classifiers rf,knn`
+
+    - `foresift compare t.csv --target y --cv 10x10 --sizes own,2,5,10 --store t.sqlite --jobs -1 --out t/`
+    """
+    require_jobs(jobs, "processes")
+    repeats, folds = split_option(cv)
+    arguments: dict[str, Any] = {
+        "methods": names_of(methods),
+        "classifiers": names_of(classifiers),
+        "sizes": _sizes(sizes),
+        "cv": folds,
+        "repeats": repeats,
+        "scoring": names_of(scoring),
+        "store": store,
+        "n_jobs": jobs,
+        "random_state": seed,
+        "retry_failed": retry_failed,
+        "progress": not quiet and not as_json,
+    }
+    from foresift.output import folder
+
+    with folder(out) as place:
+        table, split = read_columns(
+            data,
+            target,
+            numeric=numeric,
+            categorical=categorical,
+            drop=drop,
+            keep_ids=keep_ids,
+            delimiter=delimiter,
+            encoding=encoding,
+        )
+        arguments["name"] = Path(table.source).stem
+        try:
+            found = _compared(split.columns, split.labels, arguments, scheduler)
+        except KeyboardInterrupt as stopped:
+            raise KeyboardInterrupt(_how_to_go_on(stopped, store)) from None
+        if place is not None:
+            _write(found, place)
+    if not as_json and not quiet:
+        from foresift.cli.terminal import notes
+
+        sys.stdout.write(notes(worth_saying(split)))
+    _show(found, as_json=as_json, quiet=quiet)
+
+
+def _compared(columns: Any, labels: Any, arguments: dict[str, Any], scheduler: str | None) -> "Comparison":
+    from foresift.comparison import compare
+
+    with contextlib.ExitStack() as stack:
+        if scheduler is not None:
+            import joblib
+
+            from foresift.cluster import connected
+
+            client = stack.enter_context(connected(scheduler))
+            stack.enter_context(joblib.parallel_config("dask", client=client))
+        return compare(columns, labels, **arguments)
+
+
+def _write(found: "Comparison", place: Path) -> None:
+    """Write the files, all of them or none."""
+    import csv
+
+    from foresift.output import together
+
+    plain = found.to_dict()
+    with together(place) as new:
+        if plain["rows"]:
+            with new("comparison.csv").open("w", encoding="utf-8", newline="") as file:
+                writer = csv.DictWriter(file, list(plain["rows"][0]))
+                writer.writeheader()
+                writer.writerows(plain["rows"])
+        text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1)
+        new("comparison.json").write_text(text + "\n", encoding="utf-8")
+        new("report.html").write_text(found.to_html(), encoding="utf-8")
+
+
+def _show(found: "Comparison", *, as_json: bool, quiet: bool) -> None:
+    if as_json:
+        sys.stdout.write(json.dumps(found.to_dict(), allow_nan=False, ensure_ascii=False) + "\n")
+    elif not found.rows:
+        typer.echo(f"foresift: everything failed, first: {found.failures[0]['error']}", err=True)
+    elif quiet:
+        best = found.best()
+        typer.echo(f"{best.method} {best.size} {best.classifier} {best.scorer} {best.mean:.4f}")
+    else:
+        sys.stdout.write(str(found))
+    if not found.rows:
+        raise typer.Exit(FAILED)
+
+
+def split_option(text: str) -> tuple[int, int | float]:
+    """Read a way to split: how many times, and folds or a share.
+
+    Examples
+    --------
+    >>> split_option("10"), split_option("3x10"), split_option("20x0.3")
+    ((1, 10), (3, 10), (20, 0.3))
+    """
+    times, _, how = text.lower().rpartition("x")
+    try:
+        return int(times or 1), float(how) if "." in how else int(how)
+    except ValueError:
+        raise ValueError(
+            f"--cv is {text!r}: give a number of folds (10), times x folds (3x10), or times x share (20x0.3)."
+        ) from None
+
+
+def _sizes(text: str) -> list[int | str]:
+    try:
+        return [name if name == "own" else int(name) for name in names_of(text)]
+    except ValueError:
+        raise ValueError(f"--sizes is {text!r}: give numbers of features, or own, as in own,2,5.") from None
+
+
+def _how_to_go_on(stopped: KeyboardInterrupt, store: Path | None) -> str:
+    if store is None:
+        return "stopped; nothing is kept without --store F.sqlite."
+    typed = shlex.join(["foresift", *sys.argv[1:]])
+    return f"{str(stopped) or 'Stopped.'} To go on: {typed}"

@@ -1,0 +1,35 @@
+"""The command `foresift datasets`: which tables can be had by name, and where."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from foresift.cli.errors import guarded
+
+__all__ = ["datasets"]
+
+
+@guarded
+def datasets(
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of CSV files; else what FORESIFT_DATA names."),
+    ] = None,
+) -> None:
+    """List the data sets that can be loaded by name, and where each is."""
+    import os
+
+    from foresift.datasets import available
+
+    places = available(data)
+    folder = data or os.environ.get("FORESIFT_DATA")
+    typer.echo(f"Folder: {folder}" if folder else "FORESIFT_DATA names no folder, and --data is not given.")
+    width = max(len(place.name) for place in places)
+    typer.echo(f"{'name':<{width}} {'rows':>6} {'columns':>8} {'classes':>8}  where")
+    for place in places:
+        there = ("file" if place.as_pinned else "file, another copy") if place.file else ""
+        online = f"OpenML {place.openml}" if place.openml else ""
+        where = "; ".join(filter(None, (there, online))) or "not available"
+        shape = f"{place.rows:>6} {place.features:>8} {place.classes:>8}"
+        typer.echo(f"{place.name:<{width}} {shape}  {where}")

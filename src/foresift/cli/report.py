@@ -1,0 +1,35 @@
+"""The command `foresift report`: the results in a store as one HTML page."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from foresift.cli.errors import guarded
+
+__all__ = ["report"]
+
+
+@guarded
+def report(
+    store: Annotated[Path, typer.Argument(metavar="F.sqlite", help="Made by `foresift compare --store`.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="Where the page is written.")
+    ] = Path("report.html"),
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
+) -> None:
+    """Make the report of a comparison from the store of its results, finished or not.
+
+    If the store holds several runs that differ in splits, parameters or versions, the latest counts.
+
+    For example: `foresift report results.sqlite -o report.html`
+    """
+    from foresift.comparison.stored import stored_comparison
+    from foresift.store import Store
+
+    with Store(store, create=False) as results:
+        found = stored_comparison(results)
+    found.to_html(out)
+    typer.echo(f"Report: {out}")
+    if found.about["n_left_out"]:
+        typer.echo(f"foresift: {found.about['n_left_out']} results of earlier runs are left out.", err=True)

@@ -1,0 +1,240 @@
+"""The command `foresift select`: from a file to a ranking, a report and a smaller table."""
+
+import sys
+import warnings
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from foresift.cli.errors import guarded
+from foresift.cli.table import (
+    Categorical,
+    Delimiter,
+    Drop,
+    Encoding,
+    File,
+    KeepIds,
+    Numeric,
+    Target,
+    option,
+    read_columns,
+    require_jobs,
+    worth_saying,
+)
+from foresift.errors import InputError
+from foresift.methods import METHODS
+
+if TYPE_CHECKING:
+    from foresift.reading.files import Split, TableFile
+    from foresift.selection import Selection
+
+__all__ = ["select"]
+
+# `auto` is the one we would take ourselves.
+Method = StrEnum("Method", {key.replace("-", "_"): key for key in ("auto", *METHODS)})  # type: ignore[misc]
+AUTO = Method("auto")
+Error = StrEnum("Error", ["fdr", "fwer", "none"])
+FDR = Error("fdr")
+
+_HOW = "How to select"
+_OUT = "What comes out"
+
+
+@guarded
+def select(
+    data: File,
+    target: Target,
+    method: Annotated[Method, option("How to rank; see `foresift methods`.", _HOW)] = AUTO,
+    k: Annotated[
+        int | None, option("Keep K columns; by default as many as the method finds.", _HOW, min=1)
+    ] = None,
+    alpha: Annotated[float, option("Error rate of the test of relevance.", _HOW)] = 0.1,
+    error: Annotated[
+        Error, option("Its kind: share of false discoveries, any error, or each column's own.", _HOW)
+    ] = FDR,
+    check: Annotated[
+        bool, option("Compare with all columns on unseen rows, and choose the size by it.", _HOW)
+    ] = True,
+    trees: Annotated[
+        int | None, option("Trees of a forest; by default as many as suit the method.", _HOW, min=1)
+    ] = None,
+    seed: Annotated[int, option("Equal seeds give equal results.", _HOW, min=0, max=2**32 - 1)] = 0,
+    jobs: Annotated[int, option("Threads; -1 for all cores.", _HOW)] = -1,
+    out: Annotated[
+        Path | None,
+        option("Write report.html, ranking.csv and selection.json here.", _OUT, "--out", "-o", metavar="DIR"),
+    ] = None,
+    write_data: Annotated[
+        bool, option("Write the table of kept columns and target there too.", _OUT, "--write-data")
+    ] = False,
+    top: Annotated[int, option("Rows of the printed table; 0 for all.", _OUT, min=0)] = 30,
+    as_json: Annotated[bool, option("Print JSON and nothing else.", _OUT, "--json")] = False,
+    quiet: Annotated[
+        bool, option("Print only the names of the kept columns, one a line.", _OUT, "--quiet", "-q")
+    ] = False,
+    numeric: Numeric = "",
+    categorical: Categorical = "",
+    drop: Drop = "",
+    keep_ids: KeepIds = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    debug: Annotated[bool, option("Show where an error comes from.", _OUT, "--debug")] = False,
+) -> None:
+    """Say which columns of DATA to keep to predict the target, and how sure that is.
+
+    A cell that is empty, ?, NA, N/A, NaN or null is a missing value. Columns that look like row numbers or
+    names are left out; dates become numbers; what was decided is said.
+
+    Exit codes: 0 there is an answer (also: no column matters), 1 it could not be had or written, 2 something
+    is wrong with the file or the options, 130 stopped by Ctrl-C.
+
+    For example:
+
+    - `foresift select customers.csv --target cancelled --out report/`
+
+    - `zcat huge.tsv.gz | foresift select - --target y --json | jq .verdict`
+
+    - `foresift select t.parquet --target y --k 10 --write-data --out small/`
+    """
+    require_jobs(jobs, "threads")
+    if not 0 < alpha < 1:
+        raise InputError(f"--alpha is an error rate between 0 and 1, not {alpha}.")
+    if write_data and out is None:
+        raise InputError("--write-data needs --out DIR, where the table is written.")
+    from foresift.output import folder
+    from foresift.progress import steps
+
+    shown = not quiet and not as_json
+    with folder(out) as place, steps(not quiet) as tell:
+        tell("reading", 0, 0)
+        table, split = read_columns(
+            data,
+            target,
+            numeric=numeric,
+            categorical=categorical,
+            drop=drop,
+            keep_ids=keep_ids,
+            delimiter=delimiter,
+            encoding=encoding,
+        )
+        if k is not None and k > len(split.columns):
+            raise InputError(f"--k is {k}, but there are only {len(split.columns)} columns to choose from.")
+        found = _select(table, split, tell, method, k, alpha, error, check, trees, seed, jobs)
+        if place is not None:
+            tell("writing", 0, 0)
+            _write(found, place, table if write_data and found.features else None)
+    if write_data and not found.features:
+        typer.echo("foresift: No column is kept, so there is no smaller table to write.", err=True)
+    _print(found, table, split, as_json=as_json, shown=shown, top=top, out=out)
+
+
+def _select(
+    table: "TableFile",
+    split: "Split",
+    tell: Any,
+    method: Any,
+    k: int | None,
+    alpha: float,
+    error: Any,
+    check: bool,
+    trees: int | None,
+    seed: int,
+    jobs: int,
+) -> "Selection":
+    from dataclasses import replace
+
+    from foresift.selection import select as select_columns
+
+    parameters: dict[str, Any] = {}
+    if trees is not None:
+        parameters["n_estimators"] = trees
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", UserWarning)
+        found = select_columns(
+            split.columns,
+            split.labels,
+            method.value,
+            k,
+            alpha=alpha,
+            error=error.value,
+            check=check,
+            parameters=parameters,
+            random_state=seed,
+            n_jobs=jobs,
+            tell=tell,
+        )
+    for message in dict.fromkeys(" ".join(str(warning.message).split()) for warning in warned):
+        typer.echo(f"foresift: {message}", err=True)
+    kinds = {decision.name: decision.kind for decision in split.decisions}
+    ranking = [{**row, "kind": kinds[row["name"]]} for row in found.ranking]
+    left_out = [{"name": d.name, "reason": d.why} for d in split.decisions if d.left_out]
+    left_out += [{"name": name, "reason": "as you say"} for name in split.dropped]
+    about = {
+        "n_columns": len(split.decisions) + len(split.dropped),
+        "target": split.target,
+        "columns_left_out": left_out,
+        "decisions": [{"name": d.name, "kind": d.kind, "why": d.why} for d in split.decisions],
+        "how": table.how,
+    }
+    return replace(found, ranking=ranking, data={**found.data, **about}, source=table.source)
+
+
+def _write(found: "Selection", place: Path, table: "TableFile | None") -> None:
+    """Write the files, all of them or none."""
+    import csv
+    import json
+
+    from foresift.output import together
+
+    plain = found.to_dict()
+    with together(place) as new:
+        with new("ranking.csv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(plain["features"][0]))
+            writer.writeheader()
+            writer.writerows(plain["features"])
+        text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1)
+        new("selection.json").write_text(text + "\n", encoding="utf-8")
+        if table is not None:
+            table.write(new(f"selected{table.suffix}"), {*found.features, found.data["target"]})
+        new("report.html").write_text(found.to_html(), encoding="utf-8")
+
+
+def _print(
+    found: "Selection",
+    table: "TableFile",
+    split: "Split",
+    *,
+    as_json: bool,
+    shown: bool,
+    top: int,
+    out: Path | None,
+) -> None:
+    if as_json:
+        import json
+
+        sys.stdout.write(json.dumps(found.to_dict(), ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+        return
+    if not shown:
+        sys.stdout.writelines(f"{name}\n" for name in found.features)
+        return
+    from foresift.cli.terminal import notes, ranking_table, wrapped
+
+    n_columns = len(split.decisions) + len(split.dropped)
+    size = f"{_count(found.data['n_rows'], 'row')}, {_count(n_columns, 'column')}, target {split.target}"
+    head = f"{table.source} ({table.how}): {size}"
+    sys.stdout.write(wrapped(head) + notes(worth_saying(split)))
+    sys.stdout.write(ranking_table(found.ranking, top))
+    if found.method["order"] != "by score":  # which nobody needs to be told
+        sys.stdout.write(wrapped(f"Best first: {found.method['order']}."))
+    sys.stdout.write("\n" + wrapped(found.verdict))
+    details = found.sentence.removeprefix(found.verdict).strip()
+    if details:
+        sys.stdout.write(wrapped(details))
+    if out is not None:
+        sys.stdout.write(wrapped(f"Report: {out / 'report.html'}"))
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' if n != 1 else ''}"

@@ -1,0 +1,136 @@
+"""How commands read a table: the options they share, and what is made of them."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from foresift.errors import InputError
+
+if TYPE_CHECKING:
+    from foresift.reading.files import Split, TableFile
+
+__all__ = [
+    "Categorical",
+    "Delimiter",
+    "Drop",
+    "Encoding",
+    "File",
+    "KeepIds",
+    "Numeric",
+    "Target",
+    "names_of",
+    "option",
+    "read_columns",
+    "require_jobs",
+    "worth_saying",
+]
+
+_FILE = "File"
+
+
+def option(text: str, panel: str, *flags: str, **more: Any) -> Any:
+    """Make an option that the help lists under a heading."""
+    return typer.Option(*flags, help=text, rich_help_panel=panel, **more)
+
+
+File = Annotated[
+    str, typer.Argument(metavar="DATA", help="CSV, TSV, Parquet, Feather or ARFF, also gzipped; - is stdin.")
+]
+Target = Annotated[str, typer.Option(metavar="COL", help="The column to explain.")]
+Numeric = Annotated[
+    str, option("Columns that are numbers; other cells count as missing.", _FILE, metavar="A,B")
+]
+Categorical = Annotated[str, option("Columns that are categories.", _FILE, metavar="A,B")]
+Drop = Annotated[str, option("Columns to leave out.", _FILE, metavar="A,B")]
+KeepIds = Annotated[bool, option("Take columns that look like row numbers or names too.", _FILE)]
+Delimiter = Annotated[
+    str | None, option("What separates cells, if told wrongly; a space stands for runs of them.", _FILE)
+]
+Encoding = Annotated[str | None, option("Encoding of the text, if told wrongly.", _FILE)]
+
+
+def names_of(text: str) -> tuple[str, ...]:
+    """Names between commas; quotes let a name have one itself.
+
+    Examples
+    --------
+    >>> names_of('a, b,"c,d"')
+    ('a', 'b', 'c,d')
+    """
+    import csv
+
+    rows = list(csv.reader([text], skipinitialspace=True))
+    return tuple(name.strip() for row in rows for name in row if name.strip())
+
+
+def require_jobs(jobs: int, what: str) -> None:
+    """Refuse 0 jobs."""
+    if jobs == 0:
+        raise InputError(f"--jobs is a number of {what}, or -1 for all cores; it cannot be 0.")
+
+
+def read_columns(
+    data: str,
+    target: str,
+    *,
+    numeric: str = "",
+    categorical: str = "",
+    drop: str = "",
+    keep_ids: bool = False,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> "tuple[TableFile, Split]":
+    r"""Read the file of a command.
+
+    Parameters
+    ----------
+    data : str
+        The file; "-" is standard input.
+    target : str
+        The column to explain.
+    numeric, categorical, drop : str
+        Names of columns, between commas.
+    keep_ids : bool, default=False
+        Whether columns that look like identifiers stay.
+    delimiter, encoding : str or None, default=None
+        Of a CSV file, where they are told wrongly.
+
+    Returns
+    -------
+    table : TableFile
+        What the file is.
+    split : Split
+        Its columns and labels.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "fruit.csv")
+    ...     _ = path.write_text("weight,kind\n150,apple\n?,plum\n")
+    ...     table, split = read_columns(str(path), "kind")
+    >>> table.how, list(split.columns)
+    ('CSV with commas, utf-8', ['weight'])
+    """
+    from foresift.reading.files import read_table, split_table
+    from foresift.reading.kinds import Wishes
+
+    if delimiter is not None and len(delimiter := delimiter.replace("\\t", "\t")) != 1:
+        raise InputError(f"--delimiter is one character, not {delimiter!r}.")
+    wishes = Wishes(names_of(numeric), names_of(categorical), names_of(drop), keep_ids)
+    if target in wishes.drop:
+        raise InputError(f"--drop names the target {target!r}.")
+    text = {target, *wishes.categorical}
+    table = read_table(data, text=text, drop=wishes.drop, delimiter=delimiter, encoding=encoding)
+    return table, split_table(table, target, wishes)
+
+
+def worth_saying(split: "Split") -> list[tuple[str, str]]:
+    """What is worth saying of the columns: those left out, dates, and text among numbers."""
+    decisions = split.decisions
+    said = [(d.name, f"left out, {d.kind}: {d.why}") for d in decisions if d.left_out]
+    said += [(d.name, d.why) for d in decisions if d.kind == "date"]
+    plain = ("text", "every cell is a number", "the file says so", "as you say")
+    said += [(d.name, d.why) for d in decisions if not d.left_out and d.kind != "date" and d.why not in plain]
+    return said + [(name, "left out, as you say") for name in split.dropped]

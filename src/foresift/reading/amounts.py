@@ -1,0 +1,166 @@
+"""Numbers as people write them: with money and percent signs, thousands apart, negative in parentheses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foresift.reading.cells import to_number
+
+__all__ = ["Amounts", "is_quantity", "read_amount", "read_amounts", "uses_decimal_commas"]
+
+NUMBERED_CLASSES = 50  # more than letters, states or faces on a die
+FEW_CLASSES = 10  # numbers that can be classes in the smallest table
+ROWS = 5  # that a numbered class has on average, or the numbers are no classes
+_GAP = "[ \u00a0\u202f'\u2019]"  # between thousands, where neither comma nor point is
+_MONEY = "[$\u20ac\u00a3\u00a5\u20b9]|USD|EUR|GBP|CHF|JPY|INR"
+# Whole texts only: 1.234 alone is a fraction in one country and a thousand in the next.
+# No thousands begin with a nought: 0,123 is a fraction.
+_POINT = rf"(?:\d+|[1-9]\d{{0,2}}(?:,\d{{3}})+|[1-9]\d{{0,2}}(?:{_GAP}\d{{3}})+)(?:\.\d+)?"
+_COMMA = rf"(?:\d+|[1-9]\d{{0,2}}(?:\.\d{{3}})+|[1-9]\d{{0,2}}(?:{_GAP}\d{{3}})+)(?:,\d+)?"
+
+
+def _whole(number: str) -> re.Pattern[str]:
+    sign = r"[+\-\u2212]?"
+    return re.compile(
+        rf"(?P<open>\()?(?P<sign>{sign})\s?(?P<before>{_MONEY})?\s?(?P<sign2>{sign})(?P<number>{number})"
+        rf"\s?(?P<after>{_MONEY}|%)?(?P<close>\))?"
+    )
+
+
+_POINTED, _COMMAED = _whole(_POINT), _whole(_COMMA)
+
+
+class Amounts(NamedTuple):
+    """Texts read as numbers: the numbers, and how the texts are written."""
+
+    numbers: NDArray[np.float64]
+    written: str
+
+
+def read_amounts(texts: Sequence[str], *, decimal_comma: bool = False) -> Amounts | None:
+    """Read texts as amounts, if every one of them is one and all have the same unit.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Without missing ones.
+    decimal_comma : bool, default=False
+        Whether 1,5 may be one and a half; it is if all texts fit that.
+
+    Returns
+    -------
+    Amounts or None
+        Percents as they are written, 12.3 for 12.3%; None if the texts are anything else, or two currencies,
+        or percents and plain numbers.
+
+    Examples
+    --------
+    >>> read_amounts(["$1,234.50", "($7)"])
+    Amounts(numbers=array([1234.5,   -7. ]), written='money in $, thousands commas, negative in parentheses')
+    >>> read_amounts(["12%", "12"]) is None
+    True
+    """
+    for comma in (True, False) if decimal_comma else (False,):
+        pattern = _COMMAED if comma else _POINTED
+        matches = []
+        for text in texts:
+            match = pattern.fullmatch(text)
+            if match is None or bool(match["open"]) != bool(match["close"]):
+                break
+            matches.append(match)
+        if matches and len(matches) == len(texts):
+            return _read(matches, comma)
+    return None
+
+
+def read_amount(text: str, *, decimal_comma: bool = False) -> float | None:
+    """Read one text as a plain number or an amount.
+
+    Examples
+    --------
+    >>> read_amount("1e3"), read_amount("5 %"), read_amount("five")
+    (1000.0, 5.0, None)
+    """
+    try:
+        return to_number(text)
+    except ValueError:
+        amounts = read_amounts([text], decimal_comma=decimal_comma)
+        return None if amounts is None else float(amounts.numbers[0])
+
+
+def uses_decimal_commas(texts: Sequence[str]) -> bool:
+    """Say whether texts are numbers whose fractions follow a comma, beyond doubt: 1,234 could be a thousand.
+
+    Examples
+    --------
+    >>> uses_decimal_commas(["1,5", "2"]), uses_decimal_commas(["1,234", "2"])
+    (True, False)
+    """
+    return read_amounts(texts, decimal_comma=True) is not None and read_amounts(texts) is None
+
+
+def is_quantity(labels: Collection[str], n_rows: int, *, decimal_comma: bool = False) -> bool:
+    """Say whether labels look like something measured or counted rather than like names of classes.
+
+    Numbers are names if they are few (ratings, digits), or whole, no more than are used as names, and of
+    several rows each, as letters of the alphabet are.
+
+    Parameters
+    ----------
+    labels : collection of str
+        The different ones.
+    n_rows : int
+        Number of rows that have them.
+    decimal_comma : bool, default=False
+        Whether 1,5 may be a number.
+
+    Returns
+    -------
+    bool
+        True if they are no classes.
+
+    Examples
+    --------
+    >>> is_quantity([str(i) for i in range(26)], 1000), is_quantity([str(i) for i in range(26)], 100)
+    (False, True)
+    """
+    if len(labels) <= FEW_CLASSES or (len(labels) <= 2 * FEW_CLASSES and len(labels) <= n_rows // ROWS):
+        return False
+    numbers = [read_amount(label, decimal_comma=decimal_comma) for label in labels]
+    if any(number is None for number in numbers):
+        return False
+    whole = all(float(number).is_integer() for number in numbers if number is not None)
+    return not whole or len(labels) > min(NUMBERED_CLASSES, n_rows // ROWS)
+
+
+def _read(matches: Sequence[re.Match[str]], comma: bool) -> Amounts | None:
+    units = {match["before"] or match["after"] or "" for match in matches}
+    if any(match["before"] and match["after"] for match in matches):
+        return None
+    if len(units - {""}) > 1 or ("%" in units and len(units) > 1):  # not the same thing counted
+        return None
+    unit = max(units)
+    apart, point = (".", ",") if comma else (",", ".")
+    numbers = []
+    for match in matches:
+        plain = re.sub(_GAP, "", match["number"]).replace(apart, "").replace(point, ".")
+        signs = (match["sign"] + match["sign2"]).replace("\u2212", "-")
+        if len(signs) > 1 or (signs and match["open"]):
+            return None
+        numbers.append(float(plain) * (-1.0 if match["open"] or signs == "-" else 1.0))
+    written = []
+    if unit:
+        written.append("percents" if unit == "%" else f"money in {unit}")
+    cells = [match["number"] for match in matches]
+    if any(point in cell for cell in cells) and comma:
+        written.append("decimal commas")
+    if any(apart in cell for cell in cells):
+        written.append("thousands dots" if comma else "thousands commas")
+    if any(match["open"] for match in matches):
+        written.append("negative in parentheses")
+    return Amounts(np.array(numbers), ", ".join(written) or "thousands apart")

@@ -1,0 +1,193 @@
+"""ARFF, the format of Weka: declared columns, dense or sparse rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import BinaryIO, NamedTuple, TextIO
+
+from foresift.errors import InputError
+from foresift.reading.cells import Column, gather, to_number
+from foresift.reading.delimited import SAMPLE, sniff_encodings, text_lines
+
+__all__ = ["Arff", "Attribute"]
+
+# A name or cell: in quotes, where a backslash takes the next character as it is, or up to a comma or space.
+_QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE | re.DOTALL)
+_CELL = re.compile(rf"\s*({_QUOTED}|[^,\t]*?)\s*(?:[,\t]|$)")
+_PAIR = re.compile(rf"\s*(\d+)\s+({_QUOTED}|[^,]*?)\s*(?:,|$)")
+_ESCAPE = re.compile(r"\\(.)")
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
+
+
+class Attribute(NamedTuple):
+    """A declared column: its name, its kind (numeric, categorical, string or date) and its categories."""
+
+    name: str
+    kind: str
+    categories: list[str]
+
+
+class Arff:
+    r"""A file in the format of Weka.
+
+    SciPy's reader knows neither strings nor sparse rows, which is why this one is here.
+
+    Parameters
+    ----------
+    file : binary file
+        One that can be read again from the start.
+    source : str
+        What to call it in messages.
+
+    Attributes
+    ----------
+    attributes : list of Attribute
+        The declared columns.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> text = b"@relation r\n@attribute 'my size' real\n@attribute kind {a, 'b c'}\n@data\n1.5,a\n?,'b c'\n"
+    >>> table = Arff(BytesIO(text), "demo")
+    >>> [(column.name, column.kind) for column in table.attributes], list(table.rows())
+    ([('my size', 'numeric'), ('kind', 'categorical')], [['1.5', 'a'], ['?', 'b c']])
+    """
+
+    def __init__(self, file: BinaryIO, source: str) -> None:
+        self._file, self.source = file, source
+        file.seek(0)
+        encodings = sniff_encodings(file.read(SAMPLE))
+        if not encodings:
+            raise InputError(f"{source} is no text: it holds NUL bytes or control characters.")
+        self.encoding = encodings[0]
+        self.attributes: list[Attribute] = []
+        for number, line in self._lines():
+            if line.lower().startswith("@attribute"):
+                self.attributes.append(self._declared(line, number))
+            elif line.lower().startswith("@data"):
+                break
+        else:
+            raise InputError(f"{source} has no @data line: it is no complete ARFF file.")
+        if not self.attributes:
+            raise InputError(f"{source} declares no @attribute.")
+
+    def rows(self) -> Iterator[list[str]]:
+        """Yield the rows from the start; a cell that a sparse row leaves out is 0 or the first category."""
+        defaults = [column.categories[0] if column.categories else "0" for column in self.attributes]
+        data = False
+        for number, line in self._lines():
+            if data:
+                row = self._sparse(line, number, defaults) if line[0] == "{" else self._dense(line)
+                if len(row) != len(defaults):
+                    raise InputError(
+                        f"{self.source}, line {number}: {len(row)} cells, but {len(defaults)} attributes are"
+                        " declared."
+                    )
+                yield row
+            elif line.lower().startswith("@data"):
+                data = True
+
+    def columns(self, text: Collection[str] = ()) -> list[Column]:
+        """Read all columns; those in `text` as text, whatever they are declared to be."""
+        kinds = {column.name: column.kind for column in self.attributes}
+        as_text = {name for name, kind in kinds.items() if kind != "numeric"} | set(text)
+        read = gather(self.rows, list(kinds), text=as_text, missing=frozenset({"?", ""}))
+        columns = []
+        for column in read:
+            kind = kinds[column.name]
+            if kind == "numeric" and column.texts is not None and column.name not in text:
+                odd = next(cell for cell in column.texts if not _is_number(cell))
+                raise InputError(f"{self.source}: {odd!r} in the numeric attribute {column.name!r}.")
+            columns.append(replace(column, declared=kind if kind in ("numeric", "categorical") else None))
+        return columns
+
+    def write(self, file: TextIO, names: Collection[str]) -> None:
+        """Write some of the columns, cell for cell, as a dense ARFF file."""
+        kept = [j for j, column in enumerate(self.attributes) if column.name in names]
+        file.write("@relation foresift\n\n")
+        for j in kept:
+            name, kind, categories = self.attributes[j]
+            what = f"{{{','.join(map(_quoted, categories))}}}" if kind == "categorical" else kind
+            file.write(f"@attribute {_quoted(name)} {what}\n")
+        file.write("\n@data\n")
+        for row in self.rows():
+            file.write(",".join(row[j] if row[j] == "?" else _quoted(row[j]) for j in kept) + "\n")
+
+    def _lines(self) -> Iterator[tuple[int, str]]:
+        """Yield the number and the text of every line that is neither blank nor a comment."""
+        try:
+            for number, line in enumerate(text_lines(self._file, self.encoding, self.source), start=1):
+                line = line.strip()
+                if line and line[0] != "%":
+                    yield number, line
+        except UnicodeDecodeError as error:
+            raise InputError(f"{self.source} is not {self.encoding} text: save it in UTF-8.") from error
+
+    def _declared(self, line: str, number: int) -> Attribute:
+        match = _ATTRIBUTE.fullmatch(line)
+        where = f"{self.source}, line {number}"
+        if not match:
+            raise InputError(f"{where}: an @attribute needs a name and a type.")
+        name, kind = _bare(match[1]), match[2].strip()
+        if kind.startswith("{") and kind.endswith("}"):
+            return Attribute(name, "categorical", self._dense(kind[1:-1]))
+        word = kind.split(maxsplit=1)[0].lower() if kind else ""
+        if word in ("numeric", "real", "integer"):
+            return Attribute(name, "numeric", [])
+        if word in ("string", "date"):
+            return Attribute(name, word, [])
+        raise InputError(f"{where}: attribute {name!r} has the type {kind!r}, which cannot be used.")
+
+    def _dense(self, line: str) -> list[str]:
+        if "'" not in line and '"' not in line:
+            return [cell.strip() for cell in line.split("," if "," in line else None)]
+        cells, at = [], 0
+        while True:
+            match = _CELL.match(line, at)
+            if not match:
+                raise InputError(f"{self.source}: a quote is opened and not closed in {line[:60]!r}.")
+            cells.append(_bare(match[1]))
+            at = match.end()
+            if at == len(line) and (not match[0] or match[0][-1] not in ",\t"):
+                return cells
+
+    def _sparse(self, line: str, number: int, defaults: list[str]) -> list[str]:
+        row = list(defaults)
+        inner = line[1 : line.rfind("}")].strip()
+        at = 0
+        while at < len(inner):
+            match = _PAIR.match(inner, at)
+            if not match or int(match[1]) >= len(row):
+                raise InputError(
+                    f"{self.source}, line {number}: {inner[at : at + 40]!r} is no cell of a sparse row."
+                )
+            row[int(match[1])] = _bare(match[2])
+            at = match.end()
+        return row
+
+
+def _bare(text: str) -> str:
+    """Take off quotes, and backslashes in them."""
+    if len(text) < 2 or text[0] not in "'\"":
+        return text
+    return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[1]), text[1:-1])
+
+
+def _quoted(text: str) -> str:
+    """Put text in quotes if it needs them."""
+    if re.fullmatch(r"[\w.+-]+", text):
+        return text
+    for char, code in (("\\", "\\\\"), ("'", "\\'"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
+        text = text.replace(char, code)
+    return f"'{text}'"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        to_number(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,383 @@
+"""Read a table from a file of any kind we know: its columns, what they are, and the target."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import gzip
+import io
+import shutil
+import sys
+import tempfile
+import zlib
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foresift.errors import InputError
+from foresift.reading.amounts import is_quantity, uses_decimal_commas
+from foresift.reading.arff import Arff
+from foresift.reading.arrow_files import ArrowFile
+from foresift.reading.cells import Column, gather
+from foresift.reading.delimited import Delimited, name_of
+from foresift.reading.kinds import Decision, Wishes, decide
+
+__all__ = ["Split", "TableFile", "read_table", "split_table"]
+
+_GZIP = b"\x1f\x8b"
+_FOREIGN = {
+    b"PK\x03\x04": "a ZIP archive or an Excel workbook",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    b"SQLite format 3": "an SQLite database",
+    b"\x89HDF": "an HDF5 file",
+    b"BZh": "packed with bzip2",
+    b"\xfd7zXZ": "packed with xz",
+    b"(\xb5/\xfd": "packed with zstd",
+    b"%PDF": "a PDF document",
+}
+
+
+@dataclass(eq=False)
+class TableFile:
+    """A table that was read from a file; the file stays open, so that parts of it can be written elsewhere.
+
+    Attributes
+    ----------
+    source : str
+        Name of the file.
+    form : {"CSV", "ARFF", "Parquet", "Feather"}
+        Its format.
+    packed : bool
+        Whether it was compressed.
+    columns : list of Column
+        What was read, in the order of the file.
+    left_out : list of str
+        Columns that the user did not want.
+    """
+
+    source: str
+    form: str
+    packed: bool
+    columns: list[Column]
+    left_out: list[str]
+    origin: Delimited | Arff | ArrowFile = field(repr=False)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.columns[0].values) if self.columns else 0
+
+    @property
+    def how(self) -> str:
+        """How the file was read, in a few words."""
+        how = self.form + (", gzip" if self.packed else "")
+        if isinstance(self.origin, Delimited):
+            how += f" with {name_of(self.origin.delimiter)}, {self.origin.encoding}"
+        return how
+
+    @property
+    def suffix(self) -> str:
+        """The ending of the name of such a file."""
+        tabs = isinstance(self.origin, Delimited) and self.origin.delimiter == "\t"
+        return (".tsv" if tabs else f".{self.form.lower()}") + (".gz" if self.packed else "")
+
+    def write(self, path: Path, names: Collection[str]) -> None:
+        """Write some columns, cell for cell, to a file of the same format; columns keep the file's order."""
+        if isinstance(self.origin, ArrowFile):
+            kept = [name for name in self.origin.names if name in names]
+            if not self.packed:
+                self.origin.write(str(path), kept)
+                return
+            with tempfile.TemporaryDirectory() as folder:
+                plain = Path(folder, "table")
+                self.origin.write(str(plain), kept)
+                with plain.open("rb") as file, gzip.open(path, "wb") as packed:
+                    shutil.copyfileobj(file, packed)
+            return
+        with (
+            (gzip.open if self.packed else open)(path, "wb") as opened,
+            io.TextIOWrapper(opened, encoding=self.origin.encoding, newline="") as text,
+        ):
+            if isinstance(self.origin, Arff):
+                self.origin.write(text, names)
+            else:
+                header = _names(self.origin.header)
+                kept_at = [j for j, name in enumerate(header) if name in names]
+                _write_rows(text, self.origin, [header[j] for j in kept_at], kept_at)
+
+
+def read_table(
+    path: Path | str,
+    *,
+    text: Collection[str] = (),
+    drop: Collection[str] = (),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> TableFile:
+    r"""Read a table from a file.
+
+    Parameters
+    ----------
+    path : Path or str
+        CSV or TSV (delimiter and encoding are told from the file), Parquet, Feather or ARFF, plain or gzip;
+        "-" is standard input.
+    text : collection of str
+        Columns that stay text, numbers or not: 007 is not 7.
+    drop : collection of str
+        Columns to leave out.
+    delimiter, encoding : str or None, default=None
+        Of a CSV file, where foresift tells them wrongly.
+
+    Returns
+    -------
+    TableFile
+        The columns, at least one, and at least one row.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is no table.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "fruit.csv")
+    ...     _ = path.write_text("weight;kind\n150;apple\n?;plum\n")
+    ...     table = read_table(path)
+    >>> table.how, [column.name for column in table.columns], table.columns[0].values
+    ('CSV with semicolons, utf-8', ['weight', 'kind'], array([150.,  nan]))
+    """
+    source = "standard input" if str(path) == "-" else str(path)
+    try:
+        file, packed = _open(path, source)
+    except OSError as error:
+        raise InputError(f"Cannot read {source}: {error.strerror or error}.") from error
+    form = _form_of(file, path, source)
+    origin: Delimited | Arff | ArrowFile
+    columns: Sequence[Column]
+    if form in ("Parquet", "Feather"):
+        origin = ArrowFile(file, source, form)
+        _check_names(source, origin.names)
+        columns = list(origin.columns([name for name in origin.names if name not in drop], text))
+        n_rows, names = origin.n_rows, origin.names
+    elif form == "ARFF":
+        origin = Arff(file, source)
+        names = [column.name for column in origin.attributes]
+        _check_names(source, names)
+        columns = origin.columns(text)
+        n_rows = len(columns[0].values)
+    else:
+        origin = Delimited(file, source, delimiter=delimiter, encoding=encoding)
+        if not any(cell.strip() for cell in origin.header):
+            raise InputError(f"{source} is empty: a header line and rows are needed.")
+        names = _names(origin.header)
+        _check_names(source, names)
+        columns = gather(origin.rows, names, text=text, padded=True)
+        n_rows = len(columns[0].values)
+    if not n_rows:
+        raise InputError(f"{source} has a header but no rows.")
+    kept = [column for column in columns if column.name not in drop]
+    return TableFile(source, form, packed, kept, [name for name in names if name in drop], origin)
+
+
+def _open(path: Path | str, source: str) -> tuple[BinaryIO, bool]:
+    """Open a file so that it can be read again from the start, unpacked; say whether it was packed."""
+    file: BinaryIO = sys.stdin.buffer if str(path) == "-" else Path(path).open("rb")  # noqa: SIM115
+    if str(path) == "-" or not file.seekable():
+        file = _spooled(file)
+    packed = file.read(2) == _GZIP
+    file.seek(0)
+    if not packed:
+        return file, False
+    try:
+        return _spooled(gzip.GzipFile(fileobj=file)), True
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{source} is a damaged gzip file ({error}).") from error
+
+
+def _spooled(file: Any) -> BinaryIO:
+    copy: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 -- it has no name: nothing is left behind
+    shutil.copyfileobj(file, copy, 2**20)
+    copy.seek(0)
+    return copy
+
+
+def _form_of(file: BinaryIO, path: Path | str, source: str) -> str:
+    """Tell the format by how the file begins, or by its name where that says nothing."""
+    file.seek(0)
+    start = file.read(512)
+    if start.startswith((b"PAR1", b"PARE")):
+        return "Parquet"
+    if start.startswith((b"ARROW1", b"FEA1")):
+        return "Feather"
+    for mark, what in _FOREIGN.items():
+        if start.startswith(mark):
+            raise InputError(f"{source} is {what}: save the table as CSV or Parquet.")
+    name = str(path).lower().removesuffix(".gz")
+    for form, endings in {"Parquet": (".parquet", ".pq"), "Feather": (".feather", ".arrow")}.items():
+        if start and name.endswith(endings):
+            return form
+    lines = (
+        line.strip().lower() for line in start.decode("latin-1").removeprefix("\xef\xbb\xbf").splitlines()
+    )
+    first = next((line for line in lines if line and not line.startswith("%")), "")
+    return "ARFF" if first.startswith(("@relation", "@attribute")) or name.endswith(".arff") else "CSV"
+
+
+def _write_rows(text: io.TextIOWrapper, origin: Delimited, header: list[str], kept: list[int]) -> None:
+    """Write some columns of a CSV file as they stand."""
+    plain, careful = (
+        csv.writer(text, delimiter=origin.delimiter, lineterminator="\n", quoting=quoting)
+        for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL)
+    )
+    plain.writerow(header)
+    for row in origin.rows():
+        cells = [row[j] for j in kept]
+        # Before Python 3.13 the writer does not see that a carriage return needs quotes, nor an empty cell
+        # between spaces.
+        odd = any("\r" in cell or (not cell and origin.delimiter == " ") for cell in cells)
+        (careful if odd else plain).writerow(cells)
+
+
+def _names(header: Sequence[str]) -> list[str]:
+    return [cell.strip() or f"column {i}" for i, cell in enumerate(header, start=1)]
+
+
+def _check_names(source: str, names: Sequence[str]) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InputError(f"{source}: more than one column is named {twice[0]!r}; give each its own name.")
+    if not names:
+        raise InputError(f"{source} has no columns.")
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A table, parted into what is ranked and what it is ranked by.
+
+    Attributes
+    ----------
+    columns : dict of str to ndarray
+        The columns to rank: float64 with NaN, or objects, text and None.
+    labels : ndarray of object
+        The class of every row, as text.
+    target : str
+        Where the labels come from.
+    decisions : list of Decision
+        What every column but the target was taken for.
+    dropped : list of str
+        Columns that the user left out.
+    """
+
+    columns: dict[str, NDArray[Any]]
+    labels: NDArray[np.object_]
+    target: str
+    decisions: list[Decision]
+    dropped: list[str]
+
+
+def split_table(table: TableFile, target: str, wishes: Wishes | None = None) -> Split:
+    r"""Part a table into columns to rank and the labels to rank them by.
+
+    Parameters
+    ----------
+    table : TableFile
+        As `read_table` returns it. Its columns are let go one by one, to save memory.
+    target : str
+        The column with the labels.
+    wishes : Wishes or None, default=None
+        What the user says of columns.
+
+    Returns
+    -------
+    Split
+        With at least one column, and two different labels, none missing.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, or it cannot serve as a target.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "fruit.csv")
+    ...     _ = path.write_text("weight,kind\n150,apple\n?,plum\n")
+    ...     split = split_table(read_table(path), "kind")
+    >>> split.columns["weight"], split.labels.tolist()
+    (array([150.,  nan]), ['apple', 'plum'])
+    """
+    wishes = wishes or Wishes()
+    names = [column.name for column in table.columns]
+    for flag, wanted in (("--numeric", wishes.numeric), ("--categorical", wishes.categorical)):
+        for name in wanted:
+            _require(name, names, flag)
+    for name in wishes.drop:
+        _require(name, [*names, *table.left_out], "--drop")
+    hint = ""
+    if isinstance(table.origin, Delimited) and len(table.origin.header) == 1:
+        mark = name_of(table.origin.delimiter)
+        hint = f" The table was read as one column: if something else than {mark} separates cells, say so"
+        hint += " (--delimiter)."
+    _require(target, names, "", hint)
+    comma = isinstance(table.origin, Delimited) and table.origin.delimiter != ","
+    labels = _labels(
+        next(c for c in table.columns if c.name == target), sure=target in wishes.categorical, comma=comma
+    )
+    dots = comma and any(c.texts and uses_decimal_commas(c.texts) for c in table.columns)
+    columns: dict[str, NDArray[Any]] = {}
+    decisions = []
+    while table.columns:
+        column = table.columns.pop(0)
+        if column.name != target:
+            decision, values = decide(column, wishes, decimal_comma=comma, thousands_dot=dots)
+            decisions.append(decision)
+            if not decision.left_out:
+                columns[column.name] = values
+    if not columns:
+        why = "; ".join(f"{d.name}: {d.why}" for d in decisions[:5])
+        raise InputError(
+            f"There is no column besides the target {target!r} to rank{f' ({why})' if why else ''}.{hint}"
+        )
+    return Split(columns, labels, target, decisions, table.left_out)
+
+
+def _require(name: str, names: Sequence[str], flag: str, hint: str = "") -> None:
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or list(names)[:8]
+        where = f" ({flag})" if flag else ""
+        raise InputError(
+            f"There is no column {name!r}{where}; did you mean one of {', '.join(map(repr, near))}?{hint}"
+        )
+
+
+def _labels(column: Column, *, sure: bool, comma: bool) -> NDArray[np.object_]:
+    """Class of every row, if the column can be a target."""
+    target = column.name
+    if missing := int(column.missing.sum()):
+        raise InputError(f"Target {target!r} is missing in {missing} rows; fill them in or drop them first.")
+    labels = column.labels()
+    classes = set(labels.tolist())
+    n_classes, n_rows = len(classes), len(labels)
+    if n_classes == 1:
+        raise InputError(
+            f"Target {target!r} has the same value in every row; there is nothing to tell apart."
+        )
+    if not sure and is_quantity(classes, n_rows, decimal_comma=comma):
+        raise InputError(
+            f"Target {target!r} is a number with {n_classes} values in {n_rows} rows, and foresift explains"
+            f" classes only: cut it into a few first, with pandas as in table[{target!r}] ="
+            f" pandas.qcut(table[{target!r}], 3, labels=['low', 'middle', 'high']); or, if the numbers name"
+            f" classes, say so (--categorical {target!r})."
+        )
+    if n_classes > max(20, n_rows // 2):
+        raise InputError(
+            f"Target {target!r} has {n_classes} values in {n_rows} rows: too many classes. Join them into a"
+            " few that have several rows each."
+        )
+    return labels

@@ -1,0 +1,225 @@
+"""What each column of a file is: numbers, categories, dates, an identifier or a constant; and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foresift.errors import InputError
+from foresift.reading.amounts import read_amount, read_amounts
+from foresift.reading.cells import PADDED, Column, to_number
+from foresift.reading.dates import read_dates
+from foresift.table import MAX_CATEGORIES
+
+__all__ = ["Decision", "Wishes", "decide"]
+
+FEW = 20  # rows up to which values that are all distinct say nothing
+_ID_NAME = re.compile(
+    r"(^|[^a-z])(id|uid|uuid|guid|key|index|idx|nr|no|num|number|rownum|row)$", re.IGNORECASE
+)
+_CAMEL_ID = re.compile(r"[a-z](Id|ID|Key|No|Nr)$")
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user says of columns; it goes before what they look like.
+
+    Attributes
+    ----------
+    numeric, categorical, drop : collection of str
+        Names of columns.
+    keep_ids : bool
+        Whether columns that look like identifiers stay.
+    """
+
+    numeric: Collection[str] = ()
+    categorical: Collection[str] = ()
+    drop: Collection[str] = ()
+    keep_ids: bool = False
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a column was taken for.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    kind : {"numeric", "categorical", "date", "id", "constant"}
+        What it is.
+    why : str
+        How that was told.
+    left_out : bool
+        Whether it is not ranked.
+    """
+
+    name: str
+    kind: str
+    why: str
+    left_out: bool = False
+
+
+def decide(
+    column: Column, wishes: Wishes, *, decimal_comma: bool = False, thousands_dot: bool = False
+) -> tuple[Decision, NDArray[Any]]:
+    """Say what a column is, and return its values as the selectors take them.
+
+    Parameters
+    ----------
+    column : Column
+        As it was read.
+    wishes : Wishes
+        What the user says.
+    decimal_comma : bool, default=False
+        Whether 1,5 may be a number.
+    thousands_dot : bool, default=False
+        Whether the dots of a column that has three digits after each of them are between thousands.
+
+    Returns
+    -------
+    decision : Decision
+        What it is.
+    values : ndarray
+        float64, NaN for missing; or text and None as objects.
+
+    Examples
+    --------
+    >>> column = Column("born", np.array([0, 1, 0], dtype=np.int32), ["1999-12-31", "2001-01-01"])
+    >>> decision, values = decide(column, Wishes())
+    >>> decision.kind, decision.why, values
+    ('date', 'dates written YYYY-MM-DD, taken as days since 1970', array([10956., 11323., 10956.]))
+    """
+    name = column.name
+    values: NDArray[Any]
+    if name in wishes.numeric:
+        values, why = _as_numbers(column, decimal_comma)
+        kind = "numeric"
+    elif name in wishes.categorical:
+        kind, why, values = "categorical", "as you say", column.labels()
+    else:
+        kind, why, values = _look(column, decimal_comma, thousands_dot)
+    dull = _constant(values)
+    if dull:
+        return Decision(name, "constant", dull, left_out=True), values
+    if kind == "numeric" and np.isinf(values).any():
+        row = int(np.isinf(values).argmax()) + 1
+        raise InputError(
+            f"Column {name!r} holds an infinite number (inf) in row {row}: leave such cells empty, or"
+            f" leave the column out (--drop {name!r})."
+        )
+    if name not in wishes.numeric and name not in wishes.categorical and not wishes.keep_ids:
+        reason = _identifier(name, kind, values)
+        if reason:
+            return Decision(name, "id", reason, left_out=True), values
+    return Decision(name, kind, why), values
+
+
+def _look(column: Column, decimal_comma: bool, thousands_dot: bool) -> tuple[str, str, NDArray[Any]]:
+    """Kind, reason and values of a column, by its cells alone."""
+    texts = column.texts
+    if texts is None:
+        if column.declared == "date":
+            return "date", f"dates, taken as {column.unit}", column.values
+        if column.grouped is not None and thousands_dot:
+            why = "thousands dots, because other columns have decimal commas (--numeric: a decimal point)"
+            return "numeric", why, column.grouped
+        why = "the file says so" if column.declared else "every cell is a number"
+        return "numeric", why, column.values
+    if column.declared != "categorical":
+        dates = read_dates(texts)
+        if dates is not None:
+            values = np.append(dates.numbers, np.nan)[column.values.astype(np.intp)]
+            why = f"dates written {dates.written}, taken as {dates.unit}"
+            if dates.odd:
+                why += f"; text such as {dates.odd!r} is missing"
+            return "date", why, values
+        if any(map(PADDED.fullmatch, texts)):
+            if all(_number(text) is not None for text in texts):
+                return "categorical", "numbers with leading zeros, taken as codes", column.labels()
+        elif any(_number(text) is None for text in texts):  # or a typed file says that they are text
+            amounts = read_amounts(texts, decimal_comma=decimal_comma)
+            if amounts is not None:
+                values = np.append(amounts.numbers, np.nan)[column.values.astype(np.intp)]
+                return "numeric", f"numbers ({amounts.written})", values
+    why = "the file says so" if column.declared else "text"
+    if not column.declared:
+        odd = [text for text in texts if _number(text) is None]
+        if 0 < len(odd) <= len(texts) // 2:
+            why = f"text such as {odd[0]!r} among numbers (--numeric would take it as missing)"
+    return "categorical", why, column.labels()
+
+
+def _as_numbers(column: Column, decimal_comma: bool) -> tuple[NDArray[np.float64], str]:
+    """Numbers of a column that is to be numeric; cells that are none are missing."""
+    if column.texts is None:
+        return column.values.astype(np.float64), "as you say"
+    amounts = read_amounts(column.texts, decimal_comma=decimal_comma)
+    if amounts is not None:
+        return np.append(amounts.numbers, np.nan)[column.values.astype(np.intp)], "as you say"
+    numbers = [read_amount(text, decimal_comma=decimal_comma) for text in column.texts]
+    if all(number is None for number in numbers):
+        raise InputError(f"Column {column.name!r} cannot be numeric: no cell of it is a number.")
+    n_odd = sum(number is None for number in numbers)
+    why = (
+        f"as you say; {n_odd} distinct texts that are no numbers count as missing" if n_odd else "as you say"
+    )
+    whole = np.array([*(np.nan if x is None else x for x in numbers), np.nan])
+    return whole[column.values.astype(np.intp)], why
+
+
+def _number(text: str) -> float | None:
+    try:
+        return to_number(text)
+    except ValueError:
+        return None
+
+
+def _constant(values: NDArray[Any]) -> str:
+    """Say why a column cannot tell rows apart; empty if it can."""
+    if values.dtype == object:
+        known = set(values.tolist())
+        n_missing = None in known
+        known.discard(None)
+    else:
+        missing = np.isnan(values)
+        n_missing = bool(missing.any())
+        there = values[~missing]
+        known = {there.min(), there.max()} if len(there) else set()
+    if not known:
+        return "every cell is missing"
+    if len(known) == 1 and not n_missing:
+        (value,) = known
+        return f"every cell is {value if isinstance(value, str) else f'{value:g}'}"
+    return ""
+
+
+def _identifier(name: str, kind: str, values: NDArray[Any]) -> str:
+    """Say why a column looks like the name of a row rather than a property of it; empty if it does not."""
+    if kind == "date":
+        return ""
+    if kind == "categorical":
+        distinct = set(values.tolist()) - {None}
+        if len(distinct) > MAX_CATEGORIES:
+            return f"{len(distinct):,} different texts, too many to be categories"
+        n_there = len(values) - sum(value is None for value in values.tolist())
+        return "every text is different" if len(distinct) == n_there > FEW else ""
+    there = values[~np.isnan(values)]
+    if len(there) <= FEW or not (there == np.floor(there)).all():
+        return ""
+    steps = np.diff(there)
+    if steps[0] != 0 and (steps == steps[0]).all():
+        return "numbers that count the rows"
+    ordered = np.sort(there)
+    if not (np.diff(ordered) > 0).all():
+        return ""
+    if ordered[-1] - ordered[0] == len(ordered) - 1:
+        return "every whole number of a range once, as row numbers have it"
+    if _ID_NAME.search(name) or _CAMEL_ID.search(name):
+        return "it is named like an identifier, and every number is different"
+    return ""

@@ -1,0 +1,362 @@
+"""What the report of a selection shows, worked out from its dictionary: texts and coordinates."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+from foresift.drawing import (
+    DASH,
+    PERCENT_SIGN,
+    Scale,
+    decimals_for,
+    metric_text,
+    number_text,
+    pvalue_text,
+    share_text,
+    shortened,
+    unknown,
+)
+from foresift.plots.size_curve import curves, hit_areas, known_points
+from foresift.report.check_view import BAR, check_view, guess_text, stability_view, words
+
+__all__ = ["FIRST_ROWS", "MOST_FEATURES", "view"]
+
+FIRST_ROWS = 200  # rows that stand in the document, for paper and where no script runs
+PAGE = 50  # rows that the script shows at first; it makes the others when asked for
+MOST_FEATURES = 12_000  # features that the document knows of; of more, the kept ones and the best
+MOST_LINES = 200  # lines of the tables of columns
+LONG_SENTENCE = 180  # characters, from which on it stands in smaller letters
+OPTIONAL = ("interval", "chance", "pvalue", "frequency")  # what not every method gives
+ERRORS = {
+    "fdr": "of the columns called relevant, no more than {} are expected to be so by mistake",
+    "fwer": "the probability that any column is called relevant by mistake is at most {}",
+    "none": "an irrelevant column has a probability of {} of being called relevant by mistake",
+}
+STATES = {  # key: what the table says, and its place when sorted by it
+    "kept": ("kept", 0),
+    "redundant": ("tells the same", 1),
+    "relevant": ("relevant, left out", 2),
+    "out": ("left out", 3),
+    "below": ("not above chance", 4),
+}
+
+
+# Marks that turn the direction of writing, and so the quotes and commas of a list.
+TURNS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def view(d: dict[str, Any]) -> dict[str, Any]:
+    """Work out what the template shows.
+
+    Parameters
+    ----------
+    d : dict
+        What `Selection.to_dict()` returns.
+
+    Returns
+    -------
+    dict
+        Texts, not escaped yet, and coordinates; `in_script` is what the script of the page needs.
+
+    Examples
+    --------
+    >>> shown = view({"sentence": "None.", "features": [{"name": "age", "rank": 1, "score": 0.25}]})
+    >>> shown["rows"][0]["score"], shown["has"]["pvalue"], shown["curve"]
+    ('0.250', False, None)
+    """
+    features = sorted(d.get("features") or [], key=lambda f: _or(f.get("rank"), math.inf))
+    n_features = len(features)
+    n_kept = sum(bool(f.get("kept")) for f in features)
+    known = [f.get("relevant") for f in features if f.get("relevant") is not None]
+    if n_features > MOST_FEATURES:
+        known_ones = sorted(range(n_features), key=lambda i: (not features[i].get("kept"), i))[:MOST_FEATURES]
+        features = [features[i] for i in sorted(known_ones)]
+    rows = _rows(features)
+    data, method = d.get("data") or {}, d.get("method") or {}
+    curve = _curve(d.get("curve"))
+    return {
+        "title": _title(d, data),
+        "source": _file(d),
+        "target": shortened(data["target"]) if data.get("target") else None,
+        "created": (d.get("created") or "")[:10],
+        "version": d.get("foresift"),
+        **_said(d),
+        "tiles": _tiles(d, data, n_features, n_kept, known),
+        "rows": rows[:FIRST_ROWS],
+        "blank": _rows([{"name": ""}])[0],
+        "n_features": n_features,
+        "n_known": len(features),
+        "n_kept": n_kept,
+        "n_relevant": sum(known) if known else None,
+        "has": {cell: any(row[cell] != DASH for row in rows) for cell in OPTIONAL},
+        "curve": curve,
+        "list": _python_list([f["name"] for f in features if f.get("kept")], n_kept),
+        "order": method.get("order") or "",
+        "check": check_view(d.get("check"), n_features, n_kept),
+        "stability": stability_view(d.get("stability")),
+        "groups": _groups(features),
+        "classes": _classes(data),
+        "decisions": _decisions(data),
+        "left_out": [
+            (shortened(c["name"]), shortened(c.get("reason") or "")) for c in _list(data, "columns_left_out")
+        ],
+        "most_lines": MOST_LINES,
+        "error": _error(method),
+        "made": _made(d, data, method),
+        "parameters": _parameters(method),
+        "cite": _cite(d, method),
+        "in_script": _for_script(features, rows, d.get("curve"), n_kept),
+    }
+
+
+def _said(d: dict[str, Any]) -> dict[str, Any]:
+    """The short sentence, the details below it, and what a reader is warned of."""
+    sentence, notes = d.get("sentence") or "", [str(note) for note in d.get("notes") or []]
+    verdict = d.get("verdict") or sentence
+    details = sentence.removeprefix(verdict).strip().removesuffix(" ".join(notes)).strip()
+    return {"sentence": verdict, "long": len(verdict) > LONG_SENTENCE, "details": details, "notes": notes}
+
+
+def _or(value: Any, other: Any) -> Any:
+    return other if unknown(value) else value
+
+
+def _list(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    return data.get(key) or []
+
+
+def _title(d: dict[str, Any], data: dict[str, Any]) -> str:
+    target = shortened(data["target"]) if data.get("target") else "the target"
+    return f"What matters for {target}" + (f" in {_file(d)}" if _file(d) else "")
+
+
+def _file(d: dict[str, Any]) -> str:
+    """Name of the file without its folders, which the title has no room for."""
+    return shortened(re.split(r"[/\\]", d.get("source") or "")[-1])
+
+
+def _tiles(
+    d: dict[str, Any], data: dict[str, Any], n_features: int, n_kept: int, known: list[bool]
+) -> list[tuple[str, str]]:
+    """A number and what it counts, for the row under the verdict."""
+    tiles = [(f"{n_kept:,}", f"of {n_features:,} columns kept")]
+    if known:
+        tiles.append((f"{sum(known):,}", "relevant"))
+    check = d.get("check") or {}
+    if (check.get("kept") or {}).get("score") is not None:
+        metric = check.get("metric")
+        text = metric_text(metric, check["kept"]["score"])
+        full = (check.get("full") or {}).get("score")
+        beside = "" if full is None else f", {metric_text(metric, full)} with all columns"
+        if n_kept:
+            tiles.append((text, f"{words(metric)} when selecting like this{beside}"))
+        elif full is not None:
+            tiles.append((metric_text(metric, full), f"{words(metric)} with all columns{guess_text(check)}"))
+    if (d.get("stability") or {}).get("value") is not None:
+        tiles.append((number_text(d["stability"]["value"], 2), "stability, 1 is best"))
+    if data.get("n_rows") is not None:
+        tiles.append((f"{data['n_rows']:,}", "rows"))
+    return tiles
+
+
+def _rows(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Texts and drawing of every feature."""
+    numbers = ("score", "low", "high", "chance")
+    decimals = decimals_for(f.get("score") for f in features)
+    scale = Scale.around([f.get(key) for f in features for key in numbers], 1, BAR - 1, zero=True)
+    rows = []
+    for f in features:
+        score, low, high, chance = (number_text(f.get(key), decimals) for key in numbers)
+        state = _state(f)
+        rows.append(
+            {
+                "name": shortened(f["name"]),
+                "kind": f.get("kind") or "",
+                "rank": DASH if f.get("rank") is None else f"{f['rank']:,}",
+                "score": score,
+                "interval": DASH if DASH in (low, high) else f"{low} to {high}",
+                "chance": chance,
+                "pvalue": pvalue_text(f.get("pvalue")),
+                "adjusted": pvalue_text(f.get("adjusted_pvalue")),
+                "frequency": share_text(f.get("frequency")),
+                "state": state,
+                "status": STATES[state][0],
+                "with": "" if f.get("redundant_with") is None else shortened(f["redundant_with"]),
+                "bar": _bar(f, scale),
+            }
+        )
+    return rows
+
+
+def _state(feature: dict[str, Any]) -> str:
+    if feature.get("kept"):
+        return "kept"
+    if feature.get("redundant_with") is not None:
+        return "redundant"
+    return {True: "relevant", False: "below", None: "out"}[feature.get("relevant")]
+
+
+def _bar(feature: dict[str, Any], scale: Scale) -> list[float | None]:
+    """Begin and width of the bar, ends of the interval, chance: places from 0 to BAR, None where unknown."""
+    zero, score = scale(0.0), scale.at(feature.get("score"))
+    ends = (zero, zero) if score is None else (min(zero, score), max(zero, score))
+    places = ends[0], ends[1] - ends[0], *(scale.at(feature.get(key)) for key in ("low", "high", "chance"))
+    return [None if place is None else round(place, 1) for place in places]
+
+
+def _curve(curve: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The curve on paper, and which of its points are the chosen and the best."""
+    points = known_points((curve or {}).get("points"))
+    if curve is None or not points:
+        return None
+    drawn = curves([points], curve.get("metric"))
+    (line,) = drawn["lines"]
+    for point, (begin, width) in zip(line["points"], hit_areas(line["points"]), strict=True):
+        point |= {"begin": begin, "width": width}
+    start = next((i for i, p in enumerate(points) if p["n"] == curve.get("chosen")), None)
+    best = max(range(len(points)), key=lambda i: points[i]["score"])
+    gaps = any(b["n"] - a["n"] > 1 for a, b in pairwise(points))
+    more = {"metric": words(curve.get("metric")), "best": best, "start": start, "gaps": gaps}
+    return drawn | line | more
+
+
+def _groups(features: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
+    """Leaders, best first, and the features that tell the same as they do."""
+    groups: dict[Any, list[str]] = {}
+    for f in features:
+        if f.get("redundant_with") is not None:
+            groups.setdefault(f["redundant_with"], []).append(shortened(f["name"]))
+    ranks = {f["name"]: i for i, f in enumerate(features)}
+    return [(shortened(name), groups[name]) for name in sorted(groups, key=lambda n: ranks.get(n, math.inf))]
+
+
+def _classes(data: dict[str, Any]) -> list[dict[str, Any]]:
+    classes = _list(data, "classes")
+    total = sum(c.get("count") or 0 for c in classes)
+    scale = Scale(0.0, 1.0, 0.0, BAR)
+    return [
+        {
+            "name": shortened(c["name"]),
+            "count": DASH if c.get("count") is None else f"{c['count']:,}",
+            "share": share_text(c["count"] / total) if total and c.get("count") is not None else DASH,
+            "width": scale((c.get("count") or 0) / total) if total else 0.0,
+        }
+        for c in classes[:MOST_LINES]
+    ]
+
+
+def _decisions(data: dict[str, Any]) -> dict[str, Any]:
+    decisions = _list(data, "decisions")
+    counts = Counter(str(c.get("kind") or "other") for c in decisions)
+    return {
+        "summary": ", ".join(f"{count:,} {kind}" for kind, count in counts.most_common()),
+        "lines": [
+            (shortened(c["name"]), c.get("kind") or "", shortened(c.get("why") or ""))
+            for c in decisions[:MOST_LINES]
+        ],
+        "n": len(decisions),
+    }
+
+
+def _error(method: dict[str, Any]) -> str | None:
+    """What the error rate promises, in words."""
+    alpha, error = method.get("alpha"), method.get("error")
+    return (
+        ERRORS[error].format(f"{100 * alpha:g}{PERCENT_SIGN}")
+        if error in ERRORS and alpha is not None
+        else None
+    )
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' if n != 1 else ''}"
+
+
+def _made(d: dict[str, Any], data: dict[str, Any], method: dict[str, Any]) -> list[tuple[str, str]]:
+    """How the selection came about."""
+    n_rows, n_columns, seconds = data.get("n_rows"), data.get("n_columns"), method.get("seconds")
+    size = None
+    if n_rows is not None and n_columns is not None:
+        size = f"{_count(n_rows, 'row')}, {_count(n_columns, 'column')}"
+    lines = [
+        ("Data", shortened(d["source"]) if d.get("source") else None),
+        ("Size", size),
+        ("Target", shortened(data["target"]) if data.get("target") else None),
+        ("Method", method.get("title") or method.get("key")),
+        ("Name on the command line", method.get("key")),
+        ("Seed", d.get("seed")),
+        ("Time", None if seconds is None else f"{seconds:,.1f} s"),
+        ("Made", (d.get("created") or "").replace("T", " ").replace("+00:00", " UTC") or None),
+        ("foresift", d.get("foresift")),
+    ]
+    return [(label, str(value)) for label, value in lines if value is not None]
+
+
+def _parameters(method: dict[str, Any]) -> list[tuple[str, str]]:
+    parameters = (method.get("parameters") or {}).items()
+    return [(shortened(key), f"{v:.6g}" if isinstance(v, float) else shortened(v)) for key, v in parameters]
+
+
+def _cite(d: dict[str, Any], method: dict[str, Any]) -> list[str]:
+    year = (d.get("created") or "")[:4]
+    version = f", version {d['foresift']}" if d.get("foresift") else ""
+    who = f"foresift developers ({year})" if year else "foresift developers"
+    ours = f"{who}. foresift: which columns of a table matter{version}."
+    return [ours, *([shortened(method["reference"])] if method.get("reference") else [])]
+
+
+def _python_list(names: list[Any], n: int) -> str:
+    """A list to paste into Python; JSON's literals of strings and whole numbers are Python's as well."""
+    lines = "".join(f"    {_literal(name)},\n" for name in names)
+    lines += f"    # and {n - len(names)} more: see selection.json\n" if n > len(names) else ""
+    return f"features = [\n{lines}]\n" if lines else "features = []\n"
+
+
+def _literal(name: Any) -> str:
+    text = json.dumps(name, ensure_ascii=False)
+    return TURNS.sub(lambda mark: f"\\u{ord(mark.group()):04x}", text)
+
+
+def _for_script(
+    features: list[dict[str, Any]], rows: list[dict[str, Any]], curve: dict[str, Any] | None, n_kept: int
+) -> dict[str, Any]:
+    """Columns of the table as the script wants them: texts, and what to sort by."""
+    cells = ("kind", "rank", "score", "interval", "chance", "pvalue", "adjusted", "frequency", "with")
+    return {
+        "page": PAGE,
+        "step": FIRST_ROWS,
+        "name": [f["name"] for f in features],
+        "state": [row["state"] for row in rows],
+        "status": {state: text for state, (text, _) in STATES.items()},
+        "relevant": [bool(f.get("relevant")) for f in features],
+        "cells": {cell: [row[cell] for row in rows] for cell in cells},
+        "bars": [row["bar"] for row in rows],
+        "sort": {
+            **{key: [_key(f.get(key)) for f in features] for key in ("rank", "score", "pvalue", "frequency")},
+            "status": [STATES[row["state"]][1] for row in rows],
+        },
+        "sizes": [p["n"] for p in known_points((curve or {}).get("points"))],
+        "chosen": n_kept,
+        "order": _order(features, (curve or {}).get("order")),
+    }
+
+
+def _key(value: Any) -> float | None:
+    """A number to sort by, in few digits."""
+    if unknown(value):
+        return None
+    return float(f"{min(max(value, -1e300), 1e300):.6g}")
+
+
+def _order(features: list[dict[str, Any]], names: list[Any] | None) -> list[int]:
+    """In which order features enter a list of a given size: as told, else the kept and then by rank."""
+    place = {name: i for i, name in enumerate(names or [])}
+    return sorted(
+        range(len(features)),
+        key=lambda i: (place.get(features[i]["name"], math.inf), not features[i].get("kept"), i),
+    )

@@ -1,0 +1,174 @@
+"""What `select` does with rows: the selector of a method, what it keeps, and its repetitions."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foresift._slices import take_rows
+from foresift.methods import METHODS, SEARCHES
+from foresift.selection.assess import Assessment, Rows, assess, order_of, plan_for, why_not
+from foresift.selection.resample import Resampled, resample, samples_for
+
+__all__ = ["Tell", "Work", "key_of", "make", "require_rows", "require_size"]
+
+# Told what is being done, of how many steps, and how many more are done: 0 of them when it begins.
+Tell = Callable[[str, int, int], object]
+SLOW = (*SEARCHES, "genetic")  # modules whose searches are not repeated in folds
+USUAL = {"alpha": 0.1, "error": "fdr"}
+
+
+def key_of(method: str) -> str:
+    """Return the key of the method behind this one."""
+    return "relevance" if method == "auto" else method
+
+
+def make(
+    method: str,
+    n_wanted: int | None,
+    alpha: float,
+    error: str,
+    parameters: Mapping[str, Any],
+    seed: int,
+    n_jobs: int | None,
+) -> Any:
+    """Make the selector of a method; `parameters` go before what we would take."""
+    module, name, fixed, _ = METHODS[key_of(method)]
+    selector = getattr(import_module(f"foresift.{module}"), name)(**fixed)
+    known = selector.get_params()
+    given = {"random_state": seed, "n_jobs": n_jobs, "alpha": alpha, "error": error}
+    if method != "auto":
+        given["n_features_to_select"] = n_wanted
+    if not hasattr(selector, "redundancy"):
+        given.pop("alpha")  # of Pearson's and others it means something else
+    _warn_of_no_test(method, known, given, {"alpha": alpha, "error": error})
+    given = {key: value for key, value in given.items() if key in known} | dict(parameters)
+    unknown = sorted(set(parameters) - set(known))
+    if unknown:
+        raise ValueError(f"{name} has no parameter {unknown[0]!r}; it has {', '.join(sorted(known))}.")
+    return selector.set_params(**given)
+
+
+def _warn_of_no_test(
+    method: str, known: Mapping[str, Any], given: Mapping[str, Any], asked: Mapping[str, Any]
+) -> None:
+    """Say which part of a test the method does not have, though it was asked for."""
+    ignored = [key for key in USUAL if asked[key] != USUAL[key] and not (key in known and key in given)]
+    if ignored:
+        them = " and ".join(ignored)
+        warnings.warn(
+            f"{them} changed nothing: {method} has no test with such an error rate; auto and relevance have.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def require_size(n_wanted: Any, n_columns: int, method: str) -> None:
+    """Refuse a number of columns that cannot be kept; methods know what else they take."""
+    whole = isinstance(n_wanted, numbers.Integral) and not isinstance(n_wanted, bool)
+    if n_wanted is None or (not whole and method != "auto"):
+        return
+    if not whole or not 1 <= n_wanted <= n_columns:
+        columns = f"{n_columns} columns" if n_columns != 1 else "1 column"
+        raise ValueError(
+            f"n_features_to_select is {n_wanted!r}, but there are {columns} to choose from: use a whole "
+            f"number from 1 to {n_columns}, or None to leave it to the method."
+        )
+
+
+def require_rows(selector: Any, n_rows: int) -> None:
+    """Refuse a table on which the test of relevance cannot try a single column."""
+    least = getattr(selector, "min_samples_split", 0)
+    if "error" in selector.get_params() and n_rows < least:
+        rows = f"{n_rows} rows are" if n_rows != 1 else "1 row is"
+        raise ValueError(
+            f"{rows} too few for a test of relevance, which needs at least {least}: get more rows, or rank "
+            'the columns without a test (method "info-gain").'
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """The parts of a selection that look at rows."""
+
+    X: Any
+    y: NDArray[np.intp]
+    selector: Any
+    method: str
+    n_wanted: int | None
+    seed: int
+    n_jobs: int | None
+    tell: Tell
+
+    def keep(self, fitted: Any, size: int | None) -> NDArray[np.intp]:
+        """Return the columns that the method keeps: of "auto" the best relevant ones, maybe none.
+
+        Where no curve says how many are needed, those that tell the same as better ones are left out.
+        """
+        order = order_of(fitted)
+        if self.n_wanted is not None:
+            return order[: self.n_wanted] if self.method == "auto" else np.flatnonzero(fitted.support_)
+        if self.method != "auto":
+            return np.flatnonzero(getattr(fitted, "relevant_", fitted.support_))
+        relevant = fitted.relevant_
+        if size is None:
+            return order[: int((relevant & (fitted.redundant_with_ < 0)).sum())]
+        return order[: min(size, int(relevant.sum()))]
+
+    def why_unchecked(self) -> str | None:
+        """Say why there is no check, or None if there can be one."""
+        if METHODS[key_of(self.method)][0] in SLOW:
+            return f"{self.method} would take too long to repeat in folds"
+        return why_not(self.y)
+
+    def assess(self) -> Assessment | None:
+        """Score sizes, and the selection beside all columns."""
+        plan = plan_for(len(self.y), self.selector.n_features_in_)
+        self.tell("checking", plan.n_folds, 0)
+        rows = np.arange(len(self.y))
+        if len(rows) > 2 * plan.n_rows:  # not all rows are turned into numbers
+            rng = np.random.default_rng([self.seed, 1])
+            rows = np.sort(rng.choice(rows, 2 * plan.n_rows, replace=False))
+        return assess(
+            self._rows(rows),
+            self.selector,
+            self.keep,
+            plan,
+            by_curve=self.method == "auto" and self.n_wanted is None,
+            seed=self.seed,
+            n_jobs=self.n_jobs,
+            tell=lambda: self.tell("checking", plan.n_folds, 1),
+        )
+
+    def resample(self) -> Resampled | None:
+        """Repeat a test of relevance on parts of the rows."""
+        if not hasattr(self.selector, "relevant_") or len(self.y) < 2 * self.selector.min_samples_split:
+            return None
+        n_samples, _ = samples_for(len(self.y), self.selector.n_features_in_)
+        self.tell("repeating", n_samples, 0)
+
+        def fit(selector: Any, rows: NDArray[np.intp]) -> Any:
+            some = self._rows(rows)
+            return selector.set_params(categorical_features=some.nominal).fit(some.X, some.y)
+
+        return resample(
+            fit,
+            self.selector,
+            self.y,
+            tree_share=plan_for(len(self.y), self.selector.n_features_in_).tree_share,
+            seed=self.seed,
+            n_jobs=self.n_jobs,
+            tell=lambda: self.tell("repeating", n_samples, 1),
+        )
+
+    def _rows(self, rows: NDArray[np.intp]) -> Rows:
+        schema = self.selector.schema_
+        some = self.X if len(rows) == len(self.y) else take_rows(self.X, rows)
+        return Rows(np.asarray(schema.encode(some)), self.y[rows], schema.nominal)

@@ -1,0 +1,321 @@
+"""One call from a table to an answer: which columns to keep, how sure that is, and what it costs."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from foresift._inputs import read
+from foresift._sklearn import seed_of
+from foresift._slices import take_columns
+from foresift.methods import METHODS
+from foresift.selection.choosing import Tell, Work, make, require_rows, require_size
+from foresift.selection.findings import Findings
+from foresift.selection.sentences import order_of_ranking, say
+from foresift.table import code_target
+
+__all__ = ["Selection", "select"]
+
+_TITLE = "Which columns matter"
+AUTO_TITLE = "calibrated relevance, and as few columns as do"
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What `select` found.
+
+    Attributes
+    ----------
+    selector_ : selector
+        Fitted to all rows.
+    features : list of str
+        The columns to keep, best first; may be empty.
+    ranking : list of dict
+        A row for every column, best first, as in `to_dict`.
+    verdict : str
+        The result in one short sentence.
+    sentence : str
+        What was done, and how sure it is: the verdict, details, and the notes.
+    notes : list of str
+        What a reader should be warned of: a check that was left out, a column that is too good.
+    method, data : dict
+        Key, title and parameters of the method; size of the table, its target and what was made of columns.
+    curve, check, stability : dict or None
+        Scores of the best 1, 2, 3 ... columns; the selection beside all columns on unseen rows; how far
+        selections from parts of the rows agree. None if they were not asked for.
+    seed : int
+        Of all randomness.
+    source, created : str
+        Name of the file, if there was one, and when the selection was made.
+
+    Examples
+    --------
+    >>> from foresift import select
+    >>> from foresift.datasets import make_simple
+    >>> X, y = make_simple(random_state=2)  # only the first two columns matter
+    >>> selection = select(X, y, random_state=0)
+    >>> sorted(selection.features), selection.transform(X).shape[1]
+    (['x0', 'x1'], 2)
+    >>> selection.to_frame().loc[:1, "kept"].tolist()
+    [True, True]
+    """
+
+    selector_: Any
+    ranking: list[dict[str, Any]]
+    verdict: str
+    sentence: str
+    notes: list[str]
+    method: dict[str, Any]
+    data: dict[str, Any]
+    curve: dict[str, Any] | None
+    check: dict[str, Any] | None
+    stability: dict[str, Any] | None
+    seed: int
+    source: str = ""
+    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    @property
+    def features(self) -> list[str]:
+        """Names of the kept columns, best first."""
+        return [row["name"] for row in self.ranking if row["kept"]]
+
+    def __repr__(self) -> str:
+        """Say in one line what was kept; `to_frame` has the ranking."""
+        features = self.features
+        shown = ", ".join(map(repr, features[:3])) + (", ..." if len(features) > 3 else "")
+        kept = f"{len(features)} of {len(self.ranking)} columns kept"
+        return f"<Selection by {self.method['key']}: {kept}{': ' if features else ''}{shown}>"
+
+    def transform(self, X: Any) -> Any:
+        """Keep the selected columns of X, in the order of X and in a container of its kind.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or mapping
+            With the columns that `select` saw; others do no harm if they have names.
+
+        Returns
+        -------
+        array-like, data frame, sparse matrix or mapping
+            The kept columns.
+        """
+        kept = set(self.features)
+        if not kept:
+            raise ValueError("No column was kept, so nothing is left of X.")
+        source = read(X)
+        names = source.names
+        if names is None:
+            if source.n_columns != len(self.ranking):
+                raise ValueError(
+                    f"X has {source.n_columns} columns, but the selection was made of {len(self.ranking)}."
+                )
+            names = tuple(self.data["names"])
+        lost = kept.difference(names)
+        if lost:
+            raise ValueError(f"X lacks the column {min(lost)!r}, which was kept.")
+        return take_columns(X, np.flatnonzero([name in kept for name in names]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain lists, strings and numbers, fit for JSON; None for no number."""
+        data = {key: value for key, value in self.data.items() if key != "names"}
+        return {
+            "foresift": version("foresift"),
+            "created": self.created,
+            "source": self.source,
+            "seed": self.seed,
+            "data": data,
+            "method": self.method,
+            "verdict": self.verdict,
+            "sentence": self.sentence,
+            "notes": self.notes,
+            "features": self.ranking,
+            "curve": self.curve,
+            "check": self.check,
+            "stability": self.stability,
+        }
+
+    def to_frame(self) -> Any:
+        """Return the ranking as a data frame of pandas or, where that is not installed, of polars."""
+        try:
+            import pandas as frames
+        except ImportError:  # pragma: no cover - the tests have pandas
+            import polars as frames
+        return frames.DataFrame(self.ranking)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return the report as one HTML page, and write it if `path` is given."""
+        from foresift.output import atomic
+        from foresift.report import selection_html
+
+        page = selection_html(self.to_dict())
+        if path is not None:
+            with atomic(Path(path)) as place:
+                place.write_text(page, encoding="utf-8")
+        return page
+
+    def _repr_html_(self) -> str:
+        from foresift.report import framed
+
+        return framed(self.to_html(), _TITLE)
+
+    def plot_ranking(self, **options: Any) -> Any:
+        """Draw the scores with their intervals; see `foresift.plots`."""
+        from foresift import plots
+
+        return plots.plot_ranking(self.to_dict(), **options)
+
+    def plot_curve(self, **options: Any) -> Any:
+        """Draw the score of the best 1, 2, 3 ... columns; see `foresift.plots`."""
+        from foresift import plots
+
+        return plots.plot_curve(self.to_dict(), **options)
+
+    def plot_redundancy(self, **options: Any) -> Any:
+        """Draw which columns tell the same as better ones; see `foresift.plots`."""
+        from foresift import plots
+
+        return plots.plot_redundancy(self.to_dict(), **options)
+
+
+def select(
+    X: Any,
+    y: ArrayLike,
+    method: str = "auto",
+    n_features_to_select: int | None = None,
+    *,
+    alpha: float = 0.1,
+    error: str = "fdr",
+    check: bool = True,
+    parameters: Mapping[str, Any] | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    tell: Tell | None = None,
+) -> Selection:
+    """Say which columns of a table to keep, and how sure that is.
+
+    Parameters
+    ----------
+    X : array-like, data frame, sparse matrix or mapping of shape (n_rows, n_columns)
+        The columns; missing values are allowed.
+    y : array-like of shape (n_rows,)
+        The class of every row.
+    method : str, default="auto"
+        A key of `foresift methods`. "auto" tests which columns are relevant, marks those that tell the same
+        as better ones, and keeps as few of the relevant ones as are within one standard error of the best.
+    n_features_to_select : int or None, default=None
+        Keep so many; None leaves it to the method.
+    alpha : float, default=0.1
+        Error rate of the test, if the method has one.
+    error : {"fdr", "fwer", "none"}, default="fdr"
+        What the error rate is, as in `RelevanceSelector`.
+    check : bool, default=True
+        Whether to score the best 1, 2, 3 ... columns, to compare the selection with all columns out of fold,
+        and to repeat it on parts of the rows. Searches are not repeated. Of a large table some rows are used.
+    parameters : mapping or None, default=None
+        Further parameters of the selector.
+    random_state : int, RandomState or None, default=None
+        Equal seeds give equal selections.
+    n_jobs : int or None, default=None
+        Threads; -1 for all cores. The outcome is the same for any number.
+    tell : callable or None, default=None
+        Is told of progress: what is done, in how many steps, and how many steps more are done.
+
+    Returns
+    -------
+    Selection
+        The fitted selector, the ranking and what is known about it.
+
+    See Also
+    --------
+    foresift.RelevanceSelector : The test behind "auto".
+
+    Examples
+    --------
+    >>> from foresift import select
+    >>> from foresift.datasets import make_simple
+    >>> X, y = make_simple(random_state=2)  # only the first two columns matter
+    >>> print(select(X, y, "info-gain", 2, check=False).sentence)
+    Kept the best 2 of 9 columns. Method info-gain: information gain of the best split of each column.
+    """
+    if method not in ("auto", *METHODS):
+        raise ValueError(f"There is no method {method!r}: use auto or one of {', '.join(METHODS)}.")
+    tell = tell or (lambda *_: None)
+    seed = int(random_state) if isinstance(random_state, numbers.Integral) else seed_of(random_state) % 2**32
+    started = perf_counter()
+    source = read(X)
+    require_size(n_features_to_select, source.n_columns, method)
+    selector = make(method, n_features_to_select, alpha, error, parameters or {}, seed, n_jobs)
+    require_rows(selector, source.n_rows)
+    tell("ranking", 1, 0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "No feature passed")  # the sentence says so
+        selector.fit(X, y)
+    tell("ranking", 1, 1)
+    codes, classes = code_target(y, source.n_rows)
+    work = Work(
+        X, np.asarray(codes, dtype=np.intp), selector, method, n_features_to_select, seed, n_jobs, tell
+    )
+    assessment = resampled = None
+    unchecked = work.why_unchecked() if check else None
+    if check:
+        with warnings.catch_warnings():  # here and not in the threads, which share the filters
+            warnings.simplefilter("ignore", UserWarning)  # what there is to say, the fit to all rows has said
+            assessment = work.assess() if unchecked is None else None
+            resampled = work.resample()
+        if assessment is None and unchecked is None:
+            unchecked = "too few of the rows that it looked at are of common classes"
+    kept = work.keep(selector, None if assessment is None else assessment.curve.chosen)
+    names = list(source.names or (f"x{j}" for j in range(source.n_columns)))
+    class_names = [str(label) for label in classes.tolist()]
+    result = Findings(selector, method, names, class_names, kept, assessment, resampled)
+    counts = np.bincount(codes, minlength=len(classes)).tolist()
+    facts = {
+        "n_rows": source.n_rows,
+        "n_columns": source.n_columns,
+        "target": "",
+        "classes": [{"name": c, "count": n} for c, n in zip(class_names, counts, strict=True)],
+        "columns_left_out": [],
+        "decisions": [],
+        "names": names,
+    }
+    has_test = hasattr(selector, "relevant_")
+    about = {
+        "key": method,
+        "title": AUTO_TITLE if method == "auto" else METHODS[method][-1],
+        "parameters": _plain(selector.get_params(deep=False)),
+        "error": selector.error if has_test else None,
+        "alpha": selector.alpha if has_test else None,
+        "seconds": round(perf_counter() - started, 3),
+    }
+    ranking = result.rows()
+    about["order"] = order_of_ranking(ranking)
+    said = say(ranking, about, n_features_to_select, facts, assessment, unchecked)
+    return Selection(
+        selector,
+        ranking,
+        said.verdict,
+        said.whole,
+        said.notes,
+        about,
+        facts,
+        result.curve(),
+        result.check(),
+        result.stability(),
+        seed,
+    )
+
+
+def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as JSON can say them."""
+    plain = (str, int, float, bool, type(None))
+    return {key: value if isinstance(value, plain) else repr(value) for key, value in parameters.items()}

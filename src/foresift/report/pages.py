@@ -108,7 +108,7 @@ def _environment() -> jinja2.Environment:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("foresift"),
+        loader=jinja2.PackageLoader("foresift.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -183,6 +183,14 @@ def test_fresh_rows_are_not_learned_from():
 
 
 @needs_files
+def test_a_data_set_may_have_folds_of_its_own():
+    paper = read_paper("opitz")
+    jobs, _ = plan_paper(paper, paper.tables, FOLDER, only=["letter", "iris"], repeats=1)
+    folds = {(unit.dataset, unit.fold) for job in jobs for unit in job.units}
+    assert sorted(folds) == [("iris", k) for k in range(10)] + [("letter", k) for k in range(2)]
+
+
+@needs_files
 def test_votes_lie_half_way_and_cancer_is_complete():
     gunn = read_paper("rogers-gunn").datasets
     ((votes, about),) = load_data("Votes", gunn["Votes"], FOLDER, 1)

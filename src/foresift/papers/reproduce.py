@@ -213,7 +213,7 @@ def _plan_model(
         return plan_intervals(data, model.name, classifiers[""], **options)
     sizes = about.get("sizes", [])
     chosen = ("own", *(range(1, data.n_features + 1) if sizes == "all" else sizes))
-    cv = _fresh(about, trial) if "fresh" in about else _folds(protocol["cv"])
+    cv = _fresh(about, trial) if "fresh" in about else _folds(about.get("cv", protocol["cv"]))
     how = Protocol(cv=cv, repeats=repeats, sizes=chosen, random_state=trial)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class")

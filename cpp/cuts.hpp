@@ -121,8 +121,12 @@ private:
 
 template <class Case, class Score>
 void CutSearch<Case, Score>::binned(const Known<Case>& known, const Frame<Case>& frame, Cut& best) {
-    // More bins than rows leave few rows to sort, and none if every code has its own.
-    const auto wanted = std::clamp(kBinsPerRow * known.codes.size(), kLeastBins, kMostBins);
+    // More bins than rows leave few rows to sort, and none if every code has its own. Against a floor hardly any are
+    // left anyhow, and fewer bins do: their share falls about as rows per bin over sqrt(n).
+    const double root = std::sqrt(double(known.codes.size()));
+    const bool coarse = frame.floor > -std::numeric_limits<double>::infinity();
+    const auto n_wanted = coarse ? static_cast<std::size_t>(root * std::sqrt(root)) : kBinsPerRow * known.codes.size();
+    const auto wanted = std::clamp(n_wanted, kLeastBins, kMostBins);
     unsigned shift = 0;
     while ((std::size_t{known.high - known.low} >> shift) >= wanted) ++shift;
     const std::size_t n_bins = ((known.high - known.low) >> shift) + 1;

@@ -1,13 +1,14 @@
 // The best cut of a numeric column at one node.
 //
-// Two classes: rows are counted into coarse bins of codes; the score at every bin's edge is exact, and the
-// corner property of criterion.hpp bounds what any cut inside a bin, or inside several, could score. Only bins
-// whose bound beats the best edge are sorted and searched, so the answer is the exact best cut at the price of a
-// histogram.
+// Two classes: rows are counted into bins of codes; the score at every bin's edge is exact, and the corner property
+// of criterion.hpp bounds what any cut inside a bin, or inside several, could score. From coarse bins to fine ones,
+// only those whose bound beats the best edge are looked into, and in the end sorted, so the answer is the exact best
+// cut at the price of a histogram.
 // More classes: the rows are sorted by code and scanned, every row updating the two sums of the score.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -17,6 +18,7 @@
 
 #include "cases.hpp"
 #include "columns.hpp"
+#include "edges.hpp"
 
 namespace foresift {
 
@@ -77,7 +79,7 @@ public:
     const Score& score() const noexcept { return score_; }
 
 private:
-    static constexpr std::size_t kLeastBins = 16, kMostBins = 4096, kStretch = 8;
+    static constexpr std::size_t kLeastBins = 16, kMostBins = 8192, kBinsPerRow = 2, kStretch = 4, kFewColumns = 4;
 
     void offer(double score, std::uint32_t code, const Frame<Case>& frame, Cut& best) const noexcept {
         if (score > best.score + frame.tie || (score > best.score - frame.tie && code < best.code))
@@ -87,69 +89,12 @@ private:
         return double(left) >= frame.min_leaf && double(total - left) >= frame.min_leaf;
     }
 
-    // The two sides at the edges of bins of two classes, from the first to the last.
-    class EdgeWalk {
-    public:
-        EdgeWalk(const CutSearch& search, const Known<Case>& known, const Frame<Case>& frame, std::size_t n_bins)
-            : search_(search), frame_(frame), low_(known.low), n_bins_(n_bins), n0_(frame.totals.by_class[0]),
-              n1_(frame.totals.by_class[1]), l0_(frame.start.by_class[0]), l1_(frame.start.by_class[1]) {
-            look();
-            refused_ = score(sum0_ + sum1_, l0_ + l1_);
-        }
-
-        /// Moves the rows up to bin `next` to the left, and scores that cut unless it is the last edge. Returns the
-        /// most that a cut before it could score.
-        double move(Weight in0, Weight in1, std::size_t next, unsigned shift, Cut& best) {
-            double bound = refused_;
-            if (in0 + in1 == 0) return bound;
-            const auto& of = search_.score_;
-            const auto next0 = in0 > 0 ? of.term(Weight(l0_ + in0), Weight(n0_ - l0_ - in0)) : sum0_;
-            const auto next1 = in1 > 0 ? of.term(Weight(l1_ + in1), Weight(n1_ - l1_ - in1)) : sum1_;
-            if (in0 > 0 && in1 > 0)  // with one class only, the best is at an edge
-                bound = std::max({bound, score(next0 + sum1_, l0_ + in0 + l1_), score(sum0_ + next1, l0_ + l1_ + in1)});
-            l0_ += in0, l1_ += in1;
-            sum0_ = next0, sum1_ = next1;
-            const double edge = score(sum0_ + sum1_, l0_ + l1_);
-            if (next < n_bins_ && admissible(l0_ + l1_, frame_.totals.total, frame_)) {
-                search_.offer(edge, low_ + static_cast<std::uint32_t>(next << shift) - 1, frame_, best);
-                refused_ = -std::numeric_limits<double>::infinity();
-            } else {
-                refused_ = edge;
-                bound = std::max(bound, edge);
-            }
-            return bound;
-        }
-
-        /// Moves rows to the left up to an edge that has been scored already.
-        void jump(Weight in0, Weight in1) {
-            if (in0 + in1 == 0) return;
-            l0_ += in0, l1_ += in1;
-            look();
-            const bool scored = admissible(l0_ + l1_, frame_.totals.total, frame_);
-            refused_ = scored ? -std::numeric_limits<double>::infinity() : score(sum0_ + sum1_, l0_ + l1_);
-        }
-
-    private:
-        void look() {
-            sum0_ = search_.score_.term(l0_, Weight(n0_ - l0_));
-            sum1_ = search_.score_.term(l1_, Weight(n1_ - l1_));
-        }
-        double score(typename Score::Sum sum, Weight left) const {
-            return search_.score_.join(sum, left, Weight(frame_.totals.total - left));
-        }
-
-        const CutSearch& search_;
-        const Frame<Case>& frame_;
-        std::uint32_t low_;
-        std::size_t n_bins_;
-        Weight n0_, n1_, l0_, l1_;
-        typename Score::Sum sum0_, sum1_;
-        // An edge that may not be cut, because a side is too small, still bounds the cuts in the bins beside it.
-        double refused_;
-    };
-
     void binned(const Known<Case>& known, const Frame<Case>& frame, Cut& best);
-    void search_edges(const Known<Case>& known, const Frame<Case>& frame, unsigned shift, Cut& best);
+    static void stack(const std::vector<Weight>& bins, std::vector<Weight>& above);
+    bool tables_pay(const Tally<Weight>& totals);
+    template <class Terms>
+    void search_edges(const Terms& terms, const Known<Case>& known, const Frame<Case>& frame, unsigned shift,
+                      Cut& best);
     void search_inside(const Known<Case>& known, const Frame<Case>& frame, unsigned shift, Cut& best);
     void sorted(const Known<Case>& known, const Frame<Case>& frame, Cut& best);
     void draw_values(double low, double high, double last_below_high, std::span<const double> draws);
@@ -158,11 +103,15 @@ private:
 
     Score score_;
     std::uint32_t n_cuts_ = 0;
-    std::vector<Weight> bins_;        // class weights, two per bin
-    std::vector<double> bounds_;      // per bin: no cut inside scores more
-    std::vector<Weight> stretches_;   // the same as bins_ for several bins together
-    std::vector<double> stretch_bounds_;
-    std::vector<std::uint8_t> open_;  // per bin: 1 if it may hold the best cut
+    std::vector<Weight> bins_;                        // class weights, two per bin
+    std::array<std::vector<Weight>, 2> above_;        // the same of stretches of bins, and of stretches of these
+    std::vector<Bin<Weight>> tops_, middles_, open_;  // what may hold the best cut, level by level
+    static constexpr bool kTables = std::is_same_v<Score, EntropyScore<TableLog>>;
+    struct NoTables {};
+    std::conditional_t<kTables, TabledTerms, NoTables> tabled_;
+    std::array<Weight, 2> node_{};  // the class totals that came last, and how often without a break
+    std::size_t times_ = 0;
+    std::vector<std::uint8_t> is_open_;  // per bin
     ItemBuffers<Case> buffers_;
     Tally<Weight> left_;
     std::vector<std::uint32_t> drawn_codes_;
@@ -172,10 +121,12 @@ private:
 
 template <class Case, class Score>
 void CutSearch<Case, Score>::binned(const Known<Case>& known, const Frame<Case>& frame, Cut& best) {
-    // More bins cost more edges but leave fewer rows to sort. The share of rows left to sort falls about as rows
-    // per bin over sqrt(n), which puts the balance near n^(3/4) bins.
+    // More bins than rows leave few rows to sort, and none if every code has its own. Against a floor hardly any are
+    // left anyhow, and fewer bins do: their share falls about as rows per bin over sqrt(n).
     const double root = std::sqrt(double(known.codes.size()));
-    const auto wanted = std::clamp(static_cast<std::size_t>(root * std::sqrt(root)), kLeastBins, kMostBins);
+    const bool coarse = frame.floor > -std::numeric_limits<double>::infinity();
+    const auto n_wanted = coarse ? static_cast<std::size_t>(root * std::sqrt(root)) : kBinsPerRow * known.codes.size();
+    const auto wanted = std::clamp(n_wanted, kLeastBins, kMostBins);
     unsigned shift = 0;
     while ((std::size_t{known.high - known.low} >> shift) >= wanted) ++shift;
     const std::size_t n_bins = ((known.high - known.low) >> shift) + 1;
@@ -183,79 +134,136 @@ void CutSearch<Case, Score>::binned(const Known<Case>& known, const Frame<Case>&
     for (std::size_t i = 0; i < known.codes.size(); ++i)
         bins_[2 * std::size_t((known.codes[i] - known.low) >> shift) + known.members[i].of.cls()] +=
             known.members[i].of.weight();
-    search_edges(known, frame, shift, best);
-    if (shift > 0) search_inside(known, frame, shift, best);
+    stack(bins_, above_[0]);
+    stack(above_[0], above_[1]);
+    bool done = false;
+    if constexpr (kTables)
+        if ((done = tables_pay(frame.totals))) search_edges(tabled_, known, frame, shift, best);
+    if (!done) search_edges(PlainTerms<Weight, Score>(score_, frame.totals), known, frame, shift, best);
+    if (!open_.empty()) search_inside(known, frame, shift, best);
 }
 
-// Scores the edge after every bin, and in bounds_ the most that a cut inside the bin could score. What holds for a
-// bin holds for several taken together: stretches that cannot hold the best cut are passed over.
+// Columns of a node come one after the other: the first few do without tables.
 template <class Case, class Score>
-void CutSearch<Case, Score>::search_edges(const Known<Case>& known, const Frame<Case>& frame, unsigned shift,
-                                          Cut& best) {
-    const std::size_t n_bins = bins_.size() / 2;
-    bounds_.assign(n_bins, -std::numeric_limits<double>::infinity());
-    const bool one_by_one = n_bins < 3 * kStretch;
-    if (!one_by_one) {
-        const std::size_t n_stretches = (n_bins + kStretch - 1) / kStretch;
-        stretches_.resize(2 * n_stretches);
-        stretch_bounds_.resize(n_stretches);
-        EdgeWalk walk(*this, known, frame, n_bins);
-        for (std::size_t s = 0; s < n_stretches; ++s) {
-            const std::size_t end = std::min(n_bins, (s + 1) * kStretch);
-            Weight in0 = 0, in1 = 0;
-            for (std::size_t b = s * kStretch; b < end; ++b) in0 += bins_[2 * b], in1 += bins_[2 * b + 1];
-            stretches_[2 * s] = in0, stretches_[2 * s + 1] = in1;
-            stretch_bounds_[s] = walk.move(in0, in1, end, shift, best);
+bool CutSearch<Case, Score>::tables_pay(const Tally<Weight>& totals) {
+    const std::array<Weight, 2> node{totals.by_class[0], totals.by_class[1]};
+    times_ = node == node_ ? times_ + 1 : 1;
+    node_ = node;
+    if (times_ == kFewColumns) tabled_.make(score_, totals);
+    return times_ >= kFewColumns;
+}
+
+// Adds up stretches of bins.
+template <class Case, class Score>
+void CutSearch<Case, Score>::stack(const std::vector<Weight>& bins, std::vector<Weight>& above) {
+    const std::size_t n_bins = bins.size() / 2, n_full = n_bins / kStretch, n = (n_bins + kStretch - 1) / kStretch;
+    above.resize(2 * n);
+    const Weight* from = bins.data();
+    for (std::size_t s = 0; s < n_full; ++s, from += 2 * kStretch) {
+        Weight in[4] = {0, 0, 0, 0};  // two bins at a time: a vector instruction
+        for (std::size_t b = 0; b < kStretch / 2; ++b)
+            for (std::size_t k = 0; k < 4; ++k) in[k] += from[4 * b + k];
+        above[2 * s] = in[0] + in[2];
+        above[2 * s + 1] = in[1] + in[3];
+    }
+    if (n_full == n) return;
+    above[2 * n_full] = above[2 * n_full + 1] = 0;
+    for (std::size_t b = n_full * kStretch; b < n_bins; ++b, from += 2)
+        above[2 * n_full] += from[0], above[2 * n_full + 1] += from[1];
+}
+
+// Scores the edges of stretches of stretches, then of stretches inside those that may hold the best cut, then of
+// bins inside such stretches. Notes the bins inside which the best cut may be.
+template <class Case, class Score>
+template <class Terms>
+void CutSearch<Case, Score>::search_edges(const Terms& terms, const Known<Case>& known, const Frame<Case>& frame,
+                                          unsigned shift, Cut& best) {
+    const EdgeScan<Weight, Terms> edges(terms, frame.totals, frame.min_leaf);
+    const std::size_t n_bins = bins_.size() / 2, n_middle = above_[0].size() / 2, n_top = above_[1].size() / 2;
+    const auto bar = [&] { return std::max(best.score, frame.floor) - frame.tie; };
+    const auto keep_open = [&](std::vector<Bin<Weight>>& bins, std::size_t n) {
+        const double least = bar();
+        std::size_t kept = 0;
+        for (std::size_t k = 0; k < n; ++k) {
+            bins[kept] = bins[k];
+            kept += bins[k].bound > least;
+        }
+        return kept;
+    };
+    // Goes through some bins of a level; `width` of the lowest level make one.
+    const auto scan = [&](const std::vector<Weight>& weights, std::size_t width, std::size_t first, std::size_t last,
+                          std::array<Weight, 2> left, Bin<Weight>* out) {
+        edges.scan(std::span<const Weight>(weights), first, last, left, out, [&] { return best.score - frame.tie; },
+                   [&](double score, std::size_t b) {
+                       const std::size_t next = (b + 1) * width;
+                       offer(score, known.low + static_cast<std::uint32_t>(next << shift) - 1, frame, best);
+                   });
+    };
+    const std::array<Weight, 2> start{frame.start.by_class[0], frame.start.by_class[1]};
+    std::size_t n_open = 0;
+    middles_.resize(n_middle + kStretch);
+    if (n_middle > 3 * kStretch) {
+        tops_.resize(n_top);
+        scan(above_[1], kStretch * kStretch, 0, n_top, start, tops_.data());
+        const std::size_t n_open_tops = keep_open(tops_, n_top);
+        for (std::size_t k = 0; k < n_open_tops; ++k) {
+            const std::size_t first = tops_[k].number * kStretch, last = std::min(n_middle, first + kStretch);
+            scan(above_[0], kStretch, first, last, tops_[k].left, middles_.data() + n_open);
+            n_open += last - first;
+        }
+    } else {
+        scan(above_[0], kStretch, 0, n_middle, start, middles_.data());
+        n_open = n_middle;
+    }
+    n_open = keep_open(middles_, n_open);
+    open_.clear();
+    std::array<Bin<Weight>, kStretch> inside;
+    for (std::size_t k = 0; k < n_open; ++k) {
+        const std::size_t first = middles_[k].number * kStretch, last = std::min(n_bins, first + kStretch);
+        scan(bins_, 1, first, last, middles_[k].left, inside.data());
+        if (shift == 0) continue;
+        for (std::size_t i = 0; i < last - first; ++i) {
+            if (inside[i].bound <= bar()) continue;
+            // With one class only, the best is at an edge, if both may be cut.
+            const Weight in0 = bins_[2 * (first + i)], in1 = bins_[2 * (first + i) + 1];
+            const Weight left = inside[i].left[0] + inside[i].left[1];
+            const bool at_edges = (in0 == 0 || in1 == 0) && first + i + 1 < n_bins && edges.admissible(left) &&
+                                  edges.admissible(left + in0 + in1);
+            if (at_edges) continue;
+            open_.push_back(inside[i]);
         }
     }
-    EdgeWalk walk(*this, known, frame, n_bins);
-    for (std::size_t b = 0; b < n_bins;) {
-        const std::size_t s = b / kStretch, end = one_by_one ? n_bins : std::min(n_bins, (s + 1) * kStretch);
-        if (!one_by_one && stretch_bounds_[s] <= std::max(best.score, frame.floor) - frame.tie)
-            walk.jump(stretches_[2 * s], stretches_[2 * s + 1]), b = end;
-        else
-            for (; b < end; ++b) bounds_[b] = walk.move(bins_[2 * b], bins_[2 * b + 1], b + 1, shift, best);
-    }
+    std::erase_if(open_, [&](const Bin<Weight>& bin) { return bin.bound <= bar(); });
 }
 
 // Sorts and scans the rows of the bins whose bound beats everything so far.
 template <class Case, class Score>
 void CutSearch<Case, Score>::search_inside(const Known<Case>& known, const Frame<Case>& frame, unsigned shift,
                                            Cut& best) {
-    const double bar = std::max(best.score, frame.floor) - frame.tie;
-    const std::size_t n_bins = bounds_.size();
-    open_.resize(n_bins);
-    std::size_t n_open = 0;
-    for (std::size_t b = 0; b < n_bins; ++b) n_open += open_[b] = bounds_[b] > bar;
-    if (n_open == 0) return;
-
+    is_open_.assign(bins_.size() / 2, 0);
+    for (const auto& bin : open_) is_open_[bin.number] = 1;
     auto* const kept_items = buffers_.reserve(known.codes.size() + 1);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < known.codes.size(); ++i) {
         kept_items[kept] = {known.codes[i], known.members[i].of};
-        kept += open_[(known.codes[i] - known.low) >> shift];
+        kept += is_open_[(known.codes[i] - known.low) >> shift];
     }
     const auto items = buffers_.sort(kept, known.low, known.high);
 
-    Weight l0 = frame.start.by_class[0], l1 = frame.start.by_class[1];
     const auto& n = frame.totals;
     std::size_t i = 0;
-    for (std::size_t b = 0; i < kept; ++b) {
-        if (open_[b]) {
-            Weight left[2] = {l0, l1};
-            const std::uint32_t end = known.low + static_cast<std::uint32_t>((b + 1) << shift);
-            for (; i < kept && items[i].code < end; ++i) {
-                left[items[i].row.cls()] += items[i].row.weight();
-                const bool edge = i + 1 == kept || items[i + 1].code >= end;
-                const Weight n_left = left[0] + left[1];
-                if (edge || items[i + 1].code == items[i].code || !admissible(n_left, n.total, frame)) continue;
-                const auto sum = score_.term(left[0], Weight(n.by_class[0] - left[0])) +
-                                 score_.term(left[1], Weight(n.by_class[1] - left[1]));
-                offer(score_.join(sum, n_left, Weight(n.total - n_left)), items[i].code, frame, best);
-            }
+    for (const auto& bin : open_) {
+        auto left = bin.left;
+        const std::uint32_t end = known.low + static_cast<std::uint32_t>((bin.number + 1) << shift);
+        for (; i < kept && items[i].code < end; ++i) {
+            left[items[i].row.cls()] += items[i].row.weight();
+            const bool edge = i + 1 == kept || items[i + 1].code >= end;
+            const Weight n_left = left[0] + left[1];
+            if (edge || items[i + 1].code == items[i].code || !admissible(n_left, n.total, frame)) continue;
+            const auto sum = score_.term(left[0], Weight(n.by_class[0] - left[0])) +
+                             score_.term(left[1], Weight(n.by_class[1] - left[1]));
+            offer(score_.join(sum, n_left, Weight(n.total - n_left)), items[i].code, frame, best);
         }
-        l0 += bins_[2 * b];
-        l1 += bins_[2 * b + 1];
     }
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "sampler.hpp"
+#include "shared_trials.hpp"
 #include "splitter.hpp"
 #include "tree.hpp"
 
@@ -27,11 +28,12 @@ public:
     using Weight = typename Case::Weight;
 
     TreeGrower(std::span<const Column> columns, std::uint32_t n_classes, const GrowOptions& options, Score score,
-               const ColumnDraw& draw, std::span<const Twin> twins,
+               const ColumnDraw& draw, std::span<const Twin> twins, SharedTrials* shared,
                const std::function<bool()>& stop)
         : columns_(columns), n_classes_(n_classes), options_(options), order_(options.column_order),
           splitter_(score, options.split), draw_(draw),
-          max_features_(draw.max_features ? draw.max_features : options.max_features), twins_(twins), stop_(stop),
+          max_features_(draw.max_features ? draw.max_features : options.max_features), twins_(twins),
+          shared_(shared), stop_(stop),
           totals_(n_classes) {
         used_.assign(draw.allowed.begin(), draw.allowed.end());
         if (used_.empty()) {
@@ -109,6 +111,9 @@ private:
     void finish_deferred();
     void visit(Pending at);
     bool choose(Pending& at, const NodeRows<Case>& node, Split& chosen);
+    typename Splitter<Case, Score>::Outcome judge(const NodeRows<Case>& node, std::uint32_t feature, double floor,
+                                                  Bits& bits);
+    SharedTrials::Gain* shared_gains(const Pending& at);
     void try_permuted(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature, bool constant);
     void try_twins(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature);
     void move_rows(const NodeRows<Case>& node, const Twin& twin, Tally<Weight>& totals);
@@ -158,6 +163,7 @@ private:
     std::uint32_t max_features_;
     std::vector<std::uint32_t> used_;  // the columns that may be drawn
     std::span<const Twin> twins_;
+    SharedTrials* shared_;  // null: trees have nothing in common
     std::optional<FeatureSampler> sampler_;  // anew for every tree: its state is the tree's
     std::uint64_t tree_number_ = 0;
     const std::function<bool()>& stop_;
@@ -180,6 +186,8 @@ private:
     Split trial_, chosen_;
     std::int32_t shuffled_node_ = -1;  // whose rows with shuffled classes are in shuffled_
     std::vector<Member<Case>> shuffled_;
+    SharedTrials::Gain* known_gains_ = nullptr;  // at the node that is visited; null: it is the tree's own
+    std::vector<std::uint32_t> path_;
     std::vector<Tally<Weight>> twin_totals_;  // at that node, of each twin
     std::vector<Case> shuffled_cases_;
     Split permuted_trial_;
@@ -272,6 +280,7 @@ bool TreeGrower<Case, Score>::choose(Pending& at, const NodeRows<Case>& node, Sp
     const bool exact = by_ratio || options_.record_tried || !level_of_.empty();
     std::int32_t level = std::numeric_limits<std::int32_t>::max();
     candidates_.clear();
+    known_gains_ = shared_gains(at);
     bool tried_one = false;
     // Pure branches cannot be beaten, nor have they descendants that ask which columns are constant. Random cuts
     // share their stream with the draws of columns, which must stay as they are.
@@ -285,11 +294,8 @@ bool TreeGrower<Case, Score>::choose(Pending& at, const NodeRows<Case>& node, Sp
         using Outcome = typename Splitter<Case, Score>::Outcome;
         Outcome outcome = Outcome::constant;
         if (!sampler_->is_constant(*place)) {
-            poll(node.members.size() + 64);
-            const double floor = exact ? 0.0 : chosen.gain;
-            outcome = splitter_.best(columns_[feature], codes_[feature], node, floor, bits, trial_);
+            outcome = judge(node, feature, exact ? 0.0 : chosen.gain, bits);
             if (outcome == Outcome::constant) sampler_->mark_constant(*place);
-            last_tried_ = feature;
         }
         tried_one |= outcome != Outcome::constant;
         trial_.feature = feature;
@@ -312,6 +318,10 @@ bool TreeGrower<Case, Score>::choose(Pending& at, const NodeRows<Case>& node, Sp
             std::swap(chosen, trial_);
     }
     if (by_ratio) pick_by_ratio(node, chosen);
+    if (known_gains_ && chosen.found()) {  // its gain may be all that is known of it
+        splitter_.best(columns_[chosen.feature], codes_[chosen.feature], node, 0.0, bits, chosen);
+        last_tried_ = chosen.feature;
+    }
     if (!level_of_.empty() && chosen.found()) at.depth = level;
     return chosen.found();
 }
@@ -377,3 +387,4 @@ double TreeGrower<Case, Score>::split_information(const Split& split, const Node
 
 #include "growing_chance.hpp"
 #include "growing_divide.hpp"
+#include "growing_shared.hpp"

@@ -69,12 +69,18 @@ void TreeGrower<Case, Score>::try_twins(const Pending& at, const NodeRows<Case>&
             out_.permuted.push_back(std::numeric_limits<double>::quiet_NaN());
             continue;
         }
-        poll(n + 64);
         const NodeRows<Case> rows{std::span(shuffled_).subspan(begin, n), twin_totals_[t]};
         begin += n;
+        auto* const known = known_gains_ ? &shared_->of(known_gains_, feature)[1 + t] : nullptr;
+        if (known && !std::isnan(*known)) {
+            out_.permuted.push_back(*known);
+            continue;
+        }
+        poll(n + 64);
         using Outcome = typename Splitter<Case, Score>::Outcome;
         const auto outcome = splitter_.best(columns_[feature], codes_[feature], rows, 0.0, bits, permuted_trial_);
         out_.permuted.push_back(outcome == Outcome::found ? permuted_trial_.gain : 0.0);
+        if (known) known->store(out_.permuted.back(), std::memory_order_relaxed);
     }
     last_tried_ = static_cast<std::uint32_t>(columns_.size());  // the splitter holds other rows' codes now
 }

@@ -84,6 +84,10 @@ Grower::Grower(std::span<const Column> columns, std::span<const std::int32_t> ta
         for (std::uint32_t row = 0; row < weights.size(); ++row)
             if (weights[row] > 0) heavy_.push_back(row);
     for (std::uint32_t t = 0; t < options.n_twins; ++t) twins_.push_back({twin_rows(t), twin_ratios(t)});
+    // Every tree has the same root, and what a column gains there is not left to chance.
+    const bool plain = options.split.n_thresholds == 0 && options.split.criterion != Criterion::gain_ratio;
+    if (options.n_twins > 0 && options.draw == Draw::all && plain && options.level_columns.empty())
+        shared_ = std::make_unique<SharedTrials>(columns.size(), options.n_twins);
     double largest = 1;
     bool whole = true;
     for (const double w : weights) {
@@ -105,7 +109,7 @@ Grower::Grower(std::span<const Column> columns, std::span<const std::int32_t> ta
 template <class Case, class Score>
 void Grower::grow_with(Score score, std::span<const std::uint64_t> trees, const ColumnDraw& draw,
                        const std::function<bool()>& stop, const Take& take) const {
-    TreeGrower<Case, Score> grower(columns_, n_classes_, options_, score, draw, twins_, stop);
+    TreeGrower<Case, Score> grower(columns_, n_classes_, options_, score, draw, twins_, shared_.get(), stop);
     for (const auto tree : trees) {
         const auto times = drawn_rows(tree);
         Tree grown = grower.grow(tree, times, target_, weights_);

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
 #include "columns.hpp"
+#include "shared_trials.hpp"
 #include "splitter.hpp"
 
 namespace foresift {
@@ -145,6 +147,7 @@ private:
     std::vector<std::uint32_t> heavy_;  // the rows of positive weight; empty: all of them
     GrowOptions options_;
     std::vector<Twin> twins_;
+    std::unique_ptr<SharedTrials> shared_;  // what trees have found that others may ask for
     std::vector<double> of_whole_;  // x log2 x, or for Gini 1/x; empty: weights are not whole numbers, or too large
 };
 

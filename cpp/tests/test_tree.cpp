@@ -382,6 +382,32 @@ void twins() {
         assert(tree.tried[k].node == 0 && tree.permuted[3 * k + 2] == other.tried[k].gain);
 }
 
+// What trees have in common is found once; each is as it is alone.
+void trees_share_trials() {
+    const auto data = make_data(400, 6, 12);
+    std::vector<double> weights(400);
+    for (std::size_t i = 0; i < 400; ++i) weights[i] = 0.5 + double(i % 7);
+    GrowOptions options;
+    options.record_tried = true;
+    options.max_features = 3;
+    options.n_twins = 4;
+    options.twins_per_tree = 2;
+    options.max_depth = 5;
+    options.seed = 5;
+    const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+    for (const auto& w : {std::vector<double>{}, weights}) {
+        std::vector<std::uint64_t> numbers(20);
+        std::iota(numbers.begin(), numbers.end(), 0U);
+        const auto together = Grower(data.columns, data.target, 3, w, options).grow(numbers, {}, {});
+        for (const auto k : numbers) {
+            const auto alone = Grower(data.columns, data.target, 3, w, options).grow(std::vector{k}, {}, {});
+            assert(equal(together[k], alone[0]));
+            assert(std::equal(together[k].permuted.begin(), together[k].permuted.end(), alone[0].permuted.begin(),
+                              alone[0].permuted.end(), same));
+        }
+    }
+}
+
 // With weights that vary within classes, values bring them along: at the root, as if the table were so weighted.
 void weighted_twins() {
     const auto data = make_data(120, 4, 13);
@@ -435,6 +461,7 @@ void draws_by_order() {
 int main() {
     by_hand();
     twins();
+    trees_share_trials();
     weighted_twins();
     draws_by_order();
     sizes_add_up();

@@ -42,9 +42,10 @@ def best_contrasts(
         of_class = [weights[(target == c) & (weights > 0)] for c in range(table.n_classes)]
         if any(len(some) and some.min() < some.max() for some in of_class):
             return np.full((len(columns), 1 + n_twins), np.nan)
-    scores = trend_scores(table, weights, columns, n_twins, twin_rows)
+    cuts = _cuts(table, columns, _counted(table, weights))
+    scores = trend_scores(table, weights, columns, n_twins, twin_rows, cuts)
     if pairs:
-        crossed = crossed_scores(table, weights, columns, n_twins, twin_rows, seed)
+        crossed = crossed_scores(table, weights, columns, n_twins, twin_rows, seed, cuts)
         scores = np.fmax(scores, crossed - MARGIN)
     return scores
 
@@ -55,6 +56,7 @@ def trend_scores(
     columns: NDArray[np.uint32],
     n_twins: int,
     twin_rows: Callable[[int], NDArray[np.uint32]],
+    cuts: list[int | None] | None = None,
 ) -> NDArray[np.float64]:
     """How far the mean rank of a class lies from that of all rows, for each column and each of its twins.
 
@@ -75,8 +77,9 @@ def trend_scores(
         As in `crossed_scores`.
     """
     scores = np.full((len(columns), 1 + n_twins), np.nan)
-    counted = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights > 0)
-    cuts = [_cut(table, column, counted) for column in columns.tolist()]
+    counted = _counted(table, weights)
+    if cuts is None:
+        cuts = _cuts(table, columns, counted)
     target = np.asarray(table.target)
     classes = _contrasts(target[counted], table.n_classes)
     lot = max(1, CELLS // max(1, len(counted) * len(classes)))
@@ -88,15 +91,21 @@ def trend_scores(
         for k, (source, c) in enumerate((source, c) for source in sources for c in classes):
             inside[source, k] = target[counted] == c
         inside = inside[counted]
+        n_inside = inside.sum(axis=0)
         for k, column in enumerate(columns.tolist()):
             if cuts[k] is not None:
-                z = _trends(table, column, cuts[k], counted, inside).reshape(len(numbers), -1)
+                z = _trends(table, column, cuts[k], counted, inside, n_inside).reshape(len(numbers), -1)
                 scores[k, numbers] = _among(z.max(axis=1), len(classes))
     return scores
 
 
 def _trends(
-    table: Table, column: int, cut: int | None, rows: NDArray[np.intp], inside: NDArray[np.float64]
+    table: Table,
+    column: int,
+    cut: int | None,
+    rows: NDArray[np.intp],
+    inside: NDArray[np.float64],
+    n_inside: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Absolute deviation of the sum of ranks in each set of rows, in standard deviations."""
     codes = np.asarray(table.store.codes(column))[rows]
@@ -111,7 +120,6 @@ def _trends(
     mean = float(ranks @ counts) / float(known.sum())
     square = float((ranks[:n_values] - mean) ** 2 @ counts[:n_values])
     sums = ranks[codes] @ inside
-    n_inside = inside.sum(axis=0)
     sums = sums - mean * (known @ inside if counts[n_values] else n_inside)
     share = n_inside / n_rows
     return np.asarray(np.abs(sums) / np.sqrt(square * share * (1 - share) * n_rows / (n_rows - 1)))
@@ -124,6 +132,7 @@ def crossed_scores(
     n_twins: int,
     twin_rows: Callable[[int], NDArray[np.uint32]],
     seed: int,
+    cuts: list[int | None] | None = None,
 ) -> NDArray[np.float64]:
     """How much each column, and each of its twins, tells about the classes together with the best partner.
 
@@ -152,6 +161,8 @@ def crossed_scores(
         For the number of a twin, the row whose values each row has.
     seed : int
         Draws rows, if there are more than `MOST_ROWS`.
+    cuts : list or None
+        Where each of the columns is cut, as `_cut` finds it; None finds it anew.
 
     Returns
     -------
@@ -162,24 +173,36 @@ def crossed_scores(
     scores = np.full((len(columns), 1 + n_twins), np.nan)
     if len(columns) > MOST_COLUMNS:
         return scores
-    counted = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights > 0)
-    cuts = [_cut(table, column, counted) for column in columns.tolist()]
+    counted = _counted(table, weights)
+    if cuts is None:
+        cuts = _cuts(table, columns, counted)
     usable = [k for k, cut in enumerate(cuts) if cut is not None]
     if len(usable) < 2:
         return scores
     if len(counted) > MOST_ROWS:
         rng = np.random.default_rng([seed, 2])
         counted = np.sort(rng.choice(counted, MOST_ROWS, replace=False))
-
-    def signs(rows: NDArray[Any]) -> NDArray[np.float32]:
-        return np.array([_signs(table, int(columns[k]), cuts[k], rows) for k in usable])
-
-    partners = signs(counted)
-    target = np.asarray(table.target)[counted]
-    for t in range(1 + n_twins):
-        own = partners if t == 0 else signs(twin_rows(t - 1)[counted])
-        scores[usable, t] = _best(own, partners, target, table.n_classes)
+    target = np.asarray(table.target)
+    counted = counted[np.argsort(target[counted], kind="stable")]  # class after class; see _best
+    partners = None
+    lot = max(1, 4 * CELLS // (len(usable) * len(counted)))
+    for begin in range(0, 1 + n_twins, lot):
+        numbers = range(begin, min(begin + lot, 1 + n_twins))
+        rows = np.concatenate([counted if t == 0 else twin_rows(t - 1)[counted] for t in numbers])
+        ups = np.array([_ups(table, int(columns[k]), cuts[k], rows) for k in usable])
+        for t, up in zip(numbers, np.split(ups, len(numbers), axis=1), strict=True):
+            own = _Signs(up)
+            partners = own if partners is None else partners
+            scores[usable, t] = _best(own, partners, target[counted], table.n_classes)
     return scores
+
+
+def _counted(table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.intp]:
+    return np.arange(table.n_rows) if weights is None else np.flatnonzero(weights > 0)
+
+
+def _cuts(table: Table, columns: NDArray[np.uint32], rows: NDArray[np.intp]) -> list[int | None]:
+    return [_cut(table, column, rows) for column in columns.tolist()]
 
 
 def _cut(table: Table, column: int, rows: NDArray[np.intp]) -> int | None:
@@ -198,53 +221,90 @@ def _cut(table: Table, column: int, rows: NDArray[np.intp]) -> int | None:
     return cut if smaller >= max(1, LEAST_SHARE * len(rows)) else None
 
 
-def _signs(table: Table, column: int, cut: int | None, rows: NDArray[Any]) -> NDArray[np.float32]:
-    """Above the cut, or in the category, or not: 1 or -1 less their mean, in whole steps; 0 if missing."""
+def _ups(table: Table, column: int, cut: int | None, rows: NDArray[Any]) -> NDArray[np.int8]:
+    """1 above the cut, or in the category, -1 elsewhere, 0 if missing."""
     codes = np.asarray(table.store.codes(column))[rows]
-    up = codes == cut if table.store.is_nominal(column) else codes > cut
-    known = codes != table.store.n_values(column)
-    mean = (2 * int(np.count_nonzero(up & known)) / max(1, int(np.count_nonzero(known))) - 1) * _STEPS
-    return np.where(known, np.where(up, _STEPS, -_STEPS) - round(mean), 0).astype(np.float32)
+    up = (codes == cut if table.store.is_nominal(column) else codes > cut).view(np.int8)
+    up = up + up - np.int8(1)
+    if table.store.has_missing(column):
+        up[codes == table.store.n_values(column)] = 0
+    return up
 
 
-def _best(
-    own: NDArray[np.float32], partners: NDArray[np.float32], target: NDArray[np.int32], n_classes: int
-) -> NDArray[np.float64]:
-    """Score of each row of `own` with the best of all partners but the one of the same number."""
-    n_columns, n_rows = own.shape
+class _Signs:
+    """Signs less their mean over the known rows, in whole steps of `_STEPS` to 1; a row per column."""
+
+    def __init__(self, up: NDArray[np.int8]) -> None:
+        self.n_rows = up.shape[1]
+        n_known = np.count_nonzero(up, axis=1)
+        self.complete = bool((n_known == self.n_rows).all())
+        n_up = (up.sum(axis=1, dtype=np.int64) + n_known) // 2
+        self.mean = np.round((2 * n_up / np.maximum(1, n_known) - 1) * _STEPS)
+        self.values = up * np.float32(_STEPS)
+        self.values -= self.mean[:, np.newaxis].astype(np.float32)
+        if not self.complete:
+            self.values[up == 0] = 0
+        self.sums = self.values.sum(axis=1, dtype=np.float64)
+        if self.complete:  # v^2 = level - 2 mean v, since v is _STEPS - mean or -_STEPS - mean
+            self.level = _STEPS**2 - self.mean**2
+            self.squares = self.n_rows * self.level - 2 * self.mean * self.sums
+        else:
+            self.squares = np.einsum("ij,ij->i", self.values, self.values, dtype=np.float64)
+
+
+def _best(own: _Signs, partners: _Signs, target: NDArray[np.int32], n_classes: int) -> NDArray[np.float64]:
+    """Score of each row of `own` with the best of all partners but the one of the same number.
+
+    The target is sorted, so that classes are slices: their products add up to that of all rows.
+    """
+    n_columns, n_rows = own.values.shape
     classes = _contrasts(target, n_classes)
     if not classes:
         return np.full(n_columns, np.nan)
     most = np.zeros(n_columns)
-    shares = [float(np.count_nonzero(target == c)) / n_rows for c in classes]
-    squares = partners.astype(np.float64) ** 2
-    for begin in range(0, n_columns, _BLOCK):
-        block = own[begin : begin + _BLOCK]
-        total = (block @ partners.T).astype(np.float64)
-        variances = _variances(block.astype(np.float64) ** 2, squares, total)
+    edges = np.searchsorted(target, np.arange(n_classes + 1))
+    present = [c for c in range(n_classes) if edges[c] < edges[c + 1]]
+    step = max(1, 2 * _BLOCK // len(present))
+    for begin in range(0, n_columns, step):
+        block = slice(begin, begin + step)
+        parts = {}
+        for c in present:
+            rows = slice(edges[c], edges[c + 1])
+            parts[c] = own.values[block, rows] @ partners.values[:, rows].T
+        total = np.zeros((len(most[block]), n_columns))
+        for part in parts.values():
+            total += part
+        variances = _variances(own, partners, block, total)
         # No column is its own partner.
-        variances[np.arange(len(block)), np.arange(len(block)) + begin] = np.inf
-        for c, share in zip(classes, shares, strict=True):
-            sums = ((block * (target == c)) @ partners.T) - share * total
+        variances[np.arange(len(total)), np.arange(len(total)) + begin] = np.inf
+        for c in classes:
+            share = float(edges[c + 1] - edges[c]) / n_rows
+            sums = parts[c] - share * total
             sums *= sums
             sums /= variances
             z = np.sqrt(sums.max(axis=1) / (share * (1 - share) * n_rows / (n_rows - 1)))
-            most[begin : begin + _BLOCK] = np.maximum(most[begin : begin + _BLOCK], z)
+            most[block] = np.maximum(most[block], z)
     return _among(most, (n_columns - 1) * len(classes))
 
 
 def _variances(
-    own: NDArray[np.float64], partners: NDArray[np.float64], total: NDArray[np.float64]
+    own: _Signs, partners: _Signs, block: slice, total: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Sum of squared deviations of each product s * t, from the squares of both and the sums of s * t.
+    """Sum of squared deviations of each product s * t of a block of columns, from the sums `total` of s * t.
 
     Nothing below what it would be if s and t were independent: near duplicates have products that vary in a
     few rows only, whose sums are far from normal.
     """
-    n_rows = own.shape[1]
-    variances = own @ partners.T
+    n_rows = own.n_rows
+    if own.complete and partners.complete:  # products of squares are sums of products that are known
+        of_own, of_partners = -2 * own.mean[block], -2 * partners.mean
+        variances = np.outer(of_own, of_partners) * total
+        variances += np.outer(own.level[block], partners.squares)
+        variances += np.outer(of_own * own.sums[block], partners.level)
+    else:
+        variances = (own.values[block].astype(np.float64) ** 2) @ (partners.values.astype(np.float64) ** 2).T
     variances -= total * total / n_rows
-    return np.maximum(variances, np.outer(own.sum(axis=1) / n_rows, partners.sum(axis=1)), out=variances)
+    return np.maximum(variances, np.outer(own.squares[block] / n_rows, partners.squares), out=variances)
 
 
 def _contrasts(target: NDArray[np.int32], n_classes: int) -> list[int]:

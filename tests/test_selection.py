@@ -227,8 +227,8 @@ def test_intervals_hold_what_they_say():
 def test_plans_are_bounded(n_rows, n_columns):
     plan = plan_for(n_rows, n_columns)
     assert plan.n_rows <= n_rows
-    lots = plan.lots(by_curve=True)
-    rankings = sum(plan.n_folds - len(lot) for lot in lots) / plan.n_folds  # in units of one of all these rows
+    n_ranked = [plan.n_folds - len(lot) for lot in plan.lots(by_curve=True)]  # folds, each time
+    rankings = sum(n_ranked) / plan.n_folds
     assert plan.n_rows * n_columns * rankings * plan.tree_share <= 5e6 or plan.tree_share == 0.2
     n_samples, size = samples_for(n_rows, n_columns)
     assert n_samples % 2 == 0

@@ -315,25 +315,21 @@ class _Folds:
 
     def ranked(self, lot: tuple[int, ...], tell: Callable[[], object]) -> _Ranked:
         """Rank without a lot of folds, and score the best of every size on each of them."""
-        train, tests = self.split(lot)
-        fitted = self.fitted(train)
+        fitted = self.fitted(self.rows.take(self.outside(lot)))  # a copy that is gone before forests grow
         order = order_of(fitted)
-        scores = [self.model(order[:size], train, tests) for size in sizes_for(len(order))]
+        scores = [self.model(order[:size], lot) for size in sizes_for(len(order))]
         tell()
         return _Ranked(fitted if len(lot) == 1 else None, np.array(scores).T)
 
     def kept(self, fold: int, fitted: Any, size: int | None) -> tuple[float, int, float]:
         """Score of the columns that the selection keeps, how many they are, and the score of none."""
-        train, tests = self.split((fold,))
         columns = self.keep(fitted, size)
-        (score,), (none,) = (self.model(some, train, tests) for some in (columns, columns[:0]))
+        (score,), (none,) = (self.model(some, (fold,)) for some in (columns, columns[:0]))
         return score, len(columns), none
 
-    def split(self, lot: tuple[int, ...]) -> tuple[Rows, list[Rows]]:
-        """Rows of the other folds, and of each in the lot."""
-        others = [part for i, part in enumerate(self.parts) if i not in lot]
-        train = self.rows.take(np.sort(np.concatenate(others)))
-        return train, [self.rows.take(self.parts[i]) for i in lot]
+    def outside(self, lot: tuple[int, ...]) -> NDArray[np.intp]:
+        """Rows of the other folds."""
+        return np.sort(np.concatenate([part for i, part in enumerate(self.parts) if i not in lot]))
 
     def fitted(self, rows: Rows) -> Any:
         selector = clone(self.selector)
@@ -341,23 +337,29 @@ class _Folds:
             selector.set_params(categorical_features=rows.nominal)
         return selector.fit(rows.X, rows.y)
 
-    def model(self, columns: NDArray[np.intp], train: Rows, tests: list[Rows]) -> list[float]:
-        """Scores of a forest of these columns; without any, of the commonest class."""
+    def model(self, columns: NDArray[np.intp], lot: tuple[int, ...]) -> list[float]:
+        """Scores on each fold of a lot, of a forest that knows the others and these columns.
+
+        Without any column, of the commonest class.
+        """
+        X, y, nominal = self.rows.X, self.rows.y, self.rows.nominal
+        train, tests = self.outside(lot), [self.parts[i] for i in lot]
         if not len(columns):
-            commonest = np.bincount(train.y).argmax()
+            commonest = np.bincount(y[train]).argmax()
             return [
-                0.5 if self.metric == "ROC AUC" else float((test.y == commonest).mean()) for test in tests
+                0.5 if self.metric == "ROC AUC" else float((y[test] == commonest).mean()) for test in tests
             ]
+        columns = np.sort(columns)  # equal sets of columns make equal forests
         forest = SiftForestClassifier(
             N_TREES,
             min_samples_leaf=LEAST_IN_A_LEAF,
             max_features="sqrt",
-            categorical_features=train.nominal[np.sort(columns)] if train.nominal.any() else None,
+            categorical_features=nominal[columns] if nominal.any() else None,
             random_state=self.seed,
             n_jobs=1,
         )
-        forest.fit(_of(train, columns), train.y)
-        return [self.score(forest, _of(test, columns), test.y) for test in tests]
+        forest.fit(X[np.ix_(train, columns)], y[train])
+        return [self.score(forest, X[np.ix_(test, columns)], y[test]) for test in tests]
 
     def score(self, forest: SiftForestClassifier, X: NDArray[Any], y: NDArray[np.intp]) -> float:
         if self.metric == "accuracy":
@@ -365,8 +367,3 @@ class _Folds:
         shares = forest.predict_proba(X)
         shares = shares[:, 1] if shares.shape[1] == 2 else shares
         return float(roc_auc_score(y, shares, multi_class="ovr", average="weighted"))
-
-
-def _of(rows: Rows, columns: NDArray[np.intp]) -> NDArray[Any]:
-    """Numbers of some columns in their own order, so that equal sets of columns make equal forests."""
-    return rows.X if len(columns) == rows.X.shape[1] else rows.X[:, np.sort(columns)]

@@ -16,8 +16,7 @@ MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", 
 PADDED = re.compile(r"0\d{2,}")  # a code, such as a postal one; 01 to 12 may well be months
 _PADDED_CELL = re.compile(r"\n[ \t]*0\d{2,}[ \t]*(?=\n)")  # of cells between ends of lines
 _GROUPED = re.compile(r"[+-]?(0|[1-9]\d{0,2}(\.\d{3})?)")  # no thousands in 0.123
-CELLS = 2**16  # that are held as text at a time: 5 MB or so
-LEAST_ROWS = 8  # at a time, however many columns: fewer take long
+CELLS = 2**18  # that are held as text at a time: 20 MB or so
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +135,7 @@ def gather(
 
 
 def _fill(rows: Iterator[list[str]], cells: dict[int, _Cells], n_columns: int) -> None:
-    at_once = max(LEAST_ROWS, CELLS // max(1, n_columns))
+    at_once = max(1, CELLS // max(1, n_columns))
     while some := list(islice(rows, at_once)):
         turned = list(zip(*some, strict=True))
         for j, column in cells.items():

@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold
 
 from foresift import InfoGainSelector, RelevanceSelector, Selection, SiftForestClassifier, select
-from foresift.selection.assess import LEAST_IN_A_LEAF, Assessment, Check, order_of, plan_for
+from foresift.selection.assess import LEAST_IN_A_LEAF, Assessment, Check, Rows, assess, order_of, plan_for
 from foresift.selection.resample import _two_parts, resample, samples_for
 from foresift.selection.sentences import say
 from foresift.stats import Estimate
@@ -130,6 +130,47 @@ def test_the_check_is_a_plain_loop():
     assert found.check["difference"]["low"] == pytest.approx(d.mean() - half)
 
 
+def test_sizes_are_chosen_by_folds_inside_of_folds():
+    """A plain loop: without a fold, a ranking for each of the others chooses the size."""
+    X, y = table(90)
+    X = X.drop(columns="word").to_numpy()
+    codes = (y == "lo").astype(int)
+    parts = [test for _, test in StratifiedKFold(5, shuffle=True, random_state=5).split(X, codes)]
+    plan, sizes = plan_for(*X.shape), np.arange(1, 8)
+
+    def rank(train):
+        return np.argsort(InfoGainSelector(2).fit(X[train], codes[train]).ranking_, kind="stable")
+
+    def score(columns, train, test):
+        columns = np.sort(columns)
+        forest = SiftForestClassifier(
+            N_TREES, min_samples_leaf=LEAST_IN_A_LEAF, max_features="sqrt", random_state=5
+        )
+        forest.fit(X[train][:, columns], codes[train])
+        return accuracy_score(codes[test], forest.predict(X[test][:, columns]))
+
+    def others(*left_out):
+        return np.sort(np.concatenate([part for i, part in enumerate(parts) if i not in left_out]))
+
+    kept, n_kept = [], []
+    for i, test in enumerate(parts):
+        curves = [
+            [score(rank(others(i, j))[:size], others(i, j), parts[j]) for size in sizes]
+            for j in range(5)
+            if j != i
+        ]
+        size = choose_size(SizeCurve(sizes, np.array(curves), 0))
+        kept.append(score(rank(others(i))[:size], others(i), test))
+        n_kept.append(size)
+    rows = Rows(X, codes, np.zeros(7, dtype=bool))
+    found = assess(
+        rows, InfoGainSelector(2), lambda s, size: order_of(s)[:size], plan, by_curve=True, seed=5, n_jobs=2
+    )
+    assert found.n_kept.tolist() == n_kept
+    assert len(set(n_kept)) > 1
+    assert found.check.kept.value == pytest.approx(np.mean(kept))
+
+
 def test_selection_outside_the_folds_would_be_seen():
     """The best 5 of 1,500 columns of noise tell their own rows apart, and others not at all."""
     rng = np.random.default_rng(3)
@@ -186,7 +227,8 @@ def test_intervals_hold_what_they_say():
 def test_plans_are_bounded(n_rows, n_columns):
     plan = plan_for(n_rows, n_columns)
     assert plan.n_rows <= n_rows
-    rankings = (plan.n_folds - 1) * plan.n_inner  # in units of one of all these rows
+    n_ranked = [plan.n_folds - len(lot) for lot in plan.lots(by_curve=True)]  # folds, each time
+    rankings = sum(n_ranked) / plan.n_folds
     assert plan.n_rows * n_columns * rankings * plan.tree_share <= 5e6 or plan.tree_share == 0.2
     n_samples, size = samples_for(n_rows, n_columns)
     assert n_samples % 2 == 0
@@ -336,10 +378,10 @@ def test_progress_is_told():
     select(X, y, random_state=0, n_jobs=1, parameters=FAST, tell=lambda *args: told.append(args))
     assert [args for args in told if args[2] == 0] == [
         ("ranking", 1, 0),
-        ("checking", 5, 0),
+        ("checking", 15, 0),
         ("repeating", 20, 0),
     ]
-    assert told.count(("checking", 5, 1)) == 5
+    assert told.count(("checking", 15, 1)) == 15
     assert told.count(("repeating", 20, 1)) == 20
 
 

@@ -172,7 +172,7 @@ def _read_mapping(X: Mapping[Any, Any], estimator: Any) -> Source:
     labels = list(X)
     if not all(isinstance(label, str) for label in labels):
         raise TypeError("The keys of X, a mapping of columns, must be strings: the column names.")
-    columns = [nw.from_native(X[label], allow_series=True, pass_through=True) for label in labels]
+    columns = [_opened(X[label]) for label in labels]
     for j, column in enumerate(columns):
         if isinstance(column, nw.Series):
             continue
@@ -198,6 +198,12 @@ def _read_mapping(X: Mapping[Any, Any], estimator: Any) -> Source:
                 yield _block_of_column(j, column, False, label)
 
     return Source(n_rows, len(labels), labels, blocks)
+
+
+def _opened(column: Any) -> Any:
+    """Let narwhals look at a column, but not at an array: of ten thousand columns that takes a while."""
+    array = isinstance(column, np.ndarray)
+    return column if array else nw.from_native(column, allow_series=True, pass_through=True)
 
 
 def _require_shape(shape: tuple[int, int], estimator: Any) -> None:

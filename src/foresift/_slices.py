@@ -35,6 +35,8 @@ def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
 
 
 def _rows_of_column(column: Any, rows: NDArray[np.intp]) -> Any:
+    if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
+        return column[rows]
     series = nw.from_native(column, pass_through=True, series_only=True)
     if isinstance(series, nw.Series):
         taken = series[rows]

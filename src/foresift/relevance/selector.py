@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from foresift._sklearn import Interval, Progress, RealNotInt, StrOptions, seed_of, track
 from foresift.ranking import RankingSelector
@@ -330,7 +331,10 @@ class RelevanceSelector(RankingSelector):
             tried = order[(sums.weight[order, 1:] > 0).sum(axis=1) >= _LEAST_TWINS]
             z[tried] = standardized(means[tried], kinds_of(table, weights)[tried])
             rows = twin_rows(table, weights, seed)
-            others = best_contrasts(table, weights, tried, n_twins, rows, seed, pairs=self.interactions)
+            with threadpool_limits(
+                1, user_api="blas"
+            ):  # more of them wait for each other longer than they work
+                others = best_contrasts(table, weights, tried, n_twins, rows, seed, pairs=self.interactions)
             greatest = np.where(np.isnan(z[tried]), np.nan, np.fmax(unskewed(z[tried]), others))
             z[tried] = evened(greatest, ~np.isnan(others[:, 0]))
         return z[first], means[first]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,11 +32,11 @@ __all__ = [
 # What a table may cost, in cells (rows times columns) that a ranking looks at; a million take about 5 s.
 MOST_CELLS = 250_000  # of the rows that are used; of more, some are drawn
 LEAST_ROWS = 500  # that are used however many columns there are
-FIVE_FOLDS = 250_000  # cells up to which there are five folds, and three inside each; beyond, three and two
+FIVE_FOLDS = 250_000  # cells up to which there are five folds; beyond, three
 FULL_TREES = 500_000  # cells up to which the ranking has all its trees in the folds
 N_TREES = 50  # of the forests that are scored
 LEAST_IN_A_LEAF = 3  # rows; trees of few columns grown to the end learn the noise of their leaves
-LEAST_OF_A_CLASS = 6  # rows; rarer classes cannot be in all folds of folds
+LEAST_OF_A_CLASS = 6  # rows; rarer classes cannot be in every fold and beside any two of them
 LEAST = 20  # rows
 LOPSIDED = 0.8  # share of the largest class above which accuracy says little
 
@@ -48,16 +49,26 @@ class Plan:
     ----------
     n_rows : int
         Rows that are used, at most.
-    n_folds, n_inner : int
-        Folds, and folds inside each to choose the size.
+    n_folds : int
+        Folds.
     tree_share : float
         Share of the trees of a ranking that is grown in the folds.
     """
 
     n_rows: int
     n_folds: int
-    n_inner: int
     tree_share: float
+
+    def lots(self, *, by_curve: bool) -> list[tuple[int, ...]]:
+        """Folds that are left out together: each alone, and every two if sizes are chosen inside of folds.
+
+        Examples
+        --------
+        >>> plan_for(200, 10_000).lots(by_curve=True)
+        [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]
+        """
+        folds = range(self.n_folds)
+        return [lot for size in (1, 2)[: 1 + by_curve] for lot in combinations(folds, size)]
 
 
 def plan_for(n_rows: int, n_columns: int) -> Plan:
@@ -66,14 +77,13 @@ def plan_for(n_rows: int, n_columns: int) -> Plan:
     Examples
     --------
     >>> plan_for(600, 12)
-    Plan(n_rows=600, n_folds=5, n_inner=3, tree_share=1.0)
+    Plan(n_rows=600, n_folds=5, tree_share=1.0)
     >>> plan_for(100_000, 50).n_rows, plan_for(200, 10_000).n_folds
     (5000, 3)
     """
     used = min(n_rows, max(LEAST_ROWS, MOST_CELLS // n_columns))
     cells = used * n_columns
-    folds = (5, 3) if cells <= FIVE_FOLDS else (3, 2)
-    return Plan(used, *folds, min(1.0, max(0.2, FULL_TREES / cells)))
+    return Plan(used, 5 if cells <= FIVE_FOLDS else 3, min(1.0, max(0.2, FULL_TREES / cells)))
 
 
 class Check(NamedTuple):
@@ -130,8 +140,8 @@ class Rows:
     nominal: NDArray[np.bool_]
 
     def take(self, rows: NDArray[np.intp]) -> Rows:
-        """Some of the rows."""
-        return Rows(self.X[rows], self.y[rows], self.nominal)
+        """Some of the rows, in ascending order; all of them are not copied."""
+        return self if len(rows) == len(self.y) else Rows(self.X[rows], self.y[rows], self.nominal)
 
 
 def order_of(selector: Any) -> NDArray[np.intp]:
@@ -169,7 +179,9 @@ def assess(
     """Score the best 1, 2, 3 ... columns, and the selected ones beside all, out of fold.
 
     In every fold the columns are ranked on the training rows alone. For the check the whole selection is
-    repeated there, with folds of its own to choose the size, if the curve is to choose it.
+    repeated there. If the curve is to choose the size, the other folds are the inner ones: what is learnt
+    without folds i and j is scored on j to choose a size for fold i, and on i to choose one for j, so that
+    every two folds cost one ranking. Nothing that is scored on a fold in the end has seen it.
 
     Parameters
     ----------
@@ -186,9 +198,9 @@ def assess(
     seed : int
         Draws rows and folds.
     n_jobs : int or None
-        Folds at once.
+        Lots of folds at once.
     tell : callable
-        Is called when a fold is done.
+        Is called when one of `Plan.lots` is done.
 
     Returns
     -------
@@ -203,21 +215,27 @@ def assess(
     if len(there) > plan.n_rows:
         there = _stratified(there, rows.y, plan.n_rows, rng)
     used = rows.take(there)
-    work = _Folds(_lighter(selector, plan.tree_share), keep, _metric_of(used.y), by_curve, plan, seed)
-    n_folds = min(plan.n_folds, int(np.bincount(used.y)[np.unique(used.y)].min()))
-    splits = list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(used.X, used.y))
+    deal = StratifiedKFold(plan.n_folds, shuffle=True, random_state=seed).split(used.y, used.y)
+    parts = [test for _, test in deal]
+    work = _Folds(used, parts, _lighter(selector, plan.tree_share), keep, _metric_of(used.y), seed)
+    lots = plan.lots(by_curve=by_curve)
+    ranked = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work.ranked)(lot, tell) for lot in lots)
+    learnt = dict(zip(lots, ranked, strict=True))
+    curves = np.array([learnt[i,].scores[0] for i in range(plan.n_folds)])
+    sizes = sizes_for(rows.X.shape[1])
+    inner = [_chosen_without(i, learnt, sizes) if by_curve else None for i in range(plan.n_folds)]
     results = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(work.score)(used.take(train), used.take(test), tell) for train, test in splits
+        delayed(work.kept)(i, learnt[i,].selector, size) for i, size in enumerate(inner)
     )
-    curves, full, kept, n_kept, baseline = (np.array(part) for part in zip(*results, strict=True))
-    share = 1 / n_folds
+    kept, n_kept, baseline = (np.array(part) for part in zip(*results, strict=True))
+    full = curves[:, -1]  # the last size is that of all columns
+    share = 1 / plan.n_folds
     check = Check(
         corrected_interval(full, share, 0.0, 1.0),  # accuracy, or area under a curve
         corrected_interval(kept, share, 0.0, 1.0),
         corrected_interval(kept - full, share, -1.0, 1.0),
     )
-    curve = SizeCurve(sizes_for(rows.X.shape[1]), curves, 0)
-    curve = SizeCurve(curve.sizes, curves, choose_size(curve))
+    curve = SizeCurve(sizes, curves, choose_size(SizeCurve(sizes, curves, 0)))
     about = (len(there), share, n_kept, float(baseline.mean()), rare.tolist())
     return Assessment(work.metric, curve, check, plan, *about)
 
@@ -270,37 +288,48 @@ def _metric_of(y: NDArray[np.intp]) -> str:
     return "ROC AUC" if np.bincount(y).max() > LOPSIDED * len(y) else "accuracy"
 
 
+class _Ranked(NamedTuple):
+    """What was learnt without a lot of folds; the selector only if it is asked again."""
+
+    selector: Any
+    scores: NDArray[np.float64]  # of every fold of the lot, and every size
+
+
+def _chosen_without(fold: int, learnt: dict[tuple[int, ...], _Ranked], sizes: NDArray[np.intp]) -> int:
+    """Size that the other folds choose, by forests that have not seen this one."""
+    pairs = [lot for lot in learnt if len(lot) == 2 and fold in lot]
+    scores = [learnt[lot].scores[1 - lot.index(fold)] for lot in pairs]
+    return choose_size(SizeCurve(sizes, np.array(scores), 0))
+
+
 @dataclass(frozen=True)
 class _Folds:
-    """What is done in every fold."""
+    """What is done in the folds."""
 
+    rows: Rows
+    parts: list[NDArray[np.intp]]
     selector: Any
     keep: Keep
     metric: str
-    by_curve: bool
-    plan: Plan
     seed: int
 
-    def score(
-        self, train: Rows, test: Rows, tell: Callable[[], object]
-    ) -> tuple[NDArray[np.float64], float, float, int, float]:
-        """Scores of all sizes, of all columns, of those that the selection keeps, how many, and of none."""
-        fitted = self.fitted(train)
-        size = self.chosen(train) if self.by_curve else None
-        curve = self.curve(fitted, train, test)
-        full = self.model(np.arange(train.X.shape[1]), train, test)
-        columns = self.keep(fitted, size)
-        kept = self.model(columns, train, test)
+    def ranked(self, lot: tuple[int, ...], tell: Callable[[], object]) -> _Ranked:
+        """Rank without a lot of folds, and score the best of every size on each of them."""
+        fitted = self.fitted(self.rows.take(self.outside(lot)))  # a copy that is gone before forests grow
+        order = order_of(fitted)
+        scores = [self.model(order[:size], lot) for size in sizes_for(len(order))]
         tell()
-        return curve, full, kept, len(columns), self.model(columns[:0], train, test)
+        return _Ranked(fitted if len(lot) == 1 else None, np.array(scores).T)
 
-    def chosen(self, rows: Rows) -> int:
-        """Size that folds of these rows choose."""
-        folds = StratifiedKFold(self.plan.n_inner, shuffle=True, random_state=self.seed)
-        scores = []
-        for train, test in folds.split(rows.X, rows.y):
-            scores.append(self.curve(self.fitted(rows.take(train)), rows.take(train), rows.take(test)))
-        return choose_size(SizeCurve(sizes_for(rows.X.shape[1]), np.array(scores), 0))
+    def kept(self, fold: int, fitted: Any, size: int | None) -> tuple[float, int, float]:
+        """Score of the columns that the selection keeps, how many they are, and the score of none."""
+        columns = self.keep(fitted, size)
+        (score,), (none,) = (self.model(some, (fold,)) for some in (columns, columns[:0]))
+        return score, len(columns), none
+
+    def outside(self, lot: tuple[int, ...]) -> NDArray[np.intp]:
+        """Rows of the other folds."""
+        return np.sort(np.concatenate([part for i, part in enumerate(self.parts) if i not in lot]))
 
     def fitted(self, rows: Rows) -> Any:
         selector = clone(self.selector)
@@ -308,27 +337,33 @@ class _Folds:
             selector.set_params(categorical_features=rows.nominal)
         return selector.fit(rows.X, rows.y)
 
-    def curve(self, fitted: Any, train: Rows, test: Rows) -> NDArray[np.float64]:
-        order = order_of(fitted)
-        return np.array([self.model(order[:size], train, test) for size in sizes_for(len(order))])
+    def model(self, columns: NDArray[np.intp], lot: tuple[int, ...]) -> list[float]:
+        """Scores on each fold of a lot, of a forest that knows the others and these columns.
 
-    def model(self, columns: NDArray[np.intp], train: Rows, test: Rows) -> float:
-        """Score of a forest of these columns; without any, of the commonest class."""
+        Without any column, of the commonest class.
+        """
+        X, y, nominal = self.rows.X, self.rows.y, self.rows.nominal
+        train, tests = self.outside(lot), [self.parts[i] for i in lot]
         if not len(columns):
-            commonest = np.bincount(train.y).argmax()
-            return 0.5 if self.metric == "ROC AUC" else float((test.y == commonest).mean())
+            commonest = np.bincount(y[train]).argmax()
+            return [
+                0.5 if self.metric == "ROC AUC" else float((y[test] == commonest).mean()) for test in tests
+            ]
         columns = np.sort(columns)  # equal sets of columns make equal forests
         forest = SiftForestClassifier(
             N_TREES,
             min_samples_leaf=LEAST_IN_A_LEAF,
             max_features="sqrt",
-            categorical_features=train.nominal[columns] if train.nominal.any() else None,
+            categorical_features=nominal[columns] if nominal.any() else None,
             random_state=self.seed,
             n_jobs=1,
         )
-        forest.fit(train.X[:, columns], train.y)
+        forest.fit(X[np.ix_(train, columns)], y[train])
+        return [self.score(forest, X[np.ix_(test, columns)], y[test]) for test in tests]
+
+    def score(self, forest: SiftForestClassifier, X: NDArray[Any], y: NDArray[np.intp]) -> float:
         if self.metric == "accuracy":
-            return float(accuracy_score(test.y, forest.predict(test.X[:, columns])))
-        shares = forest.predict_proba(test.X[:, columns])
+            return float(accuracy_score(y, forest.predict(X)))
+        shares = forest.predict_proba(X)
         shares = shares[:, 1] if shares.shape[1] == 2 else shares
-        return float(roc_auc_score(test.y, shares, multi_class="ovr", average="weighted"))
+        return float(roc_auc_score(y, shares, multi_class="ovr", average="weighted"))

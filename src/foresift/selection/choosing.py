@@ -6,6 +6,7 @@ import numbers
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from foresift._slices import take_rows
 from foresift.methods import METHODS, SEARCHES
-from foresift.selection.assess import Assessment, Rows, assess, order_of, plan_for, why_not
+from foresift.selection.assess import Assessment, Plan, Rows, assess, order_of, plan_for, why_not
 from foresift.selection.resample import Resampled, resample, samples_for
 
 __all__ = ["Tell", "Work", "key_of", "make", "require_rows", "require_size"]
@@ -130,10 +131,11 @@ class Work:
 
     def assess(self) -> Assessment | None:
         """Score sizes, and the selection beside all columns."""
-        plan = plan_for(len(self.y), self.selector.n_features_in_)
-        self.tell("checking", plan.n_folds, 0)
+        plan, by_curve = self._plan, self.method == "auto" and self.n_wanted is None
+        n_steps = len(plan.lots(by_curve=by_curve))
+        self.tell("checking", n_steps, 0)
         rows = np.arange(len(self.y))
-        if len(rows) > 2 * plan.n_rows:  # not all rows are turned into numbers
+        if self._whole is None:
             rng = np.random.default_rng([self.seed, 1])
             rows = np.sort(rng.choice(rows, 2 * plan.n_rows, replace=False))
         return assess(
@@ -141,10 +143,10 @@ class Work:
             self.selector,
             self.keep,
             plan,
-            by_curve=self.method == "auto" and self.n_wanted is None,
+            by_curve=by_curve,
             seed=self.seed,
             n_jobs=self.n_jobs,
-            tell=lambda: self.tell("checking", plan.n_folds, 1),
+            tell=lambda: self.tell("checking", n_steps, 1),
         )
 
     def resample(self) -> Resampled | None:
@@ -153,6 +155,7 @@ class Work:
             return None
         n_samples, _ = samples_for(len(self.y), self.selector.n_features_in_)
         self.tell("repeating", n_samples, 0)
+        _ = self._whole  # before there are threads, each of which would make its own
 
         def fit(selector: Any, rows: NDArray[np.intp]) -> Any:
             some = self._rows(rows)
@@ -162,13 +165,28 @@ class Work:
             fit,
             self.selector,
             self.y,
-            tree_share=plan_for(len(self.y), self.selector.n_features_in_).tree_share,
+            tree_share=self._plan.tree_share,
             seed=self.seed,
             n_jobs=self.n_jobs,
             tell=lambda: self.tell("repeating", n_samples, 1),
         )
 
+    @property
+    def _plan(self) -> Plan:
+        return plan_for(len(self.y), self.selector.n_features_in_)
+
+    @cached_property
+    def _whole(self) -> Rows | None:
+        """All rows as numbers, if the check looks at about all of them: turning many columns takes long."""
+        if len(self.y) > 2 * self._plan.n_rows:
+            return None
+        return self._encoded(self.X, np.arange(len(self.y)))
+
     def _rows(self, rows: NDArray[np.intp]) -> Rows:
+        if self._whole is not None:
+            return self._whole.take(rows)
+        return self._encoded(take_rows(self.X, rows), rows)
+
+    def _encoded(self, some: Any, rows: NDArray[np.intp]) -> Rows:
         schema = self.selector.schema_
-        some = self.X if len(rows) == len(self.y) else take_rows(self.X, rows)
         return Rows(np.asarray(schema.encode(some)), self.y[rows], schema.nominal)

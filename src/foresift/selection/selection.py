@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from threadpoolctl import threadpool_limits
 
 from foresift._inputs import read
 from foresift._sklearn import seed_of
@@ -256,24 +257,24 @@ def select(
     require_size(n_features_to_select, source.n_columns, method)
     selector = make(method, n_features_to_select, alpha, error, parameters or {}, seed, n_jobs)
     require_rows(selector, source.n_rows)
-    tell("ranking", 1, 0)
-    with warnings.catch_warnings():
+    # The threads are ours: those of the linear algebra would wait for each other in turns, at full speed.
+    with threadpool_limits(1, user_api="blas"), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "No feature passed")  # the sentence says so
+        tell("ranking", 1, 0)
         selector.fit(X, y)
-    tell("ranking", 1, 1)
-    codes, classes = code_target(y, source.n_rows)
-    work = Work(
-        X, np.asarray(codes, dtype=np.intp), selector, method, n_features_to_select, seed, n_jobs, tell
-    )
-    assessment = resampled = None
-    unchecked = work.why_unchecked() if check else None
-    if check:
-        with warnings.catch_warnings():  # here and not in the threads, which share the filters
+        tell("ranking", 1, 1)
+        codes, classes = code_target(y, source.n_rows)
+        work = Work(
+            X, np.asarray(codes, dtype=np.intp), selector, method, n_features_to_select, seed, n_jobs, tell
+        )
+        assessment = resampled = None
+        unchecked = work.why_unchecked() if check else None
+        if check:  # warnings are shut off here and not in the threads, which share the filters
             warnings.simplefilter("ignore", UserWarning)  # what there is to say, the fit to all rows has said
             assessment = work.assess() if unchecked is None else None
             resampled = work.resample()
-        if assessment is None and unchecked is None:
-            unchecked = "too few of the rows that it looked at are of common classes"
+            if assessment is None and unchecked is None:
+                unchecked = "too few of the rows that it looked at are of common classes"
     kept = work.keep(selector, None if assessment is None else assessment.curve.chosen)
     names = list(source.names or (f"x{j}" for j in range(source.n_columns)))
     class_names = [str(label) for label in classes.tolist()]

@@ -444,6 +444,9 @@ def test_command_datasets(tmp_path):
     assert result.exit_code == 0
     assert "OpenML 40" in next(line for line in result.output.splitlines() if line.startswith("sonar"))
     assert "not available" in next(line for line in result.output.splitlines() if line.startswith("lenses"))
+    result = CliRunner().invoke(app, ["datasets"], env={"FORESIFT_DATA": str(tmp_path / "nowhere")})
+    assert result.exit_code == 0
+    assert "there is no such folder" in result.output
     result = CliRunner().invoke(app, ["datasets", "--data", str(tmp_path / "nowhere")])
     assert result.exit_code == 2
     if FOLDER:

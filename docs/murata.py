@@ -1,15 +1,14 @@
-"""Make every picture and table of docs/murata.md.
+"""Make what is on docs/murata.md besides the searches: times of a deletion, and pairs of features.
 
-    python docs/murata.py searches --minutes 60   # the three searches on the four tables of the paper
-    python docs/murata.py steps                   # time of a step at growing numbers of features
-    python docs/murata.py pairs                   # how often pairs are found in XOR, noise and sums
-    python docs/murata.py figures                 # pictures and tables from what the runs left
-    python docs/murata.py all --jobs 2
+    python docs/murata.py steps      # processor time of a deletion, and at growing numbers of features
+    python docs/murata.py pairs      # how often pairs are found in XOR, noise and sums
+    python docs/murata.py figures    # the picture and the tables from what the runs left
+    python docs/murata.py all
 
-The UCI tables are read from the folder that the environment variable FORESIFT_DATA names. Every finished run
-is one JSON file in build/murata/, so that what was stopped goes on; remove that folder after a change of the
-package. `--minutes` is the processor time that backward search may take on a table. `figures` draws what is
-there, writes docs/murata/ and the tables of the page, between their markers.
+The searches themselves, Figures 4 to 9, are made by `foresift reproduce murata`. The UCI tables are read from
+the folder that the environment variable FORESIFT_DATA names. What has been run lies as JSON in build/murata/;
+remove that folder after a change of the package. `figures` writes docs/murata/ and the tables of the page,
+between their markers.
 """
 
 from __future__ import annotations
@@ -21,21 +20,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from murata_runs import (
-    HERE,
-    METHODS,
-    OUT,
-    RUNS,
-    TABLES,
-    first_steps,
-    pairs,
-    path_of,
-    protection,
-    run,
-    step_times,
-)
-
-from foresift import commonality
+from murata_runs import HERE, OUT, RUNS, TABLES, first_steps, pairs, protection, step_times
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -53,7 +38,6 @@ STYLE = {
     "legend.frameon": False,
     "legend.fontsize": 8,
 }
-LIMIT = 0.10
 
 
 def save(figure: Any, name: str) -> None:
@@ -73,57 +57,7 @@ def saved(name: str, make: Any) -> dict[str, Any]:
     return json.loads(path.read_text())
 
 
-def finished() -> dict[tuple[str, str], dict[str, Any]]:
-    """Runs whose file is there."""
-    keys = [(table, method) for table in TABLES for method in METHODS]
-    found = {key: RUNS / f"{key[0]}-{key[1]}.json" for key in keys}
-    return {key: json.loads(path.read_text()) for key, path in found.items() if path.is_file()}
-
-
 # --- pictures -----------------------------------------------------------------------------------------------
-
-
-def figure_errors(runs: dict[tuple[str, str], dict[str, Any]]) -> None:
-    """Error over reduction rate (Figures 4 to 7), on folds that no search has seen."""
-    figure, grid = plt.subplots(2, 2, figsize=(9.6, 6.4))
-    for axes, table in zip(grid.flat, TABLES, strict=True):
-        for method in METHODS:
-            if (table, method) not in runs:
-                continue
-            path = path_of(runs[table, method])
-            axes.plot(
-                path.reduction_rates,
-                path.errors,
-                ".-",
-                ms=3,
-                lw=1,
-                color=COLOURS[method],
-                label=LABELS[method],
-            )
-        first = path_of(next(found for (name, _), found in runs.items() if name == table))
-        axes.axhline(first.errors[0] + LIMIT, color="#777777", ls=":", lw=1, label="10 % more than at first")
-        axes.set(
-            title=f"{table}, {first.n_features_in} features", xlabel="reduction rate", ylabel="error rate"
-        )
-        axes.set(ylim=(0, min(1.0, first.errors[0] + 0.4)), xlim=(0, 1))
-        axes.legend(loc="upper left")
-    save(figure, "errors")
-
-
-def figure_commonality(runs: dict[tuple[str, str], dict[str, Any]]) -> None:
-    """Share of the kept features that SBS keeps too (Figure 8)."""
-    figure, row = plt.subplots(1, 4, figsize=(9.6, 2.8), sharey=True)
-    for axes, table in zip(row, TABLES, strict=True):
-        axes.plot([0, 1], [1, 0], ":", color="#777777", lw=1, label="two random sets")
-        for method in ("sequential", "batch"):
-            if (table, method) in runs and (table, "SBS") in runs:
-                sbs = path_of(runs[table, "SBS"])
-                rates, shares = commonality(path_of(runs[table, method]), sbs)
-                axes.plot(rates, shares, ".-", ms=3, lw=1, color=COLOURS[method], label=LABELS[method])
-        axes.set(title=table, xlabel="reduction rate", xlim=(0, 1), ylim=(0, 1.02))
-    row[0].set(ylabel="in common with SBS")
-    row[0].legend(loc="lower left")
-    save(figure, "commonality")
 
 
 def figure_times(first: dict[str, dict[str, float]], steps: dict[str, list[float]]) -> None:
@@ -146,55 +80,6 @@ def figure_times(first: dict[str, dict[str, float]], steps: dict[str, list[float
 
 
 # --- tables -------------------------------------------------------------------------------------------------
-
-
-def table_of_searches(runs: dict[tuple[str, str], dict[str, Any]]) -> str:
-    """One row per table and method: how far it got, at what error."""
-    lines = [
-        "| table | method | steps | error with all | reduction at +10 % | error there | error at 50 % |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for (table, method), found in runs.items():
-        path = path_of(found)
-        limit = path.errors[0] + LIMIT
-        passed = np.flatnonzero(path.errors > limit)
-        last = passed[0] - 1 if len(passed) else len(path) - 1
-        half = np.flatnonzero(path.reduction_rates >= 0.5 - 1e-9)
-        mid = f"{path.errors[half[0]]:.3f}" if len(half) else "-"
-        steps = f"{len(path) - 1} of {path.n_features_in - 1}"
-        reduction = f"{path.reduction_rates[last]:.2f}" + (
-            "" if len(passed) or found["complete"] else " or more"
-        )
-        cells = [
-            table,
-            LABELS[method],
-            steps,
-            f"{path.errors[0]:.3f}",
-            reduction,
-            f"{path.errors[last]:.3f}",
-            mid,
-        ]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def table_of_commonality(runs: dict[tuple[str, str], dict[str, Any]]) -> str:
-    """Share in common with SBS at some reduction rates, beside that of random sets."""
-    marks = (0.25, 0.5, 0.8)
-    lines = ["| table | method | " + " | ".join(f"at {mark:g}" for mark in marks) + " |"]
-    lines.append("| --- | --- |" + " --- |" * len(marks))
-    for table in TABLES:
-        for method in ("sequential", "batch"):
-            if (table, method) not in runs or (table, "SBS") not in runs:
-                continue
-            rates, shares = commonality(path_of(runs[table, method]), path_of(runs[table, "SBS"]))
-            cells = []
-            for mark in marks:
-                at = int(np.abs(rates - mark).argmin())
-                near = abs(rates[at] - mark) < 0.06
-                cells.append(f"{shares[at]:.2f} (random {1 - rates[at]:.2f})" if near else "-")
-            lines.append(f"| {table} | {LABELS[method]} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
 
 
 def table_of_times(first: dict[str, dict[str, float]]) -> str:
@@ -224,23 +109,16 @@ def put(name: str, text: str) -> None:
 
 
 def figures() -> None:
-    """Draw and write everything that the runs so far allow."""
+    """Draw and write everything."""
     OUT.mkdir(exist_ok=True)
     plt.rcParams.update(STYLE)
-    runs, steps, first = finished(), saved("steps", step_times), saved("first-steps", first_steps)
-    if runs:
-        figure_errors(runs)
-        figure_commonality(runs)
-        put("searches", table_of_searches(runs))
-        put("commonality", table_of_commonality(runs))
+    steps, first = saved("steps", step_times), saved("first-steps", first_steps)
     figure_times(first, steps)
     put("times", table_of_times(first))
     put("pairs", table_of_pairs(saved("pairs", pairs)))
     kept = saved("protection", protection)
     numbers = {"steps": steps, "first steps": first, "protection": kept}
     (OUT / "numbers.json").write_text(json.dumps(numbers, indent=1) + "\n")
-    for (table, method), found in runs.items():
-        (OUT / f"{table}-{method}.json").write_text(json.dumps(found) + "\n")
 
 
 def main() -> None:
@@ -248,18 +126,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("searches", "steps", "pairs", "figures", "all"))
-    parser.add_argument("--minutes", type=float, default=60, help="processor time of SBS on a table")
-    parser.add_argument("--jobs", type=int, default=1, help="threads of a search")
+    parser.add_argument("what", choices=("steps", "pairs", "figures", "all"))
     arguments = parser.parse_args()
     if "FORESIFT_DATA" not in os.environ:
         parser.exit(
             0, "docs/murata.py: the tables of the paper are wanted; set FORESIFT_DATA to their folder.\n"
         )
-    if arguments.what in ("searches", "all"):
-        for method in METHODS:
-            for table in TABLES:
-                run(table, method, arguments.minutes, arguments.jobs)
     if arguments.what in ("steps", "all"):
         saved("steps", step_times)
         saved("first-steps", first_steps)

@@ -1,11 +1,10 @@
-"""The runs behind docs/murata.md: three searches on the four tables of the paper, pairs, times of a step.
+"""The runs behind docs/murata.md: times of a deletion on the four tables of the paper, and pairs.
 
 The command is docs/murata.py.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from pathlib import Path
@@ -17,7 +16,6 @@ from sklearn.datasets import make_classification
 
 from foresift import ContributionSelector, SequentialSelector, SiftForestClassifier
 from foresift.importance import co_occurrence
-from foresift.search_path import SearchPath, Step
 from foresift.subset_forests import SubsetForests
 from foresift.subset_scores import make_folds, make_subset_scorer
 from foresift.table import make_table
@@ -27,9 +25,7 @@ OUT = HERE / "murata"
 RUNS = HERE.parent / "build" / "murata"
 
 TABLES = ("pendigits", "waveform", "spambase", "optdigits")
-METHODS = ("sequential", "batch", "SBS")
 N_TREES = 50
-N_AGAIN = 2  # further divisions into folds, on which no search has looked
 
 
 def forest(seed: int) -> SiftForestClassifier:
@@ -44,81 +40,6 @@ def load(name: str) -> tuple[np.ndarray, np.ndarray]:
     frame = pd.read_csv(Path(os.environ["FORESIFT_DATA"]) / f"{name}.csv")
     y = frame.pop("class").to_numpy()
     return frame.to_numpy(dtype=np.float64), y
-
-
-class Until:
-    """A callback that ends a search after some seconds of processor time."""
-
-    def __init__(self, seconds: float) -> None:
-        self.end = time.process_time() + seconds
-
-    def setup(self, estimator: Any, context: Any) -> None:
-        """Do nothing."""
-
-    def teardown(self, estimator: Any, context: Any) -> None:
-        """Do nothing."""
-
-    def on_fit_task_begin(self, estimator: Any, context: Any, **about: Any) -> None:
-        """Do nothing."""
-
-    def on_fit_task_end(self, estimator: Any, context: Any, **about: Any) -> bool:
-        """Tell whether it is time to stop."""
-        return time.process_time() > self.end
-
-
-def selector(method: str, jobs: int) -> Any:
-    """Return a search that goes down to one feature."""
-    if method == "SBS":
-        return SequentialSelector(forest(0), 1, random_state=0, n_jobs=jobs, return_partial=True)
-    return ContributionSelector(
-        mode=method, max_error_increase=None, estimator=forest(0), random_state=0, n_jobs=jobs
-    )
-
-
-def errors_again(X: np.ndarray, y: np.ndarray, path: SearchPath) -> list[list[float]]:
-    """Errors of the sets of a path on folds and with seeds that no search has seen."""
-    table = make_table(X, y)
-    errors = []
-    for seed in range(1, N_AGAIN + 1):
-        folds = make_folds(table, None, 3, seed=1000 + seed)
-        score = make_subset_scorer(forest(seed), X, table, None, folds)
-        errors.append([1 - value for value in score(path.features)])
-    return errors
-
-
-def run(table: str, method: str, minutes: float, jobs: int) -> dict[str, Any]:
-    """Run one search on one table, unless its file is there; SBS ends after some processor minutes."""
-    path = RUNS / f"{table}-{method}.json"
-    if path.is_file():
-        return json.loads(path.read_text())
-    X, y = load(table)
-    search = selector(method, jobs)
-    if method == "SBS":
-        search.set_callbacks(Until(60 * minutes))
-    search.fit(X, y)
-    found = {
-        "table": table,
-        "method": method,
-        "rows": len(y),
-        "classes": len(np.unique(y)),
-        "n_features_in": X.shape[1],
-        "features": search.path_.features,
-        "errors": search.path_.errors.round(6).tolist(),
-        "seconds": search.path_.seconds.round(4).tolist(),
-        "errors_again": np.round(errors_again(X, y, search.path_), 6).tolist(),
-        "complete": int(search.path_.n_features[-1]) == 1,
-    }
-    RUNS.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(found))
-    print(f"{table}, {method}: {len(found['features'])} steps, {sum(found['seconds']):.0f} s", flush=True)
-    return found
-
-
-def path_of(found: dict[str, Any]) -> SearchPath:
-    """Make the path of a run again, with the errors on fresh folds."""
-    errors = np.mean(found["errors_again"], axis=0)
-    steps = zip(found["features"], errors, found["seconds"], strict=True)
-    return SearchPath(found["n_features_in"], [Step(tuple(f), 1 - e, s) for f, e, s in steps])
 
 
 # --- times of a step ----------------------------------------------------------------------------------------

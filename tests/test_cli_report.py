@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from foresift.cli.app import app
 from foresift.comparison import compare
 from foresift.comparison.stored import stored_comparison
+from foresift.comparison.summary import summarise
 from foresift.store import Store
 
 
@@ -71,6 +72,19 @@ def test_only_the_latest_of_different_splits_counts():
     assert {row.method: row.mean for row in again.rows} == {row.method: row.mean for row in found.rows}
     assert {row.n for row in again.rows} == {3}
     assert again.about["n_left_out"] == 3 * 5 + 3 * 3
+
+
+def test_a_table_that_was_corrected_takes_the_place_of_the_old_one():
+    """Rows of two tables of one name must not be set beside each other, nor tested against each other."""
+    X, y = table(0)
+    with Store(":memory:") as store:
+        compare(X, y, ["info-gain", "random"], ["nb"], cv=5, store=store)
+        found = compare(np.where(X > 2, 0, X), y, ["info-gain", "random"], ["nb"], cv=5, store=store)
+        again, records = stored_comparison(store), store.records()
+    assert [row.to_dict() for row in again.rows] == [row.to_dict() for row in found.rows]
+    assert again.about["n_left_out"] == 15
+    both = summarise(records, {record.unit.data: 4 for record in records})
+    assert sum(row.best for row in both) == 2  # one for each table
 
 
 def test_several_data_sets_have_ranks():

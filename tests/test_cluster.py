@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -121,3 +122,43 @@ def test_address_that_does_not_answer():
         for address in (mute, "tcp://127.0.0.1:9", "nonsense://x", "no-such-host.invalid:8786"):
             with pytest.raises(ClusterError, match=f"No Dask scheduler answers at {address}"):
                 connected(address, 1).__enter__()
+
+
+def test_address_of_another_server():
+    """A web server's greeting is no length of a message: 3 EiB would be asked for."""
+    with socket.socket() as web:
+        web.bind(("127.0.0.1", 0))
+        web.listen()
+
+        def greet():
+            caller, _ = web.accept()
+            with caller:
+                caller.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 9)
+                caller.settimeout(5)
+                while caller.recv(4096):
+                    pass
+
+        threading.Thread(target=greet, daemon=True).start()
+        address = f"tcp://127.0.0.1:{web.getsockname()[1]}"
+        with pytest.raises(ClusterError, match=f"No Dask scheduler answers at {address}"):
+            connected(address, 5).__enter__()
+
+
+def test_a_scheduler_that_is_killed_is_told(cluster):
+    """The last test of this file: it ends the cluster."""
+    jobs = jobs_of(slow, 20, 0.1)
+    with Store(":memory:") as store, connected(cluster[0]) as client:
+        scheduler = client.run_on_scheduler(os.getpid)
+
+        def kill(finished, failed, wanted):
+            if finished == 3:
+                os.kill(scheduler, signal.SIGKILL)
+
+        with (
+            joblib.parallel_config("dask", client=client),
+            pytest.raises(ClusterError, match=r"is gone, .* What is finished is stored"),
+        ):
+            run(jobs, [DATA], store, progress=kill)
+        n_stored = len(store.records())
+        assert n_stored >= 3
+        assert run(jobs, [DATA], store) == Outcome(20, n_stored, 20 - n_stored, 0)

@@ -7,13 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats as scipy_stats
-from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris, make_classification
-from sklearn.feature_selection import SelectKBest, SelectorMixin, f_classif
+from sklearn.feature_selection import SelectKBest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from foresift import C45Classifier, ForestGainSelector, InfoGainSelector, RandomSelector, SiftForestClassifier
+from foresift import C45Classifier, InfoGainSelector, RandomSelector, SiftForestClassifier
 from foresift.comparison import Comparison, compare, make_method
 from foresift.comparison.summary import selection_shares, summarise
 from foresift.evaluate import Protocol, plan_scores, selected
@@ -22,58 +21,6 @@ from foresift.methods import METHODS
 from foresift.stability import selection_stability
 from foresift.store import Store
 from foresift.units import Data
-
-# --- the leak test ---
-
-NOISE = np.random.default_rng(0).normal(size=(200, 1000))
-LABELS = np.arange(200) % 2
-CHEAP = ("ssv1", "ssv2", "info-gain", "pearson", "fscore", "relief", "relieff", "cumulative-gain", "random")
-SIZES = [5, 20]
-
-
-class Leaky(SelectorMixin, BaseEstimator):
-    """What people do by mistake: the columns were chosen on all rows, before the rows were split."""
-
-    def fit(self, X, y):
-        self.scores_ = f_classif(NOISE, LABELS)[0]
-        self.n_features_in_ = X.shape[1]
-        return self
-
-    def _get_support_mask(self):
-        return self.scores_ >= np.sort(self.scores_)[-10]
-
-
-@pytest.fixture(scope="module")
-def on_noise():
-    methods = [
-        *CHEAP,
-        ("forest", ForestGainSelector(n_estimators=20, max_features="sqrt")),
-        ("leaky", Leaky()),
-    ]
-    return compare(NOISE, LABELS, methods, ["nb"], sizes=SIZES, cv=0.3, repeats=10)
-
-
-@pytest.mark.parametrize("method", [*CHEAP, "forest", "none"])
-def test_noise_is_chance(on_noise, method):
-    rows = [row for row in on_noise.rows if row.method == method]
-    assert len(rows) == (1 if method == "none" else 2)
-    for row in rows:
-        assert row.lower < 0.5 < row.upper, row
-
-
-def test_selection_that_saw_the_test_rows_would_be_found_out(on_noise):
-    for row in on_noise.rows:
-        if row.method == "leaky":
-            assert row.lower > 0.5, row
-
-
-def test_selections_on_noise_are_not_stable(on_noise):
-    for row in on_noise.rows:
-        if row.method == "random":
-            assert abs(row.stability) < 0.05
-        if row.method == "leaky":
-            assert row.stability == 1
-
 
 # --- intervals, tests, stability, against formulas written out ---
 

@@ -1,5 +1,6 @@
 """Selector and classifier are judged on rows that neither has seen, by one ranking per split."""
 
+import math
 import os
 import pickle
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.feature_selection import SelectFromModel, SelectKBest, SelectorMixin
-from sklearn.metrics import make_scorer, recall_score
+from sklearn.metrics import f1_score, make_scorer, recall_score
 from sklearn.model_selection import GroupShuffleSplit, StratifiedKFold, TimeSeriesSplit, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -366,6 +367,12 @@ def test_bad_plans():
         (Protocol(2, sizes=[]), "empty"),
         (Protocol(2, scoring="acuracy"), "acuracy"),
         (Protocol(2, scoring=[]), "no scorer"),
+        (
+            Protocol(2, scoring=[make_scorer(f1_score), make_scorer(recall_score)]),
+            "Two scorers have one name",
+        ),
+        (Protocol(None), "cv is None: give a number of folds"),
+        (Protocol("10x10"), "cv is '10x10': give a number of folds"),
     ]:
         with pytest.raises(ValueError, match=message):
             plan_scores(data, {"m": gain}, {"c": nb}, protocol)
@@ -378,6 +385,10 @@ def test_bad_plans():
         (np.eye(3), [0, 0, 0], None, "one class only"),
         (np.eye(3), ["a", None, "b"], None, "missing"),
         (np.eye(3), [0, 1, 0], [1, 2], "one group"),
+        (np.eye(3), ["a", math.nan, "b"], None, "y has missing"),
+        (np.eye(3), [0, 1, 0], ["a", math.nan, "b"], "groups has missing"),
+        (np.eye(3), [0, 1, 0], [None, None, "b"], "groups has missing"),
+        (np.eye(3), [0.5, 1.25, 0.5], None, "is an amount and no class"),
     ]:
         with pytest.raises(ValueError, match=message):
             Data.of("t", X, y, groups)

@@ -22,7 +22,7 @@ from foresift.papers import specs
 from foresift.papers.figures import draw_curves
 from foresift.papers.reproduce import Row, load_data, plan_paper, rows_of_table, units_of
 from foresift.papers.specs import Cell, SpecError, build, paper_keys, read_paper
-from foresift.papers.tables import grids_of_table, write_results
+from foresift.papers.tables import Grid, grids_of_table, print_grids, write_results
 from foresift.papers.units import path_of
 from foresift.store import Store
 from foresift.units import Record, Unit
@@ -277,6 +277,44 @@ def test_the_best_of_a_curve_of_errors_is_the_lowest():
     assert next(row for row in rows if row.size == "best").ours == pytest.approx(4)
 
 
+def test_a_figure_without_published_points_has_no_empty_grid():
+    paper = read_paper("grabczewski-jankowski")
+    (figure,) = [table for table in paper.tables if table.id == "figure-4"]
+    records = [
+        record(
+            {"own": 0.7, "2": 0.6, "5": 0.8},
+            dataset="glass",
+            method=method,
+            classifier="naive Bayes",
+            own=[1],
+        )
+        for method in ("CC", "SSV1")
+    ]
+    (grid,) = grids_of_table(paper, figure, rows_of_table(paper, figure, records))
+    assert grid.rows == [["glass", "naive Bayes", "80.00 (5)", "80.00 (5)"]]
+
+
+def test_methods_without_published_numbers_win_nothing():
+    paper = read_paper("opitz")
+    rows = rows_of_table(paper, paper.tables[0], [record(0.9), record(0.8, method="Bagging")])
+    assert len(grids_of_table(paper, paper.tables[0], rows)) == 2
+    alone = [replace(row, published=None) for row in rows]
+    assert [len(grid.rows) for grid in grids_of_table(paper, paper.tables[0], alone)] == [1]
+
+
+@pytest.mark.parametrize("width", [40, 80, 300])
+def test_numbers_are_whole_on_a_narrow_terminal(width, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", str(width))
+    labels = [f"method {k}" for k in range(14)]
+    numbers = [f"{10 + k}.25 ({k})" for k in range(14)]
+    print_grids([Grid("Many", ["data", "classifier", *labels], [["glass", "tree", *numbers]], "", 2)])
+    shown = capsys.readouterr().out
+    assert all(len(line) <= width for line in shown.splitlines())
+    assert "…" not in shown
+    assert all(number.split()[0] in shown for number in numbers)
+    assert (shown.count("glass") == 1) == (width == 300)
+
+
 def test_searches_are_compared_with_those_of_the_same_repeat():
     paper = read_paper("murata")
     (table,) = [table for table in paper.tables if table.id == "figure-8"]
@@ -365,6 +403,22 @@ def test_command_on_artificial_data(tmp_path):
     assert results.items() <= after.items()
 
 
+def test_failures_of_an_earlier_run_are_told(tmp_path):
+    store, out = tmp_path / "a.sqlite", tmp_path / "out"
+    options = ("rogers-gunn", "--quick", "--only", "Simple", "--table", "3", "--store", str(store))
+    assert "failed" not in command(*options).output
+    with Store(store) as results:
+        results.sql("UPDATE units SET status = 'failed' WHERE rowid = 1")
+        results.sql(
+            "UPDATE runs SET error = 'ValueError: no' WHERE key = (SELECT key FROM units WHERE rowid = 1)"
+        )
+    again = command(*options, "--out", str(out))
+    assert again.exit_code == 0
+    assert "all units of work have been run, 1 of which failed. Why is in the table runs of" in again.output
+    assert "1 of which failed" in (out / "rogers-gunn.md").read_text()
+    assert "failed" not in command(*options, "--retry-failed").output
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -399,6 +453,9 @@ def test_command_datasets(tmp_path):
     assert result.exit_code == 0
     assert "OpenML 40" in next(line for line in result.output.splitlines() if line.startswith("sonar"))
     assert "not available" in next(line for line in result.output.splitlines() if line.startswith("lenses"))
+    result = CliRunner().invoke(app, ["datasets"], env={"FORESIFT_DATA": str(tmp_path / "nowhere")})
+    assert result.exit_code == 0
+    assert "there is no such folder" in result.output
     result = CliRunner().invoke(app, ["datasets", "--data", str(tmp_path / "nowhere")])
     assert result.exit_code == 2
     if FOLDER:

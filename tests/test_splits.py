@@ -45,6 +45,11 @@ def test_splits_that_are_none_are_refused(train, test, message):
         splits(table(60), [(train, test)])
 
 
+def test_given_splits_are_not_repeated():
+    with pytest.raises(ValueError, match=r"^cv \(given splits\) splits the same way every time"):
+        splits(table(60), halves(), repeats=2)
+
+
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
 def test_splitters_that_part_groups_are_refused():
     data = table(60, groups=np.repeat(np.arange(20), 3))

@@ -75,6 +75,31 @@ def test_the_interval_covers():
     assert 0.88 < np.mean(covered) < 0.99
 
 
+@given(st.integers(0, 2**32 - 1))
+@settings(deadline=None, max_examples=50)
+def test_the_interval_is_that_of_the_theorem(seed):
+    """Nogueira et al. 2018, theorem 9 and corollary 10, selection by selection."""
+    rng = np.random.default_rng(seed)
+    Z = (rng.random((rng.integers(2, 9), rng.integers(2, 9))) < rng.random()).astype(float)
+    Z[0, 0], Z[1, 1] = 1, 0
+    M, d = Z.shape
+    stability, k = literal_stability(Z), Z.sum(axis=1)
+    mean, p = k.mean(), Z.mean(axis=0)
+    phi = [
+        (
+            sum(Z[i, f] * p[f] for f in range(d)) / d
+            - k[i] * mean / d**2
+            + stability / 2 * (2 * mean * k[i] / d**2 - k[i] / d - mean / d + 1)
+        )
+        / (mean / d * (1 - mean / d))
+        for i in range(M)
+    ]
+    variance = 4 / M**2 * sum((each - np.mean(phi)) ** 2 for each in phi)
+    half = sps.norm.ppf(0.95) * variance**0.5
+    found = selection_stability(Z, confidence=0.9)
+    assert found == pytest.approx((stability, stability - half, stability + half), abs=1e-12)
+
+
 def test_bad_selections():
     with pytest.raises(ValueError, match="at least two"):
         selection_stability([[True, False]])
@@ -104,6 +129,10 @@ def test_adjusted_pvalues_reject_what_the_rules_reject(pvalues, alpha):
 def test_bad_error():
     with pytest.raises(ValueError, match="fdr"):
         adjusted_pvalues([0.1], "none of these")
+    for wrong in ([0.1, np.nan], [1.5], [-0.1], [[0.1, 0.2]]):
+        for error in ("fdr", "fwer", "none"):
+            with pytest.raises(ValueError, match="numbers from 0 to 1"):
+                adjusted_pvalues(wrong, error)
     assert adjusted_pvalues([], "fdr").shape == (0,)
 
 
@@ -305,3 +334,69 @@ def test_interval_ends_where_the_test_begins_to_tell():
     scores = np.array([0.7, 0.8, 0.85, 0.75, 0.9])
     for end in stats.corrected_interval(scores, 0.2)[1:]:
         assert stats.corrected_resampled_ttest(scores, np.full(5, end), 0.2).pvalue == pytest.approx(0.05)
+
+
+# --- worked examples of textbooks and papers ---
+
+# Student (1908), hours of sleep that ten patients gained by either of two drugs.
+SLEEP = [
+    [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0],
+    [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4],
+]
+# Hollander & Wolfe (1973), Nonparametric statistical methods: depression before and after a treatment (page
+# 29), seconds to round first base in three ways (page 140).
+DEPRESSION = [
+    [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30],
+    [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29],
+]
+ROUNDING = """
+5.40 5.50 5.55  5.85 5.70 5.75  5.20 5.60 5.50  5.55 5.50 5.40  5.90 5.85 5.70  5.45 5.55 5.60  5.40 5.40 5.35
+5.45 5.50 5.35  5.25 5.15 5.00  5.85 5.80 5.70  5.25 5.20 5.10  5.65 5.55 5.45  5.60 5.35 5.45  5.05 5.00 4.95
+5.50 5.50 5.40  5.45 5.55 5.50  5.55 5.55 5.35  5.45 5.50 5.55  5.50 5.45 5.25  5.65 5.60 5.40  5.70 5.65 5.55
+6.30 6.30 6.25
+"""
+
+
+def test_student_on_sleep():
+    found = stats.paired_ttest(*SLEEP)
+    assert found == pytest.approx((-4.0621, 0.002833), rel=1e-3)
+    # The correction widens the error of the mean, and nothing else.
+    corrected = stats.corrected_resampled_ttest(*SLEEP, 0.25)
+    t = found.statistic / np.sqrt(1 + 10 * 0.25 / 0.75)
+    assert corrected == pytest.approx((t, 2 * sps.t.sf(-t, 9)))
+
+
+def test_wilcoxon_on_depression():
+    found = stats.wilcoxon(*DEPRESSION)
+    assert found == pytest.approx((5, 2 * 0.01953), abs=1e-4)  # 45 ranks, 40 of them for the first
+
+
+def test_friedman_on_rounding_first_base():
+    times = np.array(ROUNDING.split(), dtype=float).reshape(22, 3)
+    found = stats.friedman(-times)
+    assert (found.statistic, found.pvalue) == pytest.approx((11.143, 0.003805), rel=1e-3)
+    assert found.mean_ranks == pytest.approx([53 / 22, 47 / 22, 32 / 22])
+
+
+def test_adjusted_pvalues_of_examples():
+    # Demsar (2006), section 3.2.2: the first two are rejected at 0.05.
+    assert stats.holm([0.607, 0.019, 0.016]) == pytest.approx([0.607, 0.048, 0.048])
+    # Benjamini & Hochberg (1995), section 3.2: four are rejected by theirs, three by Bonferroni's and Holm's.
+    p = [
+        0.0001,
+        0.0004,
+        0.0019,
+        0.0095,
+        0.0201,
+        0.0278,
+        0.0298,
+        0.0344,
+        0.0459,
+        0.3240,
+        0.4262,
+        0.5719,
+        0.6528,
+    ]
+    p += [0.7590, 1.0]
+    assert (stats.benjamini_hochberg(p) <= 0.05).sum() == 4
+    assert (stats.holm(p) <= 0.05).sum() == 3

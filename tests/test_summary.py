@@ -95,6 +95,20 @@ def test_ranks_leave_out_data_with_failures():
     assert mean_ranks([*rows("x", False), *rows("y", False), *rows("z", True)])["n"] == 2
 
 
+def test_ranks_are_of_methods_tried_on_all_data_whatever_came_first():
+    scores = {"a": [0.9, 0.8], "b": [0.8, 0.7], "c": [0.7, 0.6], "d": [0.6, 0.5]}
+
+    def rows(data, methods):
+        return summarise(
+            [record(m, k, s, data=data) for m in methods for k, s in enumerate(scores[m])], {data: 6}
+        )
+
+    x, y = rows("x", "abcd"), rows("y", "abc")
+    for order in ([*x, *y], [*y, *x]):
+        found = mean_ranks(order)
+        assert (found["methods"], found["mean_ranks"], found["n"]) == (["a", "b", "c"], [1, 2, 3], 2)
+
+
 # --- few splits, and scores that are all equal ---
 
 

@@ -7,6 +7,7 @@ import itertools
 import pickle
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any
 
@@ -38,7 +39,8 @@ def connected(address: str, timeout: float = 5.0) -> Iterator[Any]:
     try:
         asyncio.run(_ask(address, timeout))  # a client may wait for ever
         client = Client(address, timeout=timeout, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
+    except (OSError, TimeoutError, ValueError, MemoryError) as error:
+        # MemoryError: another server's greeting, of a web page for instance, is read as a length.
         raise ClusterError(
             f"No Dask scheduler answers at {address} (tried for {timeout:g} s): start one with"
             " `dask scheduler`, and give the address it prints, such as tcp://127.0.0.1:8786."
@@ -112,6 +114,7 @@ def run_on_cluster(
     from distributed import KilledWorker, as_completed
 
     _require_workers(client)
+    address = client.scheduler.address
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sending large graph")  # it is sent once, on purpose
         held = {
@@ -137,6 +140,11 @@ def run_on_cluster(
                 yield result
             else:
                 error = result[1] if isinstance(result, tuple) else result
+                if isinstance(error, CancelledError):
+                    raise ClusterError(
+                        f"The scheduler at {address} is gone, or has dropped our jobs. What is finished is"
+                        " stored: start it again, and the same call goes on."
+                    ) from error
                 if not isinstance(error, KilledWorker):
                     hint = " Is the same foresift installed there?" if isinstance(error, ImportError) else ""
                     raise ClusterError(f"The cluster gave up on a job: {error!r}.{hint}") from error

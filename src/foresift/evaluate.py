@@ -8,6 +8,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,10 @@ class Protocol:
         if isinstance(scoring, str) or callable(scoring):
             scoring = [scoring]
         if not isinstance(scoring, Mapping):
-            scoring = {_name_of(scorer): scorer for scorer in scoring}
+            named = [(_name_of(scorer), scorer) for scorer in scoring]
+            scoring = dict(named)
+            if len(scoring) < len(named):
+                raise ValueError("Two scorers have one name: give a mapping of names to scorers.")
         if not scoring:
             raise ValueError("scoring names no scorer: give one, for instance 'accuracy'.")
         for scorer in scoring.values():
@@ -335,7 +339,8 @@ def _chosen(selector: Any, n_features: int, sizes: Sequence[Size]) -> dict[str, 
         features["order"] = order[: max([MOST_RANKS, *counts])].tolist()
         for count in counts:
             found = _best_set(selector, count)
-            found += [j for j in order.tolist() if j not in found][: count - len(found)]
+            there = set(found)
+            found += islice((j for j in order.tolist() if j not in there), count - len(found))
             if sorted(found) != sorted(features["order"][:count]):
                 features[str(count)] = sorted(found)
     elif counts:

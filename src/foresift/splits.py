@@ -110,6 +110,11 @@ def splits(data: Data, cv: Any = 10, *, repeats: int = 1, random_state: int = 0)
             f"random_state is {random_state!r}, but must be a whole number from 0 to 2**32 - 1, so that"
             " results can be found again."
         )
+    if cv is None or isinstance(cv, str):
+        raise ValueError(
+            f"cv is {cv!r}: give a number of folds, a share of the rows for testing, a splitter, or pairs of"
+            " row numbers."
+        )
     if not isinstance(cv, numbers.Real) and not hasattr(cv, "split"):
         cv = list(cv)  # it may be an iterator
     found = []
@@ -120,7 +125,8 @@ def splits(data: Data, cv: Any = 10, *, repeats: int = 1, random_state: int = 0)
             found.append(Split(repeat, fold, *parts))
     if repeats > 1 and found and len({split.rows for split in found}) * repeats <= len(found):
         raise ValueError(
-            f"{cv} splits the same way every time: leave repeats at 1, or its random_state None."
+            f"cv ({cv_name(cv)}) splits the same way every time: leave repeats at 1, or its random_state"
+            " None."
         )
     if not found:
         raise ValueError("cv makes no splits: give a number of folds of at least 2, or a splitter.")

@@ -304,6 +304,8 @@ def adjusted_pvalues(pvalues: ArrayLike, error: str) -> NDArray[np.float64]:
     array([0.03, 0.06, 0.06])
     """
     p = np.asarray(pvalues, dtype=np.float64)
+    if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
+        raise ValueError("pvalues must be a list of numbers from 0 to 1; leave out tests that gave none.")
     if error == "none" or not len(p):
         return p.copy()
     if error == "fdr":

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import type_of_target
 
 from foresift._inputs import is_missing, read
 from foresift.identity import add_array, canonical, checksum, describe, storage
@@ -66,16 +67,23 @@ class Data:
             raise ValueError(
                 f"X has {source.n_rows} rows, but y has the shape {labels.shape}: one class each."
             )
-        if labels.dtype.kind in "fO" and any(map(is_missing, labels.tolist())):
+        if _has_missing(y, labels):
             raise ValueError("y has missing values: drop those rows first.")
         if len(set(labels.tolist())) < 2:
             raise ValueError("y has one class only: there is nothing to tell apart.")
+        if labels.dtype.kind == "f" and type_of_target(labels) == "continuous":
+            raise ValueError(
+                f"y has {len(set(labels.tolist()))} different numbers with fractions, so it is an amount and"
+                " no class: methods are compared by classifiers only. Cut it into classes first."
+            )
         names = tuple(str(label) for label in source.labels or range(source.n_columns))
         parts = None if groups is None else np.asarray(groups)
         if parts is not None and parts.shape != labels.shape:
             raise ValueError(
                 f"groups has the shape {parts.shape}: give one group for each of {len(labels)} rows."
             )
+        if parts is not None and _has_missing(groups, parts):
+            raise ValueError("groups has missing values: give each such row a group of its own, or drop it.")
         digest = hashlib.blake2b(digest_size=16)
         kept = sliceable(X)
         named = None if source.labels is None else "named"
@@ -103,6 +111,12 @@ class Data:
     def classes(self) -> list[str]:
         """The classes, as text."""
         return [str(label) for label in np.unique(self.y.astype(str) if self.y.dtype == object else self.y)]
+
+
+def _has_missing(given: Any, values: NDArray[Any]) -> bool:
+    if values.dtype.kind in "US" and not hasattr(given, "dtype"):
+        values = np.asarray(given, dtype=object)  # in a list of text and NaN, that has become the text "nan"
+    return values.dtype.kind in "fO" and any(map(is_missing, values.ravel().tolist()))
 
 
 @dataclass(frozen=True)

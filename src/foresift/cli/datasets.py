@@ -24,7 +24,10 @@ def datasets(
 
     places = available(data)
     folder = data or os.environ.get("FORESIFT_DATA")
-    typer.echo(f"Folder: {folder}" if folder else "FORESIFT_DATA names no folder, and --data is not given.")
+    lost = " (from FORESIFT_DATA: there is no such folder)" if folder and not Path(folder).is_dir() else ""
+    typer.echo(
+        f"Folder: {folder}{lost}" if folder else "FORESIFT_DATA names no folder, and --data is not given."
+    )
     width = max(len(place.name) for place in places)
     typer.echo(f"{'name':<{width}} {'rows':>6} {'columns':>8} {'classes':>8}  where")
     for place in places:

@@ -20,7 +20,7 @@ def report(
 ) -> None:
     """Make the report of a comparison from the store of its results, finished or not.
 
-    If the store holds several runs that differ in splits, parameters or versions, the latest counts.
+    If the store holds several runs that differ in data, splits, parameters or versions, the latest counts.
 
     For example: `foresift report results.sqlite -o report.html`
     """

@@ -1,6 +1,7 @@
 """The command `foresift reproduce`: run a paper's tables again, and show them beside the published ones."""
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,8 +11,8 @@ from foresift.cli.errors import guarded
 from foresift.cli.table import names_of, require_jobs
 
 if TYPE_CHECKING:
-    from foresift.experiment import Outcome
     from foresift.papers.specs import Paper, PaperTable
+    from foresift.units import Record
 
 __all__ = ["reproduce"]
 
@@ -70,10 +71,9 @@ def reproduce(
     work, tables = plan_paper(spec, chosen, data, only=names, repeats=repeats)
     path = str(store) if store else ":memory:" if quick else f"{paper}.sqlite"
     with Store(path, create=not show) as results:
-        done = None
         if not show:
             try:
-                done = run(work, tables, results, n_jobs=jobs, retry_failed=retry_failed, progress=True)
+                run(work, tables, results, n_jobs=jobs, retry_failed=retry_failed, progress=True)
             except KeyboardInterrupt as stopped:
                 how = "The same command goes on; --show shows what is there."
                 raise KeyboardInterrupt(f"{stopped} {how}") from None
@@ -81,9 +81,13 @@ def reproduce(
     found = {item.id: rows_of_table(spec, item, records) for item in chosen}
     grids = [grid for item in chosen for grid in grids_of_table(spec, item, found[item.id])]
     print_grids(grids)
-    _tell(done, len(units_of(work)), len(records), path)
+    state = _state(records, len(units_of(work)))
+    failed = any(record.error for record in records)
+    if failed or len(records) < len(units_of(work)):
+        why = f" Why is in the table runs of {path}; --retry-failed tries again." if failed else ""
+        typer.echo(f"foresift: {state}.{why}", err=True)
     if out is not None:
-        about = _about(paper, table, quick, names, repeats, len(records), len(units_of(work)))
+        about = _about(paper, table, quick, names, repeats, state)
         rows = [row for item in chosen for row in found[item.id]]
         written = write_results(out, spec, rows, grids, about)
         for item in chosen:
@@ -102,13 +106,11 @@ def _tables(spec: "Paper", wanted: list[str] | None) -> "list[PaperTable]":
     return [known[name] for name in names]
 
 
-def _tell(done: "Outcome | None", wanted: int, there: int, path: str) -> None:
-    if done is not None and done.n_failed:
-        typer.echo(
-            f"foresift: {done.n_failed} units failed; their errors are in the table runs of {path}.", err=True
-        )
-    if there < wanted:
-        typer.echo(f"foresift: {there} of {wanted} units have been run.", err=True)
+def _state(records: "Sequence[Record]", wanted: int) -> str:
+    """Say how many of the units there are, and how many of them failed, in this run or before."""
+    there = "all" if len(records) == wanted else f"{len(records)} of {wanted}"
+    failed = sum(bool(record.error) for record in records)
+    return f"{there} units of work have been run" + (f", {failed} of which failed" if failed else "")
 
 
 def _about(
@@ -117,8 +119,7 @@ def _about(
     quick: bool,
     only: list[str],
     repeats: int | None,
-    there: int,
-    wanted: int,
+    state: str,
 ) -> list[str]:
     from datetime import UTC, datetime
 
@@ -129,6 +130,5 @@ def _about(
     quoted = ",".join(f'"{name}"' if "," in name else name for name in only)
     parts += [f"--only {shlex.quote(quoted)}"] if only else []
     parts += [f"--repeats {repeats}"] if repeats is not None else []
-    state = "all" if there == wanted else f"{there} of {wanted}"
     day = datetime.now(UTC).date().isoformat()
-    return [f"Made on {day} with {software()} by `{' '.join(parts)}`; {state} units of work have been run."]
+    return [f"Made on {day} with {software()} by `{' '.join(parts)}`; {state}."]

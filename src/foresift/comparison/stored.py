@@ -25,7 +25,8 @@ def stored_comparison(store: Store) -> Comparison:
     ----------
     store : Store
         Made by `compare` or `foresift compare`. If it holds results of several runs that differ in how rows
-        were split, in parameters or in versions, those of the latest count, for every data set.
+        were split, in parameters or in versions, those of the latest count, for every data set; of two tables
+        of one name, such as a file before and after a correction, the latest.
 
     Returns
     -------
@@ -71,15 +72,17 @@ def stored_comparison(store: Store) -> Comparison:
 def _latest(records: Sequence[Record]) -> list[Record]:
     """Leave out what was found on other splits, or by other parameters, than the latest; time rises.
 
-    Results that are set beside each other must come from the same rows.
+    Results that are set beside each other must come from the same rows of the same table.
     """
+    tables = {r.unit.dataset: r.unit.data for r in records}
     rows = {(r.unit.data, r.unit.repeat, r.unit.fold): (r.unit.cv, r.unit.rows) for r in records}
     ways = {(r.unit.data, r.unit.method, r.unit.classifier): _way(r) for r in records}
     ways_of_splits = {r.unit.data: (r.unit.cv, r.unit.software) for r in records}
     return [
         r
         for r in records
-        if rows[r.unit.data, r.unit.repeat, r.unit.fold] == (r.unit.cv, r.unit.rows)
+        if tables[r.unit.dataset] == r.unit.data
+        and rows[r.unit.data, r.unit.repeat, r.unit.fold] == (r.unit.cv, r.unit.rows)
         and ways[r.unit.data, r.unit.method, r.unit.classifier] == _way(r)
         and ways_of_splits[r.unit.data] == (r.unit.cv, r.unit.software)
     ]
@@ -101,8 +104,9 @@ def mean_ranks(rows: Iterable[Row]) -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        `methods`, `mean_ranks` (1 is best), `critical_difference` (Nemenyi, 0.05), `n` data sets; None with
-        fewer than two data sets, or fewer than three methods scored on all of them without a failure.
+        `methods`, `mean_ranks` (1 is best), `critical_difference` (Nemenyi, 0.05), `n` data sets. Data sets
+        on which something failed are left out, and methods that were not tried on all the others; None if
+        fewer than two data sets or three methods are left.
 
     Examples
     --------
@@ -113,16 +117,16 @@ def mean_ranks(rows: Iterable[Row]) -> dict[str, Any] | None:
     >>> ranks["methods"], ranks["mean_ranks"], ranks["n"]
     (['gain', 'relief', 'random'], [1.0, 2.0, 3.0], 3)
     """
-    rows = [row for row in rows if row.size in ("own", "all") and not np.isnan(row.mean) and not row.n_failed]
-    if not rows:
-        return None
-    first = rows[0]
+    rows = [row for row in rows if row.size in ("own", "all")]
+    rows = [row for row in rows if (row.classifier, row.scorer) == (rows[0].classifier, rows[0].scorer)]
+    broken = {row.dataset for row in rows if row.n_failed or np.isnan(row.mean)}
     means: dict[str, dict[str, float]] = {}
     for row in rows:
-        if (row.classifier, row.scorer) == (first.classifier, first.scorer):
+        if row.dataset not in broken:
             means.setdefault(row.dataset, {})[row.method] = row.mean
-    methods = list(means[first.dataset])
-    scores = [[found[method] for method in methods] for found in means.values() if set(found) >= set(methods)]
+    tried = dict.fromkeys(method for found in means.values() for method in found)
+    methods = [method for method in tried if all(method in found for found in means.values())]
+    scores = [[found[method] for method in methods] for found in means.values()]
     if len(methods) < 3 or len(scores) < 2:
         return None
     ranks = friedman(scores).mean_ranks

@@ -142,6 +142,7 @@ def summarise(records: Iterable[Record], n_features: Mapping[str, int]) -> list[
         key: _stability(list(some.values()), key[-1], n_features[key[0]]) for key, some in chosen.items()
     }
     rows: list[tuple[Row, _Series]] = []
+    families: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for (data, dataset, method, classifier), some in groups.items():
         done = [record for record in some if not record.error]
         for scorer, size in dict.fromkeys(
@@ -149,10 +150,8 @@ def summarise(records: Iterable[Record], n_features: Mapping[str, int]) -> list[
         ):
             agreement = known.get((data, method, size), Stability(math.nan, math.nan, math.nan))
             row, series = _row((dataset, method, classifier, size, scorer), done, n_features[data], agreement)
+            families[data, dataset, classifier, scorer].append(len(rows))
             rows.append((replace(row, n_failed=len(some) - len(done)), series))
-    families: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for k, (row, _) in enumerate(rows):
-        families[row.dataset, row.classifier, row.scorer].append(k)
     tested: dict[int, Row] = {}
     for family in families.values():
         tested |= dict(zip(family, _tested([rows[k] for k in family]), strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,12 +37,13 @@ FIELDS = (
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of text, with a title above and a remark below."""
+    """A table of text, with a title above and a remark below; `n_names` columns say what a row is of."""
 
     title: str
     header: list[str]
     rows: list[list[str]]
     remark: str = ""
+    n_names: int = 1
 
 
 def grids_of_table(paper: Paper, table: PaperTable, rows: Sequence[Row]) -> list[Grid]:
@@ -71,7 +72,8 @@ def grids_of_table(paper: Paper, table: PaperTable, rows: Sequence[Row]) -> list
     [['iris', '4.70 (4.3)']]
     """
     kind, *numbers = table.id.split("-") if "-" in table.id else ("table", table.id)
-    title = f"{kind.capitalize()} {' to '.join(numbers)}. {table.caption}"
+    published = any(number.isdigit() for number in numbers)  # or it is a table of ours
+    title = f"{kind.capitalize()} {' to '.join(numbers)}. {table.caption}" if published else table.caption
     if not rows:
         return []
     if table.measure == "intervals":
@@ -80,8 +82,10 @@ def grids_of_table(paper: Paper, table: PaperTable, rows: Sequence[Row]) -> list
         return [_paths(title, table, rows)]
     if all(not row.size for row in rows):
         grids = [_matrix(title, rows)]
-        return [*grids, _wins(table, rows)] if table.cells and table.measure == "error" else grids
-    grids = [_points(title, table, rows)] if table.cells else []
+        judged = {row.label for row in rows if row.published is not None}
+        return [*grids, _wins(table, rows)] if len(judged) > 1 and table.measure == "error" else grids
+    # Few points of a figure are published in numbers, and none of some figures.
+    grids = [_points(title, table, rows)] if any(row.published is not None for row in rows) else []
     better = max if table.measure == "accuracy" else min
     return [*grids, _best(title, rows, better, table.options.get("over", "features"))]
 
@@ -162,7 +166,8 @@ def _wins(table: PaperTable, rows: Sequence[Row]) -> Grid:
 
 
 def _points(title: str, table: PaperTable, rows: Sequence[Row]) -> Grid:
-    header = ["data", "method", "classifier", "features", "ours", "published", "difference", "within spread"]
+    over = table.options.get("over", "features")
+    header = ["data", "method", "classifier", over, "ours", "published", "difference", "within spread"]
     lines = []
     for row in rows:
         if row.published is None:
@@ -172,7 +177,7 @@ def _points(title: str, table: PaperTable, rows: Sequence[Row]) -> Grid:
         within = {True: "yes", False: "no", None: ""}[row.within]
         numbers = [f"{row.ours:.2f}{spread}", f"{row.published:g}{theirs}", f"{row.difference:+.2f}", within]
         lines.append([row.dataset, row.label, row.classifier, row.size, *numbers])
-    return Grid(title, header, lines, _means(rows, "cross-validations"))
+    return Grid(title, header, lines, _means(rows, "cross-validations"), n_names=4)
 
 
 def _best(title: str, rows: Sequence[Row], better: Callable[..., Any], over: str) -> Grid:
@@ -189,7 +194,7 @@ def _best(title: str, rows: Sequence[Row], better: Callable[..., Any], over: str
         lines.append(line)
     remark = f"In brackets: the number of {over}; the best of many numbers is too good an estimate. "
     remark += _means(rows, "cross-validations")
-    return Grid(f"{title} The best of each curve", ["data", "classifier", *labels], lines, remark)
+    return Grid(f"{title} The best of each curve", ["data", "classifier", *labels], lines, remark, n_names=2)
 
 
 def _paths(title: str, table: PaperTable, rows: Sequence[Row]) -> Grid:
@@ -200,7 +205,7 @@ def _paths(title: str, table: PaperTable, rows: Sequence[Row]) -> Grid:
         most = str(max(int(size) for size in path if size.isdigit()))
         values = [path[most], path["reduction within the limit"], path["error there"]]
         lines.append([dataset, label, *(f"{value:.3f}" for value in values)])
-    return Grid(title, header, lines, f"The limit is {table.options['limit']} above the error with all.")
+    return Grid(title, header, lines, f"The limit is {table.options['limit']} above the error with all.", 2)
 
 
 def _curves(title: str, rows: Sequence[Row], sizes: list[str]) -> Grid:
@@ -233,15 +238,41 @@ def print_grids(grids: Sequence[Grid]) -> None:
 
     console = Console()
     for grid in grids:
-        table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        for k, heading in enumerate(grid.header):
-            table.add_column(heading, justify="left" if k == 0 else "right")
-        for row in grid.rows:
-            table.add_row(*map(Text, row))
         console.print(Text(grid.title))
-        console.print(table)
+        for columns, widths in _blocks(grid, console.width):
+            table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+            for k, width in zip(columns, widths, strict=True):
+                table.add_column(grid.header[k], justify="left" if k == 0 else "right", width=width)
+            for row in grid.rows:
+                table.add_row(*(Text(row[k]) for k in columns))
+            console.print(table)
         if grid.remark:
             console.print(Text(grid.remark), soft_wrap=True)
+
+
+def _blocks(grid: Grid, width: int) -> Iterator[tuple[list[int], list[int]]]:
+    """Divide the columns of a grid among tables that fit, with their widths; each has the names of the rows.
+
+    Cells are folded between words and never cut, since "50…" is no number; rich cuts some to widen others.
+    """
+    cells = list(zip(grid.header, *grid.rows, strict=True))
+    least = [max(len(word) for cell in column for word in cell.split() or [""]) for column in cells]
+    names = list(range(grid.n_names))
+    rest = list(range(grid.n_names, len(least)))
+    while rest:
+        # Between columns, and at the ends, there are a padding and a divider.
+        spare = width - 1 - sum(least[k] + 2 for k in (*names, rest[0]))
+        n = 1
+        while n < len(rest) and spare >= least[rest[n]] + 2:
+            spare -= least[rest[n]] + 2
+            n += 1
+        columns, rest = [*names, *rest[:n]], rest[n:]
+        widths = [least[k] for k in columns]
+        wanted = [max(map(len, cells[k])) for k in columns]
+        while spare > 0 and widths != wanted:
+            widths[max(range(len(widths)), key=lambda k: wanted[k] - widths[k])] += 1
+            spare -= 1
+        yield columns, widths
 
 
 def write_results(

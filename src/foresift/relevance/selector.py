@@ -331,9 +331,8 @@ class RelevanceSelector(RankingSelector):
             tried = order[(sums.weight[order, 1:] > 0).sum(axis=1) >= _LEAST_TWINS]
             z[tried] = standardized(means[tried], kinds_of(table, weights)[tried])
             rows = twin_rows(table, weights, seed)
-            with threadpool_limits(
-                1, user_api="blas"
-            ):  # more of them wait for each other longer than they work
+            # Threads of linear algebra on small products wait for each other longer than they work.
+            with threadpool_limits(1, user_api="blas"):
                 others = best_contrasts(table, weights, tried, n_twins, rows, seed, pairs=self.interactions)
             greatest = np.where(np.isnan(z[tried]), np.nan, np.fmax(unskewed(z[tried]), others))
             z[tried] = evened(greatest, ~np.isnan(others[:, 0]))

@@ -68,7 +68,7 @@ def trend_scores(
 
     Parameters
     ----------
-    table, weights, columns, n_twins, twin_rows
+    table, weights, columns, n_twins, twin_rows, cuts
         As in `crossed_scores`, with any number of columns.
 
     Returns

@@ -51,7 +51,10 @@ TABLES = {
     "ragged with a delimiter told": ("x,y\n1,a,b\n", "commas are taken to separate cells, --delimiter says"),
     "twice the same header": ("x,x,y\n1,2,a\n3,4,b\n", "more than one column is named 'x'"),
     "one class": ("x,y\n1,a\n2,a\n", "same value in every row"),
-    "missing labels": ("x,y\n1,a\n2,?\n3,b\n", "missing in 1 rows"),
+    "missing labels": (
+        "x,y\n1,a\n2,?\n3,b\n",
+        "missing in 1 rows; fill them in, or leave those rows out (--skip-unlabelled)",
+    ),
     "nothing but the target": ("y\na\nb\n", "no column besides the target"),
     "no such target": ("x,yy\n1,a\n2,b\n", "no column 'y'; did you mean one of 'yy'"),
     "target all distinct": ("x,y\n" + TWENTY_ONE, "number with 21 values in 21 rows"),
@@ -77,6 +80,8 @@ TABLES = {
     "garbage": (np.random.default_rng(0).bytes(5000), "is no text"),
     "only constants": ("x,y\n1,a\n1,b\n", "x: every cell is 1"),
     "Excel": (b"PK\x03\x04" + bytes(100), "Excel workbook"),
+    "a web page": ("<!DOCTYPE html>\n<html><body>Not found</body></html>\n", "is a web page: save the"),
+    "JSON": ('[\n{"x": 1, "y": "a"},\n{"x": 2, "y": "b"}]\n', "is a JSON file: save the table as CSV"),
     "damaged Parquet": (b"PAR1" + bytes(100) + b"PAR1", "no Parquet file"),
     "damaged Feather": (b"ARROW1\0\0" + bytes(100), "no Feather file"),
     "damaged gzip": (gzip.compress(GOOD.encode())[:-20], "damaged gzip file"),
@@ -126,6 +131,7 @@ def test_encodings_are_told_or_said(tmp_path):
     assert_one_sentence(
         run("select", path, "--target", "y", "--encoding", "klingon"), "no encoding 'klingon'"
     )
+    assert_one_sentence(run("select", path, "--target", "y", "--encoding", "utf-16"), "is not utf-16 text")
 
 
 def test_a_line_without_end_is_refused_unread(tmp_path, monkeypatch):

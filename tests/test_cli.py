@@ -173,6 +173,20 @@ def test_what_the_user_says_of_columns_counts():
     assert {"name": "city", "reason": "as you say"} in found["data"]["columns_left_out"]
 
 
+def test_a_column_taken_for_an_id_says_how_to_keep_it(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{1000 + 37 * i},{'ab'[i % 2]},{'' if i % 10 == 0 else 'yn'[i % 2]}\n" for i in range(40)]
+    path.write_text("".join(["post code,z,y\n", *rows]))
+    typed = ["select", path, "--target", "y", "--no-check", "--skip-unlabelled"]
+    result = run(*typed)
+    assert "y: missing in 4 rows, which are left out" in result.stdout
+    assert "36 rows" in result.stdout
+    assert "(--numeric 'post code' keeps it)" in result.stdout
+    kept = run(*typed, "--numeric", "post code")
+    assert "left out, id" not in kept.stdout
+    assert "post code" in kept.stdout
+
+
 def test_nothing_relevant_is_an_answer(tmp_path):
     rng = np.random.default_rng(1)
     path = tmp_path / "noise.csv"

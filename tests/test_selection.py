@@ -14,6 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from foresift import InfoGainSelector, RelevanceSelector, Selection, SiftForestClassifier, select
 from foresift.assess import LEAST_IN_A_LEAF, Assessment, Check, order_of, plan_for
+from foresift.choosing import count_copies
 from foresift.resample import _two_parts, resample, samples_for
 from foresift.sentences import say
 from foresift.stats import Estimate
@@ -238,6 +239,35 @@ def test_a_column_that_is_too_good_is_pointed_out():
     assert "unlikely" not in found.sentence
     assert found.check["difference"] == {"value": 0.0, "low": None, "high": None}
     assert "predicts almost perfectly" in found.to_html()
+
+
+def test_rows_that_are_there_twice_are_pointed_out():
+    X, y = table(120)
+    once = select(X, y, random_state=0, parameters=FAST)
+    twice = select(pd.concat([X, X[:60]]), np.append(y, y[:60]), random_state=0, parameters=FAST)
+    assert not any("copies" in note for note in once.notes)
+    assert "60 of 180 rows that the check looked at are copies of others" in " ".join(twice.notes)
+    assert twice.sentence.endswith(" ".join(twice.notes))
+
+
+def test_rows_that_are_equal_by_coincidence_are_no_copies():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, size=(300, 3)).astype(float), rng.integers(0, 2, 300)
+    assert count_copies(X, y) == 0  # though most of them are equal to another
+    X[:, 0] = rng.normal(size=300)
+    assert count_copies(X, y) == 0
+    X[200:], y[200:] = X[:100], y[:100]
+    assert count_copies(X, y) == 100
+    y[200:] = 1 - y[:100]  # another class: another row
+    assert count_copies(X, y) == 0
+
+
+def test_nothing_is_compared_if_every_fold_keeps_all():
+    X, y = table(120)
+    kept = select(X[["strong", "weak"]], y, "info-gain", 2, random_state=0)
+    assert set(kept.check["n_kept"]) == {2}
+    assert "it kept all columns every time, and a forest of them has an accuracy of" in kept.sentence
+    assert "difference" not in kept.sentence
 
 
 def test_large_tables_are_checked_on_some_rows(monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -17,12 +17,44 @@ from foresift.assess import Assessment, Rows, assess, order_of, plan_for, why_no
 from foresift.methods import METHODS, SEARCHES
 from foresift.resample import Resampled, resample, samples_for
 
-__all__ = ["Tell", "Work", "key_of", "make", "require_rows", "require_size"]
+__all__ = ["Tell", "Work", "count_copies", "key_of", "make", "require_rows", "require_size"]
 
 # Told what is being done, of how many steps, and how many more are done: 0 of them when it begins.
 Tell = Callable[[str, int, int], object]
 SLOW = (*SEARCHES, "genetic_selector")  # modules whose searches are not repeated in folds
 USUAL = {"alpha": 0.1, "error": "fdr"}
+
+
+def count_copies(X: NDArray[Any], y: NDArray[np.intp]) -> int:
+    """Count the rows that are copies of others, unless rows may well be equal by coincidence.
+
+    Rows of a few categories are often equal. They are not where a column has a value of its own in at least
+    half of the different rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Numbers.
+    y : ndarray of shape (n,)
+        Classes.
+
+    Returns
+    -------
+    int
+        How many rows would have to go to leave each only once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(10.0).reshape(5, 2)[[0, 1, 2, 3, 4, 0]]
+    >>> count_copies(X, np.zeros(6, dtype=int)), count_copies(X > 3, np.zeros(6, dtype=int))
+    (1, 0)
+    """
+    whole = {hash((row.tobytes(), label)) for row, label in zip(X, y.tolist(), strict=True)}
+    n_copies = len(y) - len(whole)
+    if n_copies and any(2 * len(np.unique(column)) >= len(whole) for column in X.T):
+        return n_copies
+    return 0
 
 
 def key_of(method: str) -> str:
@@ -136,8 +168,9 @@ class Work:
         if len(rows) > 2 * plan.n_rows:  # not all rows are turned into numbers
             rng = np.random.default_rng([self.seed, 1])
             rows = np.sort(rng.choice(rows, 2 * plan.n_rows, replace=False))
-        return assess(
-            self._rows(rows),
+        some = self._rows(rows)
+        found = assess(
+            some,
             self.selector,
             self.keep,
             plan,
@@ -146,6 +179,7 @@ class Work:
             n_jobs=self.n_jobs,
             tell=lambda: self.tell("checking", plan.n_folds, 1),
         )
+        return None if found is None else replace(found, n_copies=count_copies(some.X, some.y))
 
     def resample(self) -> Resampled | None:
         """Repeat a test of relevance on parts of the rows."""

@@ -18,6 +18,7 @@ from foresift.cli_table import (
     File,
     KeepIds,
     Numeric,
+    SkipUnlabelled,
     Target,
     names_of,
     option,
@@ -77,6 +78,7 @@ def compare(
     categorical: Categorical = "",
     drop: Drop = "",
     keep_ids: KeepIds = False,
+    skip_unlabelled: SkipUnlabelled = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
 ) -> None:
@@ -115,6 +117,7 @@ def compare(
             categorical=categorical,
             drop=drop,
             keep_ids=keep_ids,
+            skip_unlabelled=skip_unlabelled,
             delimiter=delimiter,
             encoding=encoding,
         )

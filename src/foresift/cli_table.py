@@ -1,5 +1,6 @@
 """How commands read a table: the options they share, and what is made of them."""
 
+import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -7,6 +8,7 @@ import typer
 from foresift.errors import InputError
 
 if TYPE_CHECKING:
+    from foresift.kinds import Decision
     from foresift.reading import Split, TableFile
 
 __all__ = [
@@ -17,6 +19,7 @@ __all__ = [
     "File",
     "KeepIds",
     "Numeric",
+    "SkipUnlabelled",
     "Target",
     "names_of",
     "option",
@@ -43,6 +46,7 @@ Numeric = Annotated[
 Categorical = Annotated[str, option("Columns that are categories.", _FILE, metavar="A,B")]
 Drop = Annotated[str, option("Columns to leave out.", _FILE, metavar="A,B")]
 KeepIds = Annotated[bool, option("Take columns that look like row numbers or names too.", _FILE)]
+SkipUnlabelled = Annotated[bool, option("Leave out rows without a target.", _FILE, "--skip-unlabelled")]
 Delimiter = Annotated[
     str | None, option("What separates cells, if told wrongly; a space stands for runs of them.", _FILE)
 ]
@@ -77,6 +81,7 @@ def read_columns(
     categorical: str = "",
     drop: str = "",
     keep_ids: bool = False,
+    skip_unlabelled: bool = False,
     delimiter: str | None = None,
     encoding: str | None = None,
 ) -> "tuple[TableFile, Split]":
@@ -92,6 +97,8 @@ def read_columns(
         Names of columns, between commas.
     keep_ids : bool, default=False
         Whether columns that look like identifiers stay.
+    skip_unlabelled : bool, default=False
+        Whether rows without a target are left out.
     delimiter, encoding : str or None, default=None
         Of a CSV file, where they are told wrongly.
 
@@ -118,7 +125,7 @@ def read_columns(
 
     if delimiter is not None and len(delimiter := delimiter.replace("\\t", "\t")) != 1:
         raise InputError(f"--delimiter is one character, not {delimiter!r}.")
-    wishes = Wishes(names_of(numeric), names_of(categorical), names_of(drop), keep_ids)
+    wishes = Wishes(names_of(numeric), names_of(categorical), names_of(drop), keep_ids, skip_unlabelled)
     if target in wishes.drop:
         raise InputError(f"--drop names the target {target!r}.")
     text = {target, *wishes.categorical}
@@ -129,8 +136,18 @@ def read_columns(
 def worth_saying(split: "Split") -> list[tuple[str, str]]:
     """What is worth saying of the columns: those left out, dates, and text among numbers."""
     decisions = split.decisions
-    said = [(d.name, f"left out, {d.kind}: {d.why}") for d in decisions if d.left_out]
+    said = [(d.name, f"left out, {d.kind}: {d.why}{_how_to_keep(d)}") for d in decisions if d.left_out]
+    if split.n_unlabelled:
+        said.insert(0, (split.target, f"missing in {split.n_unlabelled:,} rows, which are left out"))
     said += [(d.name, d.why) for d in decisions if d.kind == "date"]
     plain = ("text", "every cell is a number", "the file says so", "as you say")
     said += [(d.name, d.why) for d in decisions if not d.left_out and d.kind != "date" and d.why not in plain]
     return said + [(name, "left out, as you say") for name in split.dropped]
+
+
+def _how_to_keep(decision: "Decision") -> str:
+    """Say what to type if a column is no identifier but, say, a postal code."""
+    if not decision.keep_by:
+        return ""
+    name = decision.name if "," not in decision.name else f'"{decision.name}"'
+    return f" ({decision.keep_by} {shlex.quote(name)} keeps it)"

@@ -22,6 +22,7 @@ __all__ = ["Tell", "Work", "count_copies", "key_of", "make", "require_rows", "re
 # Told what is being done, of how many steps, and how many more are done: 0 of them when it begins.
 Tell = Callable[[str, int, int], object]
 SLOW = (*SEARCHES, "genetic_selector")  # modules whose searches are not repeated in folds
+LEAST_VALUES = 20  # of a column that tells rows apart
 USUAL = {"alpha": 0.1, "error": "fdr"}
 
 
@@ -29,7 +30,7 @@ def count_copies(X: NDArray[Any], y: NDArray[np.intp]) -> int:
     """Count the rows that are copies of others, unless rows may well be equal by coincidence.
 
     Rows of a few categories are often equal. They are not where a column has a value of its own in at least
-    half of the different rows.
+    half of the different rows, and 20 different ones.
 
     Parameters
     ----------
@@ -46,13 +47,14 @@ def count_copies(X: NDArray[Any], y: NDArray[np.intp]) -> int:
     Examples
     --------
     >>> import numpy as np
-    >>> X = np.arange(10.0).reshape(5, 2)[[0, 1, 2, 3, 4, 0]]
-    >>> count_copies(X, np.zeros(6, dtype=int)), count_copies(X > 3, np.zeros(6, dtype=int))
+    >>> X, y = np.arange(60.0).reshape(30, 2)[[*range(30), 0]], np.zeros(31, dtype=int)
+    >>> count_copies(X, y), count_copies(X % 5, y)
     (1, 0)
     """
     whole = {hash((row.tobytes(), label)) for row, label in zip(X, y.tolist(), strict=True)}
     n_copies = len(y) - len(whole)
-    if n_copies and any(2 * len(np.unique(column)) >= len(whole) for column in X.T):
+    own = max(len(whole) / 2, LEAST_VALUES)
+    if n_copies and any(len(np.unique(column)) >= own for column in X.T):
         return n_copies
     return 0
 

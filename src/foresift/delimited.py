@@ -255,9 +255,7 @@ class Delimited:
 
     def _read(self) -> Iterator[list[str]]:
         self._line = 0
-        lines: Iterator[str] = islice(
-            text_lines(self._file, self.encoding, self.source), self._n_told, None
-        )
+        lines: Iterator[str] = islice(text_lines(self._file, self.encoding, self.source), self._n_told, None)
         if self.delimiter == " ":
             lines = map(_single_spaced, lines)
         reader = csv.reader(lines, delimiter=self.delimiter, strict=True, skipinitialspace=self._skip)

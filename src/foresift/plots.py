@@ -15,12 +15,14 @@ from numpy.typing import ArrayLike
 from foresift.display import ACCENT, GREY, INK, TINT, Display, label, numbers
 from foresift.drawing import unknown
 from foresift.plots_of_many import ConvergenceDisplay, CriticalDifferenceDisplay, StabilityDisplay
+from foresift.plots_of_methods import MethodCurvesDisplay
 from foresift.size_curve import known_points
 
 __all__ = [
     "ConvergenceDisplay",
     "CriticalDifferenceDisplay",
     "CurveDisplay",
+    "MethodCurvesDisplay",
     "RankingDisplay",
     "RedundancyDisplay",
     "StabilityDisplay",

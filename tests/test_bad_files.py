@@ -12,11 +12,13 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import foresift
 from foresift import delimited
-from foresift.cli import app
+from foresift.__main__ import main
+from foresift.cli import app, methods
 from foresift.cli_errors import BAD_INPUT, CLOSED_PIPE, FAILED, STOPPED
 from foresift.output import atomic, folder, together
 
@@ -255,6 +257,52 @@ def _umask():
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def test_nothing_slow_is_imported_before_the_program_listens():
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import foresift.__main__; print(*sys.modules)"
+    command = [sys.executable, "-S", "-c", code, str(Path(foresift.__file__).parents[1])]
+    there = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert not {"typing", "re", "enum", "importlib.metadata", "typer", "numpy"} & set(there)
+
+
+def test_ctrl_c_before_anything_is_said(monkeypatch):
+    def typed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(signal, "signal", typed)
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == STOPPED
+
+
+def test_folders_above_one_that_stays_empty_go_too(tmp_path):
+    (tmp_path / "old").mkdir()
+    with folder(tmp_path / "old" / "a" / "b" / "c") as place:
+        assert place.is_dir()
+    assert os.listdir(tmp_path) == ["old"]
+    assert os.listdir(tmp_path / "old") == []
+    with folder(tmp_path / "old" / "a" / "b") as place:
+        (place / "answer").touch()
+    assert (tmp_path / "old" / "a" / "b" / "answer").exists()
+
+
+def test_an_error_of_a_file_names_it_and_nothing_else(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught, atomic(tmp_path / "no" / "answer.txt"):
+        pass
+    assert str(caught.value) == f"[Errno 2] No such file or directory: '{tmp_path / 'no' / 'answer.txt'}'"
+
+
+def test_closed_output_is_told(monkeypatch):
+    said = []
+    monkeypatch.setattr("typer.echo", lambda text, err=False: said.append(text))
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(typer.Exit) as end:
+        methods()
+    assert (end.value.exit_code, said) == (
+        FAILED,
+        ["foresift: Cannot write the output: standard output is closed."],
+    )
 
 
 def test_a_folder_that_stays_empty_goes(tmp_path):

@@ -1,14 +1,17 @@
 """The program `foresift`, also as `python -m foresift`."""
 
-import signal
-
 __all__ = ["main"]
 
 
 def main() -> None:
     """Run the command line."""
-    # Until a command is at work, which then listens itself, Ctrl-C ends the program without a word.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        import signal
+
+        # Until a command is at work, which then listens itself, Ctrl-C ends the program without a word.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
     import contextlib
     import os
     import sys

@@ -75,6 +75,8 @@ def reproduce(
             try:
                 done = run(work, tables, results, n_jobs=jobs, retry_failed=retry_failed, progress=True)
             except KeyboardInterrupt as stopped:
+                if path == ":memory:":
+                    raise KeyboardInterrupt("stopped; nothing is kept without --store F.sqlite.") from None
                 how = "The same command goes on; --show shows what is there."
                 raise KeyboardInterrupt(f"{stopped} {how}") from None
         records = results.records(units_of(work))

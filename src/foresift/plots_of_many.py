@@ -138,12 +138,14 @@ class StabilityDisplay(Display):
         from matplotlib.colors import LinearSegmentedColormap
 
         n_rows, n_names = self.shares.shape
-        ax = self._axes(ax, (2.2 + 0.3 * max(n_names, 6), 1.8 + 0.24 * max(n_rows, 3)))
+        longest = max((len(label(name)) for name in self.names), default=0)
+        ax = self._axes(ax, (2.2 + 0.3 * max(n_names, 6), 0.6 + 0.075 * longest + 0.24 * max(n_rows, 7)))
         colours = LinearSegmentedColormap.from_list("foresift", ["#f4f3ef", ACCENT])
         self.image_ = ax.imshow(self.shares, aspect="auto", cmap=colours, vmin=0, vmax=1)
         ax.set_xticks(np.arange(n_names), [label(name) for name in self.names], rotation=90)
         ax.set_yticks(np.arange(n_rows), [label(row) for row in self.rows])
-        self.figure_.colorbar(self.image_, ax=ax, label="share of the selections", fraction=0.05)
+        if not np.isin(self.shares, (0, 1)).all():
+            self.figure_.colorbar(self.image_, ax=ax, label="share of the selections", fraction=0.05)
         return self
 
 

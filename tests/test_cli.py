@@ -16,7 +16,11 @@ import pytest
 from typer.testing import CliRunner
 
 import foresift
+from foresift.classifiers import CLASSIFIERS
 from foresift.cli import METHODS, app
+from foresift.cli_compare import _CLASSIFIERS
+from foresift.cli_reproduce import _PAPERS
+from foresift.specs import paper_keys
 
 DEMO = Path(str(files("foresift") / "_data" / "bikeshare.csv"))
 RELEVANT = {"plan", "payment", "months_subscribed", "rides_last_month", "support_calls", "home_to_station_m"}
@@ -275,6 +279,27 @@ def test_a_search_looks_for_k_columns(method, tmp_path):
     path.write_text("\n".join(["a,b,c,d,class", *rows]))
     result = run("select", path, "--target", "class", "--method", method, "--k", 3, "--quiet")
     assert len(result.stdout.split()) == 3, result.output
+
+
+@pytest.mark.parametrize(
+    ("typed", "wanted"),
+    [
+        ("foresift sel", ["select"]),
+        ("foresift select t.csv --method reli", ["relief", "relieff"]),
+        ("foresift compare t.csv --methods random,reli", ["random,relief", "random,relieff"]),
+        ("foresift compare t.csv --classifiers rf,knn", ["rf,knn", "rf,knn-manhattan"]),
+        ("foresift reproduce o", ["opitz"]),
+    ],
+)
+def test_the_shell_completes(typed, wanted):
+    env = {"_FORESIFT_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    result = CliRunner().invoke(app, [], prog_name="foresift", env=env)
+    assert result.stdout.split() == wanted
+
+
+def test_names_to_complete_are_those_there_are():
+    assert set(_CLASSIFIERS) == set(CLASSIFIERS)
+    assert set(_PAPERS) == set(paper_keys())
 
 
 def test_methods_version_and_help():

@@ -113,3 +113,9 @@ def test_stability_and_ranks_of_a_comparison(comparison):
 def test_a_comparison_shows_itself_in_one_line(comparison):
     assert repr(comparison) == "<Comparison on data, 14 results: none, info-gain, random>"
     assert "\n" in str(comparison)
+
+
+def test_a_comparison_has_a_verdict(comparison):
+    best = comparison.best()
+    assert best.method in comparison.verdict or "No selection" in comparison.verdict
+    assert f"with {best.classifier}." in comparison.verdict

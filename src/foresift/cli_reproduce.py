@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from foresift.cli_errors import guarded
-from foresift.cli_table import names_of, require_jobs
+from foresift.cli_table import completing, names_of, require_jobs
 
 if TYPE_CHECKING:
     from foresift.experiment import Outcome
     from foresift.specs import Paper, PaperTable
 
 __all__ = ["reproduce"]
+
+_PAPERS = ("bommaganti", "grabczewski-jankowski", "murata", "opitz", "rogers-gunn")
 
 
 @guarded
@@ -22,7 +24,8 @@ def reproduce(
         str,
         typer.Argument(
             metavar="PAPER",
-            help="bommaganti, grabczewski-jankowski, murata, opitz or rogers-gunn.",
+            help=f"{', '.join(_PAPERS[:-1])} or {_PAPERS[-1]}.",
+            autocompletion=completing(_PAPERS),
         ),
     ],
     table: Annotated[

@@ -1,6 +1,7 @@
 """How commands read a table: the options they share, and what is made of them."""
 
 import shlex
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,6 +22,7 @@ __all__ = [
     "Numeric",
     "SkipUnlabelled",
     "Target",
+    "completing",
     "names_of",
     "option",
     "read_columns",
@@ -65,6 +67,22 @@ def names_of(text: str) -> tuple[str, ...]:
 
     rows = list(csv.reader([text], skipinitialspace=True))
     return tuple(name.strip() for row in rows for name in row if name.strip())
+
+
+def completing(names: Sequence[str]) -> Callable[[str], list[str]]:
+    """Make what a shell asks how a name goes on that has been begun, the last of a list between commas.
+
+    Examples
+    --------
+    >>> completing(["relief", "relieff", "random"])("random,reli")
+    ['random,relief', 'random,relieff']
+    """
+
+    def complete(incomplete: str) -> list[str]:
+        before, comma, begun = incomplete.rpartition(",")
+        return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
+
+    return complete
 
 
 def require_jobs(jobs: int, what: str) -> None:

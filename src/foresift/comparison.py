@@ -112,6 +112,13 @@ class Comparison:
 
         return framed(self.to_html(), "Methods compared")
 
+    @property
+    def verdict(self) -> str:
+        """Which method does best, and whether it can be told from the others, in a sentence or two."""
+        from foresift.comparison_view import view
+
+        return str(view(self.to_dict())["sentence"]).replace("\N{NO-BREAK SPACE}", " ")
+
     def plot_curve(self, **options: Any) -> Any:
         """Draw the scores of all methods over the number of features; see `foresift.plots`."""
         from foresift import plots

@@ -360,6 +360,20 @@ def test_report_and_notebook(tmp_path):
     assert list(found.to_frame()["name"]) == [row["name"] for row in found.ranking]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (("table.csv", [0, 1]), TypeError, "read 'table.csv' first, as with pandas.read_csv"),
+        (([[1], [2]], "kind"), TypeError, r"not the name of a column: select\(X.drop\(columns='kind'\)"),
+        (([[1], [2]], [0, 1], "reliff"), ValueError, "no method 'reliff': did you mean 'relieff'"),
+        (([[1], [2]], [0, 1], "magic"), ValueError, "use one of auto, forest-gain"),
+    ],
+)
+def test_what_is_often_given_by_mistake_is_told(arguments, error, message):
+    with pytest.raises(error, match=message):
+        select(*arguments)
+
+
 def test_progress_is_told():
     X, y = table(60, 1)
     told = []

@@ -6,7 +6,9 @@ import numbers
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from importlib import import_module
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,16 @@ from foresift.assess import Assessment, Rows, assess, order_of, plan_for, why_no
 from foresift.methods import METHODS, SEARCHES
 from foresift.resample import Resampled, resample, samples_for
 
-__all__ = ["Tell", "Work", "count_copies", "key_of", "make", "require_rows", "require_size"]
+__all__ = [
+    "Tell",
+    "Work",
+    "count_copies",
+    "key_of",
+    "make",
+    "require_arguments",
+    "require_rows",
+    "require_size",
+]
 
 # Told what is being done, of how many steps, and how many more are done: 0 of them when it begins.
 Tell = Callable[[str, int, int], object]
@@ -102,6 +113,23 @@ def _warn_of_no_test(
             UserWarning,
             stacklevel=4,
         )
+
+
+def require_arguments(X: Any, y: Any, method: str) -> None:
+    """Refuse what is often given by mistake, and say what to give."""
+    if isinstance(X, str | PathLike):
+        raise TypeError(
+            f"X is a table, not the name of a file: read {str(X)!r} first, as with pandas.read_csv, or use"
+            " the command foresift select."
+        )
+    if isinstance(y, str):
+        raise TypeError(
+            f"y is the class of every row, not the name of a column: select(X.drop(columns={y!r}), X[{y!r}])."
+        )
+    if method not in ("auto", *METHODS):
+        near = get_close_matches(method, METHODS, n=1)
+        hint = f"did you mean {near[0]!r}? There are" if near else "use one of"
+        raise ValueError(f"There is no method {method!r}: {hint} auto, {', '.join(METHODS)}.")
 
 
 def require_size(n_wanted: Any, n_columns: int, method: str) -> None:

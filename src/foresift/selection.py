@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from foresift._inputs import read
 from foresift._sklearn import seed_of
 from foresift._slices import take_columns
-from foresift.choosing import Tell, Work, make, require_rows, require_size
+from foresift.choosing import Tell, Work, make, require_arguments, require_rows, require_size
 from foresift.findings import Findings
 from foresift.methods import METHODS
 from foresift.sentences import order_of_ranking, say
@@ -270,8 +270,7 @@ def select(
     >>> print(select(X, y, "info-gain", 2, check=False).sentence)
     Kept the best 2 of 9 columns. Method info-gain: information gain of the best split of each column.
     """
-    if method not in ("auto", *METHODS):
-        raise ValueError(f"There is no method {method!r}: use auto or one of {', '.join(METHODS)}.")
+    require_arguments(X, y, method)
     tell = tell or (lambda *_: None)
     seed = int(random_state) if isinstance(random_state, numbers.Integral) else seed_of(random_state) % 2**32
     started = perf_counter()

@@ -21,6 +21,7 @@ def main() -> None:
     from foresift.cli import app
 
     warnings.simplefilter("ignore")  # commands say in their own words what there is to say
+    os.environ.setdefault("PYTHONWARNINGS", "ignore")  # and so do the processes they start
     try:
         app(prog_name="foresift")
     except SystemExit as end:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import tempfile
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import joblib
+from joblib.externals.loky import reusable_executor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from joblib.parallel import get_active_backend
 
@@ -169,6 +171,9 @@ def _perform_all(jobs: Sequence[Job], tables: dict[str, Data], n_jobs: int | Non
                     joblib.delayed(_perform_from_file)(str(paths[job.data]), job) for job in jobs
                 )
             yield from found
+        except (KeyboardInterrupt, GeneratorExit):
+            _end_workers()
+            raise
         except TerminatedWorkerError as error:
             raise WorkerLost(
                 "A worker process was killed, perhaps because memory ran out: take fewer at once (n_jobs,"
@@ -184,10 +189,24 @@ def _deaf_children() -> Iterator[None]:
         return
     resource_tracker.ensure_running()  # or it would start now, and unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    heard: list[int] = []  # threads that do not block it get it all the same: it waits till all have started
+    main = threading.current_thread() is threading.main_thread()
+    handler = signal.signal(signal.SIGINT, lambda number, _: heard.append(number)) if main else None
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)  # what was typed meanwhile is heard now
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if main:
+            signal.signal(signal.SIGINT, handler)
+    if heard:
+        raise KeyboardInterrupt
+
+
+def _end_workers() -> None:
+    """End joblib's processes, also those that are just starting, which would tell of a lost pipe."""
+    executor = reusable_executor._executor
+    if executor is not None:
+        executor.shutdown(wait=True, kill_workers=True)
 
 
 def _perform_from_file(path: str, job: Job) -> list[Record]:

@@ -12,10 +12,12 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import foresift
-from foresift.cli.app import app
+from foresift.__main__ import main
+from foresift.cli.app import app, methods
 from foresift.cli.errors import BAD_INPUT, CLOSED_PIPE, FAILED, STOPPED
 from foresift.output import atomic, folder, together
 from foresift.reading import delimited
@@ -51,7 +53,10 @@ TABLES = {
     "ragged with a delimiter told": ("x,y\n1,a,b\n", "commas are taken to separate cells, --delimiter says"),
     "twice the same header": ("x,x,y\n1,2,a\n3,4,b\n", "more than one column is named 'x'"),
     "one class": ("x,y\n1,a\n2,a\n", "same value in every row"),
-    "missing labels": ("x,y\n1,a\n2,?\n3,b\n", "missing in 1 rows"),
+    "missing labels": (
+        "x,y\n1,a\n2,?\n3,b\n",
+        "missing in 1 rows; fill them in, or leave those rows out (--skip-unlabelled)",
+    ),
     "nothing but the target": ("y\na\nb\n", "no column besides the target"),
     "no such target": ("x,yy\n1,a\n2,b\n", "no column 'y'; did you mean one of 'yy'"),
     "target all distinct": ("x,y\n" + TWENTY_ONE, "number with 21 values in 21 rows"),
@@ -77,6 +82,8 @@ TABLES = {
     "garbage": (np.random.default_rng(0).bytes(5000), "is no text"),
     "only constants": ("x,y\n1,a\n1,b\n", "x: every cell is 1"),
     "Excel": (b"PK\x03\x04" + bytes(100), "Excel workbook"),
+    "a web page": ("<!DOCTYPE html>\n<html><body>Not found</body></html>\n", "is a web page: save the"),
+    "JSON": ('[\n{"x": 1, "y": "a"},\n{"x": 2, "y": "b"}]\n', "is a JSON file: save the table as CSV"),
     "damaged Parquet": (b"PAR1" + bytes(100) + b"PAR1", "no Parquet file"),
     "damaged Feather": (b"ARROW1\0\0" + bytes(100), "no Feather file"),
     "damaged gzip": (gzip.compress(GOOD.encode())[:-20], "damaged gzip file"),
@@ -126,6 +133,7 @@ def test_encodings_are_told_or_said(tmp_path):
     assert_one_sentence(
         run("select", path, "--target", "y", "--encoding", "klingon"), "no encoding 'klingon'"
     )
+    assert_one_sentence(run("select", path, "--target", "y", "--encoding", "utf-16"), "is not utf-16 text")
 
 
 def test_a_line_without_end_is_refused_unread(tmp_path, monkeypatch):
@@ -249,6 +257,52 @@ def _umask():
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def test_nothing_slow_is_imported_before_the_program_listens():
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import foresift.__main__; print(*sys.modules)"
+    command = [sys.executable, "-S", "-c", code, str(Path(foresift.__file__).parents[1])]
+    there = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert not {"typing", "re", "enum", "importlib.metadata", "typer", "numpy"} & set(there)
+
+
+def test_ctrl_c_before_anything_is_said(monkeypatch):
+    def typed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(signal, "signal", typed)
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == STOPPED
+
+
+def test_folders_above_one_that_stays_empty_go_too(tmp_path):
+    (tmp_path / "old").mkdir()
+    with folder(tmp_path / "old" / "a" / "b" / "c") as place:
+        assert place.is_dir()
+    assert os.listdir(tmp_path) == ["old"]
+    assert os.listdir(tmp_path / "old") == []
+    with folder(tmp_path / "old" / "a" / "b") as place:
+        (place / "answer").touch()
+    assert (tmp_path / "old" / "a" / "b" / "answer").exists()
+
+
+def test_an_error_of_a_file_names_it_and_nothing_else(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught, atomic(tmp_path / "no" / "answer.txt"):
+        pass
+    assert str(caught.value) == f"[Errno 2] No such file or directory: '{tmp_path / 'no' / 'answer.txt'}'"
+
+
+def test_closed_output_is_told(monkeypatch):
+    said = []
+    monkeypatch.setattr("typer.echo", lambda text, err=False: said.append(text))
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(typer.Exit) as end:
+        methods()
+    assert (end.value.exit_code, said) == (
+        FAILED,
+        ["foresift: Cannot write the output: standard output is closed."],
+    )
 
 
 def test_a_folder_that_stays_empty_goes(tmp_path):

@@ -16,7 +16,11 @@ import pytest
 from typer.testing import CliRunner
 
 import foresift
+from foresift.classifiers import CLASSIFIERS
 from foresift.cli.app import METHODS, app
+from foresift.cli.compare import _CLASSIFIERS
+from foresift.cli.reproduce import _PAPERS
+from foresift.papers.specs import paper_keys
 
 DEMO = Path(str(files("foresift") / "_data" / "bikeshare.csv"))
 RELEVANT = {"plan", "payment", "months_subscribed", "rides_last_month", "support_calls", "home_to_station_m"}
@@ -173,6 +177,20 @@ def test_what_the_user_says_of_columns_counts():
     assert {"name": "city", "reason": "as you say"} in found["data"]["columns_left_out"]
 
 
+def test_a_column_taken_for_an_id_says_how_to_keep_it(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{1000 + 37 * i},{'ab'[i % 2]},{'' if i % 10 == 0 else 'yn'[i % 2]}\n" for i in range(40)]
+    path.write_text("".join(["post code,z,y\n", *rows]))
+    typed = ["select", path, "--target", "y", "--no-check", "--skip-unlabelled"]
+    result = run(*typed)
+    assert "y: missing in 4 rows, which are left out" in result.stdout
+    assert "36 rows" in result.stdout
+    assert "(--numeric 'post code' keeps it)" in result.stdout
+    kept = run(*typed, "--numeric", "post code")
+    assert "left out, id" not in kept.stdout
+    assert "post code" in kept.stdout
+
+
 def test_nothing_relevant_is_an_answer(tmp_path):
     rng = np.random.default_rng(1)
     path = tmp_path / "noise.csv"
@@ -261,6 +279,27 @@ def test_a_search_looks_for_k_columns(method, tmp_path):
     path.write_text("\n".join(["a,b,c,d,class", *rows]))
     result = run("select", path, "--target", "class", "--method", method, "--k", 3, "--quiet")
     assert len(result.stdout.split()) == 3, result.output
+
+
+@pytest.mark.parametrize(
+    ("typed", "wanted"),
+    [
+        ("foresift sel", ["select"]),
+        ("foresift select t.csv --method reli", ["relief", "relieff"]),
+        ("foresift compare t.csv --methods random,reli", ["random,relief", "random,relieff"]),
+        ("foresift compare t.csv --classifiers rf,knn", ["rf,knn", "rf,knn-manhattan"]),
+        ("foresift reproduce o", ["opitz"]),
+    ],
+)
+def test_the_shell_completes(typed, wanted):
+    env = {"_FORESIFT_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    result = CliRunner().invoke(app, [], prog_name="foresift", env=env)
+    assert result.stdout.split() == wanted
+
+
+def test_names_to_complete_are_those_there_are():
+    assert set(_CLASSIFIERS) == set(CLASSIFIERS)
+    assert set(_PAPERS) == set(paper_keys())
 
 
 def test_methods_version_and_help():

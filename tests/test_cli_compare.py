@@ -127,6 +127,47 @@ def test_ctrl_c_says_how_to_go_on(table, tmp_path):
     assert "Traceback" not in told
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for processes in /proc")
+def test_ctrl_c_finds_workers_that_are_just_starting(table, tmp_path):
+    """A terminal sends it to all processes; those that are importing modules would show where they were."""
+    typed = ["compare", str(table), "--target", "kind", *PLAIN, "--cv", "300x3", "--jobs", "2"]
+    code = "from foresift.__main__ import main; main()"
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, *typed],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    while child.poll() is None and not (workers := _workers(child.pid)):
+        time.sleep(0.005)
+    blocked = [_blocked_signals(worker) for worker in workers]
+    os.killpg(child.pid, signal.SIGINT)
+    told, _ = child.communicate(timeout=120)
+    assert child.returncode == 130
+    assert told == "foresift: stopped; nothing is kept without --store F.sqlite.\n"
+    assert all(signals & 1 << signal.SIGINT - 1 for signals in blocked)
+
+
+def _workers(pid):
+    """Processes that a process has started to work for it."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = (place / "stat").read_text().rpartition(")")[2].split()[1]
+            line = (place / "cmdline").read_bytes()
+        except OSError:  # gone
+            continue
+        if parent == str(pid) and b"loky" in line and b"tracker" not in line:
+            found.append(place)
+    return found
+
+
+def _blocked_signals(place):
+    lines = (place / "status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("SigBlk")).split()[1], 16)
+
+
 def _count(store):
     connection = sqlite3.connect(store)
     try:

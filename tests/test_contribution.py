@@ -1,6 +1,5 @@
 """Contribution ratios against a literal walk, Algorithms 2 and 3 against plain loops, pairs of features."""
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from foresift import CartClassifier, ContributionSelector, SiftForestClassifier, commonality
+from foresift import CartClassifier, ContributionSelector, SiftForestClassifier, commonality, pairs
 from foresift.importance import co_occurrence, contribution_ratio, node_tables
 from foresift.pairs import CoOccurrence, count_pairs
 from foresift.subset_forests import SubsetForests
@@ -332,7 +331,7 @@ def test_pairs_have_no_diagonal_and_few_trees_are_refused():
         co_occurrence(CartClassifier().fit(X, y))
 
 
-def test_columns_without_pairs_cost_nothing():
+def test_columns_without_pairs_cost_nothing(monkeypatch):
     """4,000 columns, of which 6 are in use: the matrices of every tree have 36 cells, not 16 million."""
     X, y = xor(0, p=6)
     few = SiftForestClassifier(60, max_features=3, random_state=0).fit(X, y)
@@ -343,9 +342,16 @@ def test_columns_without_pairs_cost_nothing():
     for table in tables:
         inner = ~table.is_leaf
         table.nodes["feature"][inner] = np.array(places)[table.nodes["feature"][inner]]
-    began = time.process_time()
+    widths = []
+
+    def seen(edges, p, *rest):
+        widths.append(p)
+        return compare_with_chance(edges, p, *rest)
+
+    compare_with_chance = pairs._against_chance
+    monkeypatch.setattr(pairs, "_against_chance", seen)
     got, expected = count_pairs(tables, 4000, most_free=0), count_pairs(few.node_tables_, 6, most_free=0)
-    assert time.process_time() - began < 15  # 60 trees of 16 million cells take minutes
+    assert widths == [6, 6]  # of the wide trees, and of the others
     for name in ("observed", "expected", "statistic", "pvalues"):
         part = getattr(got, name)[np.ix_(places, places)]
         np.testing.assert_array_equal(part, getattr(expected, name))

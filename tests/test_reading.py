@@ -229,6 +229,13 @@ MANY = [str(i) for i in range(30)]
         (["1 234", "12"], "numeric", "thousands apart"),
         (["$5", "\u20ac5"], "categorical", "text"),  # not the same thing
         (["5%", "0.5"], "categorical", "text"),
+        (["36 months", "1 month", "60 months"], "numeric", "in months"),
+        (["71.5 kg", "60 kg"], "numeric", "in kg"),
+        (["1,71.5 kg", "60 kg"], "categorical", "text"),
+        (["180cm", "1,950cm"], "numeric", "thousands commas, in cm"),
+        (["5 kg", "5 g"], "categorical", "text"),  # not the same unit
+        (["5 kg", "5"], "categorical", "text such as '5 kg' among numbers"),
+        (["12A", "13A"], "categorical", "text"),  # a code: no unit is written so
         (["05123", "81234", "05123"], "categorical", "leading zeros, taken as codes"),
         (["01", "12", "07"], "numeric", "every cell is a number"),  # months
         (["0.5", "00.25", "0"], "numeric", "every cell is a number"),
@@ -537,6 +544,42 @@ def test_bom_quotes_crlf_blank_lines_and_nameless_columns(tmp_path):
     first, second = read_table(path).columns
     assert (first.name, first.values.tolist()) == ("column 1", [1, 2])
     assert (second.name, second.texts) == ("a, b", ["x\r\ny", 'say "hi"'])
+
+
+@pytest.mark.parametrize("mark", ["sep=;", '"sep=;"', "SEP=;"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_line_that_tells_a_spreadsheet_the_delimiter_is_no_header(tmp_path, mark, encoding):
+    path = tmp_path / "t.csv"
+    path.write_bytes(f"{mark}\r\na;b\r\n1,5;x\r\n2;y\r\n".encode(encoding))
+    table = read_table(path)
+    assert [column.name for column in table.columns] == ["a", "b"]
+    assert list(table.origin.rows()) == [["1,5", "x"], ["2", "y"]]
+    path.write_text("sep=,\na;b,c\n1,2\n3,4,5\n")
+    with pytest.raises(InputError, match=r"line 4: 3 cells, but the header has 2"):
+        read_table(path)
+
+
+def test_what_a_message_says_keeps_a_column_does():
+    for cells, flag in ((MANY, "--numeric"), ([f"{i:05}" for i in range(7, 997, 33)], "--categorical")):
+        column = text_column(cells, "zip")
+        decision, _ = decide(column, Wishes())
+        assert (decision.left_out, decision.keep_by) == (True, flag)
+        kept, _ = decide(column, Wishes(**{flag.removeprefix("--"): ("zip",)}))
+        assert (kept.left_out, kept.kind) == (False, flag.removeprefix("--"))
+    texts = [f"t{i}" for i in range(70_000)]
+    assert decide(Column("free", np.arange(70_000, dtype=np.int32), texts), Wishes())[0].keep_by == ""
+
+
+def test_rows_without_a_target_can_be_left_out(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x;c;y\n1.000;u;a\n2.000;v;\n3.000;w;b\n")
+    split = split_table(read_table(path), "y", Wishes(skip_unlabelled=True))
+    assert (split.labels.tolist(), split.n_unlabelled) == (["a", "b"], 1)
+    assert split.columns["x"].tolist() == [1, 3]
+    assert split.columns["c"].tolist() == ["u", "w"]
+    path.write_text("x,y\n1,\n2,\n")
+    with pytest.raises(InputError, match="'y' is missing in every row"):
+        split_table(read_table(path), "y", Wishes(skip_unlabelled=True))
 
 
 def test_labels_of_numbers():

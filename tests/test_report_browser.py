@@ -99,6 +99,22 @@ def test_nothing_sticks_out(open_page, width, scheme, case):
         Path(SHOTS, f"{case}-{scheme}-{width}.png").write_bytes(picture)
 
 
+def test_every_cell_of_a_comparison_ends_within_its_row(open_page):
+    d = report_cases.comparison(["relevance", "relieff"])
+    for row in d["rows"]:
+        row["n_features"] = 12.6 if row["size"] == "own" else row["n_features"]
+    d["selected"]["relevance"] = {size: {"age": 1.0} for size in ("own", "10", "2")}
+    page = open_page(comparison_html(d), width=390)
+    out = """row => Array.from(row.querySelectorAll("td, th, .kind"))
+        .filter(cell => cell.getBoundingClientRect().right > row.getBoundingClientRect().right + 1)
+        .map(cell => cell.textContent)"""
+    rows = page.locator(".compare tbody tr").all()
+    assert rows
+    assert [row.evaluate(out) for row in rows] == [[]] * len(rows)
+    sizes = [text.split()[0] for text in page.locator("table.selected td:nth-child(2)").all_inner_texts()]
+    assert sizes[:3] == ["2", "10", "own"]
+
+
 def test_a_click_on_a_head_sorts_and_another_turns_it_round(open_page):
     page = open_page(selection_html(report_cases.selection(NAMES)))
     assert names_shown(page) == NAMES

@@ -14,6 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from foresift import InfoGainSelector, RelevanceSelector, Selection, SiftForestClassifier, select
 from foresift.selection.assess import LEAST_IN_A_LEAF, Assessment, Check, Rows, assess, order_of, plan_for
+from foresift.selection.choosing import count_copies
 from foresift.selection.resample import _two_parts, resample, samples_for
 from foresift.selection.sentences import say
 from foresift.stats import Estimate
@@ -282,6 +283,35 @@ def test_a_column_that_is_too_good_is_pointed_out():
     assert "predicts almost perfectly" in found.to_html()
 
 
+def test_rows_that_are_there_twice_are_pointed_out():
+    X, y = table(120)
+    once = select(X, y, random_state=0, parameters=FAST)
+    twice = select(pd.concat([X, X[:60]]), np.append(y, y[:60]), random_state=0, parameters=FAST)
+    assert not any("copies" in note for note in once.notes)
+    assert "60 of 180 rows that the check looked at are copies of others" in " ".join(twice.notes)
+    assert twice.sentence.endswith(" ".join(twice.notes))
+
+
+def test_rows_that_are_equal_by_coincidence_are_no_copies():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, size=(300, 3)).astype(float), rng.integers(0, 2, 300)
+    assert count_copies(X, y) == 0  # though most of them are equal to another
+    X[:, 0] = rng.normal(size=300)
+    assert count_copies(X, y) == 0
+    X[200:], y[200:] = X[:100], y[:100]
+    assert count_copies(X, y) == 100
+    y[200:] = 1 - y[:100]  # another class: another row
+    assert count_copies(X, y) == 0
+
+
+def test_nothing_is_compared_if_every_fold_keeps_all():
+    X, y = table(120)
+    kept = select(X[["strong", "weak"]], y, "info-gain", 2, random_state=0)
+    assert set(kept.check["n_kept"]) == {2}
+    assert "it kept all columns every time, and a forest of them has an accuracy of" in kept.sentence
+    assert "difference" not in kept.sentence
+
+
 def test_large_tables_are_checked_on_some_rows(monkeypatch):
     monkeypatch.setattr("foresift.selection.assess.MOST_CELLS", 900)
     monkeypatch.setattr("foresift.selection.assess.LEAST_ROWS", 100)
@@ -370,6 +400,20 @@ def test_report_and_notebook(tmp_path):
     assert html.unescape(shown.split('"')[1]) == page
     assert isinstance(found, Selection)
     assert list(found.to_frame()["name"]) == [row["name"] for row in found.ranking]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (("table.csv", [0, 1]), TypeError, "read 'table.csv' first, as with pandas.read_csv"),
+        (([[1], [2]], "kind"), TypeError, r"not the name of a column: select\(X.drop\(columns='kind'\)"),
+        (([[1], [2]], [0, 1], "reliff"), ValueError, "no method 'reliff': did you mean 'relieff'"),
+        (([[1], [2]], [0, 1], "magic"), ValueError, "use one of auto, forest-gain"),
+    ],
+)
+def test_what_is_often_given_by_mistake_is_told(arguments, error, message):
+    with pytest.raises(error, match=message):
+        select(*arguments)
 
 
 def test_progress_is_told():

@@ -1,9 +1,12 @@
 """Which columns of a table matter: trees, forests and what they tell about the columns."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+# Importing that module is slow, and the command line has to listen for Ctrl-C before anything slow.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from foresift import criteria, datasets, importance, stats
     from foresift.aggregate import AggregateSelector
     from foresift.boosting import ResampleBoostClassifier
@@ -107,6 +110,8 @@ _MODULES = ("criteria", "datasets", "importance", "stats")
 
 
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
     if name in _HOMES:
         value: Any = getattr(import_module(f"foresift.{_HOMES[name]}"), name)
     elif name in _MODULES:

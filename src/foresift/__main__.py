@@ -1,14 +1,17 @@
 """The program `foresift`, also as `python -m foresift`."""
 
-import signal
-
 __all__ = ["main"]
 
 
 def main() -> None:
     """Run the command line."""
-    # Until a command is at work, which then listens itself, Ctrl-C ends the program without a word.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        import signal
+
+        # Until a command is at work, which then listens itself, Ctrl-C ends the program without a word.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
     import contextlib
     import os
     import sys
@@ -18,6 +21,7 @@ def main() -> None:
     from foresift.cli.app import app
 
     warnings.simplefilter("ignore")  # commands say in their own words what there is to say
+    os.environ.setdefault("PYTHONWARNINGS", "ignore")  # and so do the processes they start
     try:
         app(prog_name="foresift")
     except SystemExit as end:

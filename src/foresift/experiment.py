@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import signal
 import tempfile
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
 import joblib
+from joblib.externals.loky import reusable_executor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from joblib.parallel import get_active_backend
 
@@ -162,12 +166,47 @@ def _perform_all(jobs: Sequence[Job], tables: dict[str, Data], n_jobs: int | Non
         for key, path in paths.items():
             joblib.dump(tables[key], path)
         try:
-            yield from parallel(joblib.delayed(_perform_from_file)(str(paths[job.data]), job) for job in jobs)
+            with _deaf_children():
+                found = parallel(
+                    joblib.delayed(_perform_from_file)(str(paths[job.data]), job) for job in jobs
+                )
+            yield from found
+        except (KeyboardInterrupt, GeneratorExit):
+            _end_workers()
+            raise
         except TerminatedWorkerError as error:
             raise WorkerLost(
                 "A worker process was killed, perhaps because memory ran out: take fewer at once (n_jobs,"
                 " --jobs). What is finished is stored, and the same call goes on from there."
             ) from error
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Let processes that are started here not hear Ctrl-C: this one does, and ends them silently."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # or it would start now, and unblock the signal
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    heard: list[int] = []  # threads that do not block it get it all the same: it waits till all have started
+    main = threading.current_thread() is threading.main_thread()
+    handler = signal.signal(signal.SIGINT, lambda number, _: heard.append(number)) if main else None
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if main:
+            signal.signal(signal.SIGINT, handler)
+    if heard:
+        raise KeyboardInterrupt
+
+
+def _end_workers() -> None:
+    """End joblib's processes, also those that are just starting, which would tell of a lost pipe."""
+    executor = reusable_executor._executor
+    if executor is not None:
+        executor.shutdown(wait=True, kill_workers=True)
 
 
 def _perform_from_file(path: str, job: Job) -> list[Record]:

@@ -63,7 +63,8 @@ def together(place: Path) -> Iterator[Callable[[str], Path]]:
             # The name of a part means nothing to the reader; a full disk names no file: it is the last one.
             known = {str(part): path for path, part in parts.items()}
             error.filename = str(known.get(str(error.filename), list(parts)[-1]))
-            error.filename2 = None
+            if error.filename2 is not None:
+                del error.filename2  # None would be shown as one
         raise
 
 
@@ -134,14 +135,14 @@ def folder(path: Path | None) -> Iterator[Path | None]:
     if path is None:
         yield None
         return
-    made = not path.exists()
+    made = [place for place in (path, *path.parents) if not place.exists()]  # the innermost first
     try:
         _try_to_write(path)
         yield path
     finally:
-        if made:
-            with contextlib.suppress(OSError):
-                path.rmdir()  # only if it is empty
+        with contextlib.suppress(OSError):
+            for place in made:
+                place.rmdir()  # only if it is empty
 
 
 def _try_to_write(path: Path) -> None:

@@ -18,19 +18,23 @@ from foresift.cli.table import (
     File,
     KeepIds,
     Numeric,
+    SkipUnlabelled,
     Target,
+    completing,
     names_of,
     option,
     read_columns,
     require_jobs,
     worth_saying,
 )
+from foresift.methods import METHODS
 
 if TYPE_CHECKING:
     from foresift.comparison import Comparison
 
 __all__ = ["compare"]
 
+_CLASSIFIERS = ("rf", "c45", "nb", "knn", "knn-manhattan", "svm", "svm-linear", "mlp")
 _HOW = "How to compare"
 _WHERE = "Where it runs"
 _OUT = "What comes out"
@@ -41,10 +45,19 @@ def compare(
     data: File,
     target: Target,
     methods: Annotated[
-        str, option("See `foresift methods`; none is always there.", _HOW, metavar="A,B")
+        str,
+        option(
+            "See `foresift methods`; none is always there.",
+            _HOW,
+            metavar="A,B",
+            autocompletion=completing([*METHODS]),
+        ),
     ] = "forest-gain,relevance,info-gain,relieff,random",
     classifiers: Annotated[
-        str, option("Of rf, c45, nb, knn, knn-manhattan, svm, svm-linear, mlp.", _HOW, metavar="A,B")
+        str,
+        option(
+            f"Of {', '.join(_CLASSIFIERS)}.", _HOW, metavar="A,B", autocompletion=completing(_CLASSIFIERS)
+        ),
     ] = "rf",
     cv: Annotated[
         str, option("Folds, as 10; 3x10: three times; 0.3: a share for testing, 20x0.3: 20 times.", _HOW)
@@ -77,6 +90,7 @@ def compare(
     categorical: Categorical = "",
     drop: Drop = "",
     keep_ids: KeepIds = False,
+    skip_unlabelled: SkipUnlabelled = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
 ) -> None:
@@ -115,6 +129,7 @@ def compare(
             categorical=categorical,
             drop=drop,
             keep_ids=keep_ids,
+            skip_unlabelled=skip_unlabelled,
             delimiter=delimiter,
             encoding=encoding,
         )
@@ -173,7 +188,7 @@ def _show(found: "Comparison", *, as_json: bool, quiet: bool) -> None:
         best = found.best()
         typer.echo(f"{best.method} {best.size} {best.classifier} {best.scorer} {best.mean:.4f}")
     else:
-        sys.stdout.write(str(found))
+        sys.stdout.write(f"{found}\n{found.verdict}\n")
     if not found.rows:
         raise typer.Exit(FAILED)
 

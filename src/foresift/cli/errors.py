@@ -58,6 +58,8 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         with _listening() as heard:
             try:
+                if sys.stdout is None:  # foresift ... >&-
+                    raise OSError(errno.EBADF, "standard output is closed")
                 for stream in (sys.stdout, sys.stderr):
                     if hasattr(stream, "reconfigure"):  # a name that the terminal cannot show is no error
                         stream.reconfigure(errors="replace")

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from foresift.cli.errors import guarded
-from foresift.cli.table import names_of, require_jobs
+from foresift.cli.table import completing, names_of, require_jobs
 
 if TYPE_CHECKING:
     from foresift.papers.specs import Paper, PaperTable
     from foresift.units import Record
 
 __all__ = ["reproduce"]
+
+_PAPERS = ("bommaganti", "grabczewski-jankowski", "murata", "opitz", "rogers-gunn")
 
 
 @guarded
@@ -23,7 +25,8 @@ def reproduce(
         str,
         typer.Argument(
             metavar="PAPER",
-            help="bommaganti, grabczewski-jankowski, murata, opitz or rogers-gunn.",
+            help=f"{', '.join(_PAPERS[:-1])} or {_PAPERS[-1]}.",
+            autocompletion=completing(_PAPERS),
         ),
     ],
     table: Annotated[
@@ -75,6 +78,8 @@ def reproduce(
             try:
                 run(work, tables, results, n_jobs=jobs, retry_failed=retry_failed, progress=True)
             except KeyboardInterrupt as stopped:
+                if path == ":memory:":
+                    raise KeyboardInterrupt("stopped; nothing is kept without --store F.sqlite.") from None
                 how = "The same command goes on; --show shows what is there."
                 raise KeyboardInterrupt(f"{stopped} {how}") from None
         records = results.records(units_of(work))

@@ -17,6 +17,7 @@ from foresift.cli.table import (
     File,
     KeepIds,
     Numeric,
+    SkipUnlabelled,
     Target,
     option,
     read_columns,
@@ -78,6 +79,7 @@ def select(
     categorical: Categorical = "",
     drop: Drop = "",
     keep_ids: KeepIds = False,
+    skip_unlabelled: SkipUnlabelled = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     debug: Annotated[bool, option("Show where an error comes from.", _OUT, "--debug")] = False,
@@ -116,6 +118,7 @@ def select(
             categorical=categorical,
             drop=drop,
             keep_ids=keep_ids,
+            skip_unlabelled=skip_unlabelled,
             delimiter=delimiter,
             encoding=encoding,
         )
@@ -178,7 +181,18 @@ def _select(
         "decisions": [{"name": d.name, "kind": d.kind, "why": d.why} for d in split.decisions],
         "how": table.how,
     }
-    return replace(found, ranking=ranking, data={**found.data, **about}, source=table.source)
+    notes = list(found.notes)
+    if split.n_unlabelled:
+        notes.append(f"{split.n_unlabelled:,} rows without a target were left out.")
+    sentence = " ".join([found.sentence, *notes[len(found.notes) :]])
+    return replace(
+        found,
+        ranking=ranking,
+        notes=notes,
+        sentence=sentence,
+        data={**found.data, **about},
+        source=table.source,
+    )
 
 
 def _write(found: "Selection", place: Path, table: "TableFile | None") -> None:
@@ -229,9 +243,10 @@ def _print(
     if found.method["order"] != "by score":  # which nobody needs to be told
         sys.stdout.write(wrapped(f"Best first: {found.method['order']}."))
     sys.stdout.write("\n" + wrapped(found.verdict))
-    details = found.sentence.removeprefix(found.verdict).strip()
-    if details:
-        sys.stdout.write(wrapped(details))
+    notes_said = " ".join(found.notes)
+    details = found.sentence.removeprefix(found.verdict).strip().removesuffix(notes_said).strip()
+    for text in filter(None, [details, *found.notes]):  # a warning is not to be lost in a paragraph
+        sys.stdout.write(wrapped(text))
     if out is not None:
         sys.stdout.write(wrapped(f"Report: {out / 'report.html'}"))
 

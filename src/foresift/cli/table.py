@@ -1,5 +1,7 @@
 """How commands read a table: the options they share, and what is made of them."""
 
+import shlex
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -8,6 +10,7 @@ from foresift.errors import InputError
 
 if TYPE_CHECKING:
     from foresift.reading.files import Split, TableFile
+    from foresift.reading.kinds import Decision
 
 __all__ = [
     "Categorical",
@@ -17,7 +20,9 @@ __all__ = [
     "File",
     "KeepIds",
     "Numeric",
+    "SkipUnlabelled",
     "Target",
+    "completing",
     "names_of",
     "option",
     "read_columns",
@@ -43,6 +48,7 @@ Numeric = Annotated[
 Categorical = Annotated[str, option("Columns that are categories.", _FILE, metavar="A,B")]
 Drop = Annotated[str, option("Columns to leave out.", _FILE, metavar="A,B")]
 KeepIds = Annotated[bool, option("Take columns that look like row numbers or names too.", _FILE)]
+SkipUnlabelled = Annotated[bool, option("Leave out rows without a target.", _FILE, "--skip-unlabelled")]
 Delimiter = Annotated[
     str | None, option("What separates cells, if told wrongly; a space stands for runs of them.", _FILE)
 ]
@@ -63,6 +69,22 @@ def names_of(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for row in rows for name in row if name.strip())
 
 
+def completing(names: Sequence[str]) -> Callable[[str], list[str]]:
+    """Make what a shell asks how a name goes on that has been begun, the last of a list between commas.
+
+    Examples
+    --------
+    >>> completing(["relief", "relieff", "random"])("random,reli")
+    ['random,relief', 'random,relieff']
+    """
+
+    def complete(incomplete: str) -> list[str]:
+        before, comma, begun = incomplete.rpartition(",")
+        return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
+
+    return complete
+
+
 def require_jobs(jobs: int, what: str) -> None:
     """Refuse 0 jobs."""
     if jobs == 0:
@@ -77,6 +99,7 @@ def read_columns(
     categorical: str = "",
     drop: str = "",
     keep_ids: bool = False,
+    skip_unlabelled: bool = False,
     delimiter: str | None = None,
     encoding: str | None = None,
 ) -> "tuple[TableFile, Split]":
@@ -92,6 +115,8 @@ def read_columns(
         Names of columns, between commas.
     keep_ids : bool, default=False
         Whether columns that look like identifiers stay.
+    skip_unlabelled : bool, default=False
+        Whether rows without a target are left out.
     delimiter, encoding : str or None, default=None
         Of a CSV file, where they are told wrongly.
 
@@ -118,7 +143,7 @@ def read_columns(
 
     if delimiter is not None and len(delimiter := delimiter.replace("\\t", "\t")) != 1:
         raise InputError(f"--delimiter is one character, not {delimiter!r}.")
-    wishes = Wishes(names_of(numeric), names_of(categorical), names_of(drop), keep_ids)
+    wishes = Wishes(names_of(numeric), names_of(categorical), names_of(drop), keep_ids, skip_unlabelled)
     if target in wishes.drop:
         raise InputError(f"--drop names the target {target!r}.")
     text = {target, *wishes.categorical}
@@ -129,8 +154,18 @@ def read_columns(
 def worth_saying(split: "Split") -> list[tuple[str, str]]:
     """What is worth saying of the columns: those left out, dates, and text among numbers."""
     decisions = split.decisions
-    said = [(d.name, f"left out, {d.kind}: {d.why}") for d in decisions if d.left_out]
+    said = [(d.name, f"left out, {d.kind}: {d.why}{_how_to_keep(d)}") for d in decisions if d.left_out]
+    if split.n_unlabelled:
+        said.insert(0, (split.target, f"missing in {split.n_unlabelled:,} rows, which are left out"))
     said += [(d.name, d.why) for d in decisions if d.kind == "date"]
     plain = ("text", "every cell is a number", "the file says so", "as you say")
     said += [(d.name, d.why) for d in decisions if not d.left_out and d.kind != "date" and d.why not in plain]
     return said + [(name, "left out, as you say") for name in split.dropped]
+
+
+def _how_to_keep(decision: "Decision") -> str:
+    """Say what to type if a column is no identifier but, say, a postal code."""
+    if not decision.keep_by:
+        return ""
+    name = decision.name if "," not in decision.name else f'"{decision.name}"'
+    return f" ({decision.keep_by} {shlex.quote(name)} keeps it)"

@@ -112,6 +112,38 @@ class Comparison:
 
         return framed(self.to_html(), "Methods compared")
 
+    @property
+    def verdict(self) -> str:
+        """Which method does best, and whether it can be told from the others, in a sentence or two."""
+        from foresift.report.comparison_view import view
+
+        return str(view(self.to_dict())["sentence"]).replace("\N{NO-BREAK SPACE}", " ")
+
+    def plot_curve(self, **options: Any) -> Any:
+        """Draw the scores of all methods over the number of features; see `foresift.plots`."""
+        from foresift import plots
+
+        return plots.MethodCurvesDisplay.from_comparison(self.to_dict(), **options)
+
+    def plot_stability(self, size: Any = None, **options: Any) -> Any:
+        """Draw which features each method selects, and in which share of the splits; see `foresift.plots`."""
+        from foresift import plots
+
+        return plots.StabilityDisplay.from_comparison(self.to_dict(), size, **options)
+
+    def plot_ranks(self, **options: Any) -> Any:
+        """Draw the critical differences of the methods over several data sets; see `foresift.plots`."""
+        from foresift import plots
+
+        return plots.CriticalDifferenceDisplay.from_comparison(self.to_dict(), **options)
+
+    def __repr__(self) -> str:
+        """Say in one line what was compared; printed, it is a table."""
+        methods = list(dict.fromkeys(row.method for row in self.rows))
+        shown = ", ".join(methods[:4]) + (", ..." if len(methods) > 4 else "")
+        found = f": {shown}" if methods else ", all of which failed"
+        return f"<Comparison on {self.about['dataset']}, {len(self.rows)} results{found}>"
+
     def __str__(self) -> str:
         from foresift.comparison.text import as_text
 

@@ -5,6 +5,7 @@ is imported only when something is drawn: that alone takes longer than many a se
 """
 
 from foresift.plots.of_many import ConvergenceDisplay, CriticalDifferenceDisplay, StabilityDisplay
+from foresift.plots.of_methods import MethodCurvesDisplay
 from foresift.plots.of_one import (
     CurveDisplay,
     RankingDisplay,
@@ -18,6 +19,7 @@ __all__ = [
     "ConvergenceDisplay",
     "CriticalDifferenceDisplay",
     "CurveDisplay",
+    "MethodCurvesDisplay",
     "RankingDisplay",
     "RedundancyDisplay",
     "StabilityDisplay",

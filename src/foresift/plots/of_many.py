@@ -138,12 +138,14 @@ class StabilityDisplay(Display):
         from matplotlib.colors import LinearSegmentedColormap
 
         n_rows, n_names = self.shares.shape
-        ax = self._axes(ax, (2.2 + 0.3 * max(n_names, 6), 1.8 + 0.24 * max(n_rows, 3)))
+        longest = max((len(label(name)) for name in self.names), default=0)
+        ax = self._axes(ax, (2.2 + 0.3 * max(n_names, 6), 0.6 + 0.075 * longest + 0.24 * max(n_rows, 7)))
         colours = LinearSegmentedColormap.from_list("foresift", ["#f4f3ef", ACCENT])
         self.image_ = ax.imshow(self.shares, aspect="auto", cmap=colours, vmin=0, vmax=1)
         ax.set_xticks(np.arange(n_names), [label(name) for name in self.names], rotation=90)
         ax.set_yticks(np.arange(n_rows), [label(row) for row in self.rows])
-        self.figure_.colorbar(self.image_, ax=ax, label="share of the selections", fraction=0.05)
+        if not np.isin(self.shares, (0, 1)).all():
+            self.figure_.colorbar(self.image_, ax=ax, label="share of the selections", fraction=0.05)
         return self
 
 
@@ -158,6 +160,8 @@ class ConvergenceDisplay(Display):
         Mean size of the confidence intervals of the gains after every update.
     update_every : int, default=1
         Trees between two updates.
+    step : str, default="trees"
+        What is counted.
 
     Attributes
     ----------
@@ -179,20 +183,25 @@ class ConvergenceDisplay(Display):
     """
 
     def __init__(
-        self, changes: ArrayLike, *, interval_sizes: ArrayLike | None = None, update_every: int = 1
+        self,
+        changes: ArrayLike,
+        *,
+        interval_sizes: ArrayLike | None = None,
+        update_every: int = 1,
+        step: str = "trees",
     ) -> None:
         self.changes = np.asarray(changes, dtype=np.float64)
         self.interval_sizes = None if interval_sizes is None else np.asarray(interval_sizes, dtype=np.float64)
-        self.update_every = update_every
+        self.update_every, self.step = update_every, step
 
     @classmethod
     def from_forest(cls, forest: Any, *, ax: Any = None) -> ConvergenceDisplay:
-        """Draw what a fitted forest has kept of its way.
+        """Draw what a forest, or another fitted estimator that learns such a distribution, kept of its way.
 
         Parameters
         ----------
-        forest : SiftForestClassifier
-            Fitted, with a `feature_sampling` that learns.
+        forest : SiftForestClassifier or FeatureBoostingSelector
+            Fitted; a forest with a `feature_sampling` that learns.
         ax : matplotlib axes, default=None
             Where to; None makes a figure.
 
@@ -201,11 +210,13 @@ class ConvergenceDisplay(Display):
         ConvergenceDisplay
             Drawn.
         """
+        if "change" in getattr(forest, "history_", ()):  # of each iteration
+            return cls(np.abs(forest.history_["change"]), step="iterations").plot(ax=ax)
         changes = getattr(forest, "weight_changes_", None)
         if changes is None:
             raise ValueError(
-                "This forest has not learned how to draw its columns: fit one with "
-                'feature_sampling="confidence", "two-stage+confidence" or "soft".'
+                f"This {type(forest).__name__} has not learned how to draw its columns: fit a forest with "
+                'feature_sampling="confidence", "two-stage+confidence" or "soft", or take feature-boosting.'
             )
         sizes = getattr(forest, "mean_interval_sizes_", None)
         return cls(changes, interval_sizes=sizes, update_every=forest.update_every).plot(ax=ax)
@@ -226,7 +237,7 @@ class ConvergenceDisplay(Display):
         ax = self._axes(ax, (6.4, 3.6))
         trees = self.update_every * np.arange(1, len(self.changes) + 1)
         ax.plot(trees, self.changes, color=ACCENT, label="how far the distribution moved")
-        ax.set(xlabel="trees", ylabel="change of the distribution", ylim=(0, None))
+        ax.set(xlabel=self.step, ylabel="change of the distribution", ylim=(0, None))
         if self.interval_sizes is not None:
             beside = ax.twinx()
             beside.plot(trees, self.interval_sizes, color=GREY, linestyle="--")

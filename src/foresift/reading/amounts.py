@@ -15,6 +15,7 @@ __all__ = ["Amounts", "is_quantity", "read_amount", "read_amounts", "uses_decima
 
 NUMBERED_CLASSES = 50  # more than letters, states or faces on a die
 FEW_CLASSES = 10  # numbers that can be classes in the smallest table
+_PLAIN = "thousands apart"
 ROWS = 5  # that a numbered class has on average, or the numbers are no classes
 _GAP = "[ \u00a0\u202f'\u2019]"  # between thousands, where neither comma nor point is
 _MONEY = "[$\u20ac\u00a3\u00a5\u20b9]|USD|EUR|GBP|CHF|JPY|INR"
@@ -32,6 +33,11 @@ def _whole(number: str) -> re.Pattern[str]:
     )
 
 
+# After a space any word may be a unit (36 months); right behind the digits only what can be nothing else.
+_WITH_UNIT = re.compile(
+    r"(?P<bare>.*\d)(?:\s(?P<word>[^\W\d_]{1,12}[\u00b2\u00b3]?(?:/[^\W\d_]{1,6}[\u00b2\u00b3]?)?)|\s?(?P<sign>\u00b0[CF]?)|"
+    r"(?P<close>kg|mg|lbs?|oz|km|cm|mm|mi|ft|min|hrs?|sec|ms|kB|MB|GB|TB|ml|kWh|kW|MW|Hz|mph))"
+)
 _POINTED, _COMMAED = _whole(_POINT), _whole(_COMMA)
 
 
@@ -56,7 +62,7 @@ def read_amounts(texts: Sequence[str], *, decimal_comma: bool = False) -> Amount
     -------
     Amounts or None
         Percents as they are written, 12.3 for 12.3%; None if the texts are anything else, or two currencies,
-        or percents and plain numbers.
+        or percents and plain numbers, or numbers of which not all have the same unit.
 
     Examples
     --------
@@ -64,7 +70,36 @@ def read_amounts(texts: Sequence[str], *, decimal_comma: bool = False) -> Amount
     Amounts(numbers=array([1234.5,   -7. ]), written='money in $, thousands commas, negative in parentheses')
     >>> read_amounts(["12%", "12"]) is None
     True
+    >>> read_amounts(["1 month", "36 months"])
+    Amounts(numbers=array([ 1., 36.]), written='in months')
     """
+    amounts = _read_bare(texts, decimal_comma)
+    if amounts is not None:
+        return amounts
+    bare, unit = _without_unit(texts)
+    amounts = _read_bare(bare, decimal_comma) if bare else None
+    if amounts is None:
+        return None
+    how = "" if amounts.written == _PLAIN else amounts.written + ", "
+    return Amounts(amounts.numbers, f"{how}in {unit}")
+
+
+def _without_unit(texts: Sequence[str]) -> tuple[list[str], str]:
+    """Take away the unit that all texts end with; no texts if there is none."""
+    bare, units = [], set()
+    for text in texts:
+        match = _WITH_UNIT.fullmatch(text)
+        if match is None:
+            return [], ""
+        bare.append(match["bare"])
+        units.add(match["word"] or match["sign"] or match["close"])
+        if len({unit.removesuffix("s") for unit in units}) > 1:  # a month, two months
+            return [], ""
+    return bare, max(units, key=len, default="")
+
+
+def _read_bare(texts: Sequence[str], decimal_comma: bool) -> Amounts | None:
+    """Read amounts that have no unit but money or percent."""
     for comma in (True, False) if decimal_comma else (False,):
         pattern = _COMMAED if comma else _POINTED
         matches = []
@@ -89,7 +124,7 @@ def read_amount(text: str, *, decimal_comma: bool = False) -> float | None:
     try:
         return to_number(text)
     except ValueError:
-        amounts = read_amounts([text], decimal_comma=decimal_comma)
+        amounts = _read_bare([text], decimal_comma)  # a unit counts only if all texts of a column have it
         return None if amounts is None else float(amounts.numbers[0])
 
 
@@ -163,4 +198,4 @@ def _read(matches: Sequence[re.Match[str]], comma: bool) -> Amounts | None:
         written.append("thousands dots" if comma else "thousands commas")
     if any(match["open"] for match in matches):
         written.append("negative in parentheses")
-    return Amounts(np.array(numbers), ", ".join(written) or "thousands apart")
+    return Amounts(np.array(numbers), ", ".join(written) or _PLAIN)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -51,6 +51,17 @@ class Column:
     def missing(self) -> NDArray[np.bool_]:
         """Mask of the missing cells."""
         return np.isnan(self.values) if self.texts is None else self.values < 0
+
+    def rows(self, wanted: NDArray[np.bool_]) -> Column:
+        """Return some rows of it.
+
+        Examples
+        --------
+        >>> Column("x", np.array([1.0, np.nan, 2.5])).rows(np.array([True, False, True])).values
+        array([1. , 2.5])
+        """
+        grouped = None if self.grouped is None else self.grouped[wanted]
+        return replace(self, values=self.values[wanted], grouped=grouped)
 
     def labels(self) -> NDArray[np.object_]:
         """Return the cells as text, None for missing; numbers without a fraction as whole numbers.

@@ -8,6 +8,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import BinaryIO
 
 from foresift.errors import InputError
@@ -18,6 +19,7 @@ __all__ = ["DELIMITERS", "Delimited", "name_of", "sniff_delimiter", "sniff_encod
 DELIMITERS = ("\t", "|", ";", ",")
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}
 _SPACES = re.compile(r'("(?:[^"]|"")*")|[ \t]+')  # those in quotes are part of a cell
+_TOLD = re.compile(r'\ufeff?"?sep=([^\w\s"]|\t)"?(?:\r\n|\r|\n)', re.IGNORECASE)
 SAMPLE = 2**18  # bytes that encoding and delimiter are told from
 MAX_LINE = 2**25  # characters; a line of 100,000 cells is far shorter
 _MARKS = (
@@ -197,9 +199,13 @@ class Delimited:
             text = codecs.getincrementaldecoder(self.encoding)().decode(sample)
         except LookupError:
             raise InputError(f"There is no encoding {encoding!r}; try utf-8, cp1252 or utf-16.") from None
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:  # also where UTF-16 lacks its mark
             raise self._wrong_encoding() from error
         whole = len(sample) < SAMPLE
+        told = _TOLD.match(text)  # a first line that Excel takes, and that is no header
+        self._n_told = 0 if told is None else 1
+        if told is not None:
+            text, delimiter = text[told.end() :], delimiter or told[1]
         self._hint = ""
         if delimiter is None:
             delimiter = sniff_delimiter(text, whole=whole)
@@ -249,13 +255,13 @@ class Delimited:
 
     def _read(self) -> Iterator[list[str]]:
         self._line = 0
-        lines = text_lines(self._file, self.encoding, self.source)
+        lines: Iterator[str] = islice(text_lines(self._file, self.encoding, self.source), self._n_told, None)
         if self.delimiter == " ":
             lines = map(_single_spaced, lines)
         reader = csv.reader(lines, delimiter=self.delimiter, strict=True, skipinitialspace=self._skip)
         try:
             for row in reader:
-                self._line = reader.line_num
+                self._line = reader.line_num + self._n_told
                 if row:  # csv gives an empty list for a blank line
                     yield row
         except UnicodeDecodeError as error:

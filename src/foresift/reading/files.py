@@ -6,6 +6,7 @@ import csv
 import difflib
 import gzip
 import io
+import re
 import shutil
 import sys
 import tempfile
@@ -39,6 +40,11 @@ _FOREIGN = {
     b"\xfd7zXZ": "packed with xz",
     b"(\xb5/\xfd": "packed with zstd",
     b"%PDF": "a PDF document",
+}
+_FOREIGN_TEXT = {
+    re.compile(rb"\s*<(!doctype html|html)\b", re.IGNORECASE): "a web page",
+    re.compile(rb"\s*<\?xml\b"): "an XML file",
+    re.compile(rb"""\s*(\{\s*"[^"]*"\s*:|\[\s*\{\s*")"""): "a JSON file",
 }
 
 
@@ -218,6 +224,9 @@ def _form_of(file: BinaryIO, path: Path | str, source: str) -> str:
     for mark, what in _FOREIGN.items():
         if start.startswith(mark):
             raise InputError(f"{source} is {what}: save the table as CSV or Parquet.")
+    for pattern, what in _FOREIGN_TEXT.items():
+        if pattern.match(start.removeprefix(b"\xef\xbb\xbf")):
+            raise InputError(f"{source} is {what}: save the table as CSV or Parquet.")
     name = str(path).lower().removesuffix(".gz")
     for form, endings in {"Parquet": (".parquet", ".pq"), "Feather": (".feather", ".arrow")}.items():
         if start and name.endswith(endings):
@@ -272,6 +281,8 @@ class Split:
         What every column but the target was taken for.
     dropped : list of str
         Columns that the user left out.
+    n_unlabelled : int
+        Rows that were left out because they have no label.
     """
 
     columns: dict[str, NDArray[Any]]
@@ -279,6 +290,7 @@ class Split:
     target: str
     decisions: list[Decision]
     dropped: list[str]
+    n_unlabelled: int = 0
 
 
 def split_table(table: TableFile, target: str, wishes: Wishes | None = None) -> Split:
@@ -325,26 +337,35 @@ def split_table(table: TableFile, target: str, wishes: Wishes | None = None) -> 
         hint = f" The table was read as one column: if something else than {mark} separates cells, say so"
         hint += " (--delimiter)."
     _require(target, names, "", hint)
+    labelled = next(column for column in table.columns if column.name == target)
+    there = _labelled_rows(labelled) if wishes.skip_unlabelled else None
     comma = isinstance(table.origin, Delimited) and table.origin.delimiter != ","
     labels = _labels(
-        next(c for c in table.columns if c.name == target), sure=target in wishes.categorical, comma=comma
+        labelled if there is None else labelled.rows(there), sure=target in wishes.categorical, comma=comma
     )
     dots = comma and any(c.texts and uses_decimal_commas(c.texts) for c in table.columns)
     columns: dict[str, NDArray[Any]] = {}
-    decisions = []
+    decisions, table_rows = [], table.n_rows
     while table.columns:
         column = table.columns.pop(0)
         if column.name != target:
             decision, values = decide(column, wishes, decimal_comma=comma, thousands_dot=dots)
             decisions.append(decision)
             if not decision.left_out:
-                columns[column.name] = values
+                columns[column.name] = values if there is None else values[there]
     if not columns:
         why = "; ".join(f"{d.name}: {d.why}" for d in decisions[:5])
         raise InputError(
             f"There is no column besides the target {target!r} to rank{f' ({why})' if why else ''}.{hint}"
         )
-    return Split(columns, labels, target, decisions, table.left_out)
+    return Split(columns, labels, target, decisions, table.left_out, table_rows - len(labels))
+
+
+def _labelled_rows(target: Column) -> NDArray[np.bool_] | None:
+    """Mask of the rows that have a label; None if all have."""
+    if target.missing.all():
+        raise InputError(f"Target {target.name!r} is missing in every row.")
+    return ~target.missing if target.missing.any() else None
 
 
 def _require(name: str, names: Sequence[str], flag: str, hint: str = "") -> None:
@@ -360,7 +381,10 @@ def _labels(column: Column, *, sure: bool, comma: bool) -> NDArray[np.object_]:
     """Class of every row, if the column can be a target."""
     target = column.name
     if missing := int(column.missing.sum()):
-        raise InputError(f"Target {target!r} is missing in {missing} rows; fill them in or drop them first.")
+        raise InputError(
+            f"Target {target!r} is missing in {missing} rows; fill them in, or leave those rows out"
+            " (--skip-unlabelled)."
+        )
     labels = column.labels()
     classes = set(labels.tolist())
     n_classes, n_rows = len(classes), len(labels)

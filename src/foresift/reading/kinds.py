@@ -18,6 +18,7 @@ from foresift.table import MAX_CATEGORIES
 
 __all__ = ["Decision", "Wishes", "decide"]
 
+_TOO_MANY = "too many to be categories"
 FEW = 20  # rows up to which values that are all distinct say nothing
 _ID_NAME = re.compile(
     r"(^|[^a-z])(id|uid|uuid|guid|key|index|idx|nr|no|num|number|rownum|row)$", re.IGNORECASE
@@ -35,12 +36,15 @@ class Wishes:
         Names of columns.
     keep_ids : bool
         Whether columns that look like identifiers stay.
+    skip_unlabelled : bool
+        Whether rows without a target are left out.
     """
 
     numeric: Collection[str] = ()
     categorical: Collection[str] = ()
     drop: Collection[str] = ()
     keep_ids: bool = False
+    skip_unlabelled: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,12 +61,15 @@ class Decision:
         How that was told.
     left_out : bool
         Whether it is not ranked.
+    keep_by : str
+        The flag that would keep it, with its name; empty if none would.
     """
 
     name: str
     kind: str
     why: str
     left_out: bool = False
+    keep_by: str = ""
 
 
 def decide(
@@ -116,7 +123,8 @@ def decide(
     if name not in wishes.numeric and name not in wishes.categorical and not wishes.keep_ids:
         reason = _identifier(name, kind, values)
         if reason:
-            return Decision(name, "id", reason, left_out=True), values
+            flag = "" if reason.endswith(_TOO_MANY) else f"--{kind}"
+            return Decision(name, "id", reason, left_out=True, keep_by=flag), values
     return Decision(name, kind, why), values
 
 
@@ -206,7 +214,7 @@ def _identifier(name: str, kind: str, values: NDArray[Any]) -> str:
     if kind == "categorical":
         distinct = set(values.tolist()) - {None}
         if len(distinct) > MAX_CATEGORIES:
-            return f"{len(distinct):,} different texts, too many to be categories"
+            return f"{len(distinct):,} different texts, {_TOO_MANY}"
         n_there = len(values) - sum(value is None for value in values.tolist())
         return "every text is different" if len(distinct) == n_there > FEW else ""
     there = values[~np.isnan(values)]

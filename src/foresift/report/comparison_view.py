@@ -231,7 +231,10 @@ def _selected(selected: dict[str, Any]) -> list[dict[str, Any]]:
     """Of every method and size the columns it selects most often."""
     lines = []
     for method, sizes in selected.items():
-        for size, shares in (sizes or {}).items():
+        by_size = sorted(
+            (sizes or {}).items(), key=lambda item: (not item[0].isdigit(), len(item[0]), item[0])
+        )
+        for size, shares in by_size:
             named = sorted((shares or {}).items(), key=lambda item: -item[1])
             features = [(shortened(name), share_text(share)) for name, share in named[:MOST_NAMES]]
             what = "own choice" if size == "own" else f"{size}"

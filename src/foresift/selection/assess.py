@@ -118,6 +118,8 @@ class Assessment:
         Score without any column: of the commonest class, or 0.5.
     rare : list
         Classes with too few rows, which were left out.
+    n_copies : int
+        Rows that are copies of others, and not by coincidence.
     """
 
     metric: str
@@ -129,6 +131,7 @@ class Assessment:
     n_kept: NDArray[np.intp]
     baseline: float
     rare: list[Any] = field(default_factory=list)
+    n_copies: int = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numbers
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -18,12 +20,55 @@ from foresift.methods import METHODS, SEARCHES
 from foresift.selection.assess import Assessment, Plan, Rows, assess, order_of, plan_for, why_not
 from foresift.selection.resample import Resampled, resample, samples_for
 
-__all__ = ["Tell", "Work", "key_of", "make", "require_rows", "require_size"]
+__all__ = [
+    "Tell",
+    "Work",
+    "count_copies",
+    "key_of",
+    "make",
+    "require_arguments",
+    "require_rows",
+    "require_size",
+]
 
 # Told what is being done, of how many steps, and how many more are done: 0 of them when it begins.
 Tell = Callable[[str, int, int], object]
 SLOW = (*SEARCHES, "genetic")  # modules whose searches are not repeated in folds
+LEAST_VALUES = 20  # of a column that tells rows apart
 USUAL = {"alpha": 0.1, "error": "fdr"}
+
+
+def count_copies(X: NDArray[Any], y: NDArray[np.intp]) -> int:
+    """Count the rows that are copies of others, unless rows may well be equal by coincidence.
+
+    Rows of a few categories are often equal. They are not where a column has a value of its own in at least
+    half of the different rows, and 20 different ones.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Numbers.
+    y : ndarray of shape (n,)
+        Classes.
+
+    Returns
+    -------
+    int
+        How many rows would have to go to leave each only once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.arange(60.0).reshape(30, 2)[[*range(30), 0]], np.zeros(31, dtype=int)
+    >>> count_copies(X, y), count_copies(X % 5, y)
+    (1, 0)
+    """
+    whole = {hash((row.tobytes(), label)) for row, label in zip(X, y.tolist(), strict=True)}
+    n_copies = len(y) - len(whole)
+    own = max(len(whole) / 2, LEAST_VALUES)
+    if n_copies and any(len(np.unique(column)) >= own for column in X.T):
+        return n_copies
+    return 0
 
 
 def key_of(method: str) -> str:
@@ -69,6 +114,23 @@ def _warn_of_no_test(
             UserWarning,
             stacklevel=4,
         )
+
+
+def require_arguments(X: Any, y: Any, method: str) -> None:
+    """Refuse what is often given by mistake, and say what to give."""
+    if isinstance(X, str | PathLike):
+        raise TypeError(
+            f"X is a table, not the name of a file: read {str(X)!r} first, as with pandas.read_csv, or use"
+            " the command foresift select."
+        )
+    if isinstance(y, str):
+        raise TypeError(
+            f"y is the class of every row, not the name of a column: select(X.drop(columns={y!r}), X[{y!r}])."
+        )
+    if method not in ("auto", *METHODS):
+        near = get_close_matches(method, METHODS, n=1)
+        hint = f"did you mean {near[0]!r}? There are" if near else "use one of"
+        raise ValueError(f"There is no method {method!r}: {hint} auto, {', '.join(METHODS)}.")
 
 
 def require_size(n_wanted: Any, n_columns: int, method: str) -> None:
@@ -138,8 +200,9 @@ class Work:
         if self._whole is None:
             rng = np.random.default_rng([self.seed, 1])
             rows = np.sort(rng.choice(rows, 2 * plan.n_rows, replace=False))
-        return assess(
-            self._rows(rows),
+        some = self._rows(rows)
+        found = assess(
+            some,
             self.selector,
             self.keep,
             plan,
@@ -148,6 +211,7 @@ class Work:
             n_jobs=self.n_jobs,
             tell=lambda: self.tell("checking", n_steps, 1),
         )
+        return None if found is None else replace(found, n_copies=count_copies(some.X, some.y))
 
     def resample(self) -> Resampled | None:
         """Repeat a test of relevance on parts of the rows."""

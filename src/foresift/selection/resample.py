@@ -22,11 +22,16 @@ CLEAR = 2.0  # scores above it say what one standard deviation is worth
 
 
 class Resampled(NamedTuple):
-    """Shares of the samples in which a column passed, their stability, and 95 % half-widths of the scores."""
+    """What the samples tell of every column.
+
+    The share of them in which it passed, how stable that is, 95 % half-widths of the scores, and a row of
+    which columns passed for every sample.
+    """
 
     frequency: NDArray[np.float64]
     stability: Stability
     half_widths: NDArray[np.float64]
+    passed: NDArray[np.bool_]
 
 
 def samples_for(n_rows: int, n_columns: int) -> tuple[int, int]:
@@ -101,7 +106,7 @@ def resample(
     of_gain = roots.std(axis=0, ddof=1) * np.sqrt(size / (len(y) - size)) * worth
     of_scale = z * _scale_error(above[:, clear], scores[:, clear])
     half = student.ppf(0.975, n_samples - 1) * np.hypot(of_gain, of_scale)
-    return Resampled(passed.mean(axis=0), selection_stability(passed), half)
+    return Resampled(passed.mean(axis=0), selection_stability(passed), half, passed)
 
 
 def _two_parts(y: NDArray[np.intp], size: int, rng: np.random.Generator) -> list[NDArray[np.intp]]:

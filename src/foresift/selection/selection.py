@@ -13,14 +13,14 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from foresift._inputs import read
 from foresift._sklearn import seed_of
 from foresift._slices import take_columns
 from foresift.methods import METHODS
-from foresift.selection.choosing import Tell, Work, make, require_rows, require_size
+from foresift.selection.choosing import Tell, Work, make, require_arguments, require_rows, require_size
 from foresift.selection.findings import Findings
 from foresift.selection.sentences import order_of_ranking, say
 from foresift.table import code_target
@@ -56,6 +56,9 @@ class Selection:
         selections from parts of the rows agree. None if they were not asked for.
     seed : int
         Of all randomness.
+    passes : ndarray of bool of shape (n_repetitions, n_columns) or None
+        Which columns passed the test again in each part of the rows, in the order of the table; None if it
+        was not repeated. Not in `to_dict`.
     source, created : str
         Name of the file, if there was one, and when the selection was made.
 
@@ -82,6 +85,7 @@ class Selection:
     check: dict[str, Any] | None
     stability: dict[str, Any] | None
     seed: int
+    passes: NDArray[np.bool_] | None = None
     source: str = ""
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
@@ -187,6 +191,25 @@ class Selection:
 
         return plots.plot_redundancy(self.to_dict(), **options)
 
+    def plot_stability(self, **options: Any) -> Any:
+        """Draw which columns passed the test again in which part of the rows; see `foresift.plots`."""
+        from foresift import plots
+
+        if self.passes is None:
+            raise ValueError(
+                "The test was not repeated on parts of the rows: that takes check=True and a method with a"
+                ' test ("auto" or "relevance").'
+            )
+        if not self.passes.any():
+            raise ValueError("No column passed the test in any part of the rows.")
+        return plots.StabilityDisplay.from_selections(self.passes, self.data["names"], **options)
+
+    def plot_convergence(self, **options: Any) -> Any:
+        """Draw how the sampling distribution settles, if the method learns one; see `foresift.plots`."""
+        from foresift import plots
+
+        return plots.ConvergenceDisplay.from_forest(self.selector_, **options)
+
 
 def select(
     X: Any,
@@ -248,8 +271,7 @@ def select(
     >>> print(select(X, y, "info-gain", 2, check=False).sentence)
     Kept the best 2 of 9 columns. Method info-gain: information gain of the best split of each column.
     """
-    if method not in ("auto", *METHODS):
-        raise ValueError(f"There is no method {method!r}: use auto or one of {', '.join(METHODS)}.")
+    require_arguments(X, y, method)
     tell = tell or (lambda *_: None)
     seed = int(random_state) if isinstance(random_state, numbers.Integral) else seed_of(random_state) % 2**32
     started = perf_counter()
@@ -313,6 +335,7 @@ def select(
         result.check(),
         result.stability(),
         seed,
+        None if resampled is None else resampled.passed,
     )
 
 

@@ -14,6 +14,7 @@ _RATES = {
     "none": "an error rate of {:.0%} each",
 }
 ALMOST_PERFECT = 0.99  # a score of one column from which on we ask where the column comes from
+MANY_COPIES = 0.01  # share of the rows from which on they are worth a word
 MOST_CLASSES = 5  # that are named
 
 
@@ -60,8 +61,8 @@ def say(
     details = [*_why(ranking, method, n_wanted, n_kept, assessment)]
     notes = []
     if assessment is not None:
-        details.append(_how_good(assessment, n_kept, data["n_rows"]))
-        notes = [*_leak(ranking, assessment), *_rare(assessment, data)]
+        details.append(_how_good(assessment, n_kept, len(ranking), data["n_rows"]))
+        notes = [*_leak(ranking, assessment), *_copies(assessment), *_rare(assessment, data)]
     elif unchecked:
         notes = [f"The check was left out because {unchecked}."]
     return Said(_verdict(ranking, method, n_wanted, n_kept, assessment), details, notes)
@@ -127,7 +128,7 @@ def _why(
     return said
 
 
-def _how_good(a: Assessment, n_kept: int, n_rows: int) -> str:
+def _how_good(a: Assessment, n_kept: int, n_columns: int, n_rows: int) -> str:
     """Say how selecting like this compares with keeping all columns."""
     accuracy = a.metric == "accuracy"
     full = _score(a, a.check.full.value)
@@ -142,6 +143,11 @@ def _how_good(a: Assessment, n_kept: int, n_rows: int) -> str:
         )
     least, most = int(a.n_kept.min()), int(a.n_kept.max())
     sizes = f"{least} to {most} columns" if least < most else _columns(least)
+    if least == n_columns:
+        return (
+            f"On rows that took no part ({folds}, the whole selection repeated in each) it kept all columns"
+            f" every time, and a forest of them has {name} of {full}."
+        )
     trees = "" if a.plan.tree_share == 1 else f", with {a.plan.tree_share:.0%} of the trees"
     return (
         f"On rows that took no part ({folds}, the whole selection repeated in each{trees}; it kept {sizes}),"
@@ -175,6 +181,14 @@ def _leak(ranking: list[dict[str, Any]], a: Assessment) -> list[str]:
         f"The best column alone ({ranking[0]['name']}) predicts almost perfectly ({a.metric}"
         f" {_score(a, alone)}): it may be a leak, a column not known when the prediction is made."
     ]
+
+
+def _copies(a: Assessment) -> list[str]:
+    """Warn of rows that are there more than once, and so on both sides of a fold."""
+    if a.n_copies < MANY_COPIES * a.n_rows:
+        return []
+    of = f"{a.n_copies:,} of {a.n_rows:,} rows that the check looked at {_are(a.n_copies)} copies of others"
+    return [f"{of}: what is learned from one is tested on the other, so all scores are too good. Drop them."]
 
 
 def _rare(a: Assessment, data: dict[str, Any]) -> list[str]:

@@ -17,8 +17,9 @@ from foresift.errors import InputError
 from foresift.reading.amounts import read_amount, read_amounts, uses_decimal_commas
 from foresift.reading.cells import MISSING, Column, gather
 from foresift.reading.delimited import Delimited, sniff_delimiter, sniff_encodings
-from foresift.reading.files import read_table, split_table
+from foresift.reading.files import read_table
 from foresift.reading.kinds import Wishes, decide
+from foresift.reading.parting import split_table
 
 # What a text file may hold: NUL is refused, a lone surrogate has no encoding, and a mark of an encoding at
 # the very start is one.

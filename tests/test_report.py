@@ -9,12 +9,15 @@ import re
 from html.parser import HTMLParser
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import report_cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foresift.plots.size_curve import name_ends
 from foresift.report import comparison_html, selection_html
+from foresift.report.comparison_view import view as comparison_view
 
 MARKUP = st.lists(
     st.sampled_from(
@@ -201,6 +204,30 @@ def test_a_comparison_says_which_is_best_and_how_sure_that_is():
     assert "No selection does better than all columns: accuracy 99.0 %" in Page(comparison_html(d)).text
 
 
+def test_lines_of_a_comparison_have_their_names_beside_them():
+    methods = ["gain", "relieff", "x" * 40]
+    family = comparison_view(report_cases.comparison(methods, classifiers=["rf"]))["families"][0]
+    lines = family["curve"]["lines"]
+    assert [line["label"] for line in lines] == ["gain", "relieff", "x" * 15 + "…"]
+    assert [line["best"] for line in lines] == [True, False, False]
+    assert all(line["end"][0] > line["points"][-1]["x"] for line in lines)
+    assert all(line["end"][0] + 6.5 * len(line["label"]) <= 640 for line in lines)
+    text = Page(comparison_html(report_cases.comparison(methods))).text
+    assert "no selection: 90.3 %, dashed" in text
+
+
+@given(st.lists(st.floats(12, 224), min_size=1, max_size=40))
+def test_names_of_lines_are_apart_in_order_and_on_the_paper(heights):
+    ends = name_ends(heights)
+    apart = min(14.0, (224 - 12) / max(len(heights) - 1, 1))
+    assert min(ends) >= 11.9
+    assert max(ends) <= 224.1
+    order = sorted(range(len(heights)), key=lambda i: heights[i])
+    assert all(ends[b] - ends[a] >= apart - 0.11 for a, b in pairwise(order))
+    if all(heights[b] - heights[a] >= apart for a, b in pairwise(order)):
+        np.testing.assert_allclose(ends, heights, atol=0.051)  # where there is room they stay
+
+
 def test_nothing_is_known():
     page = Page(selection_html({"features": [{"name": "a"}, {"name": "b"}]}))
     assert "0 of 2 columns kept" in page.text
@@ -262,7 +289,7 @@ def test_nothing_kept():
 def test_a_kept_column_is_not_renamed():
     d = report_cases.selection(["a", "b", "c"])
     d["features"][1].update(kept=True, redundant_with="a")
-    assert "kept and tells the same as a" in Page(selection_html(d)).text
+    assert "kept same as a" in Page(selection_html(d)).text
 
 
 def test_marks_that_turn_the_writing_are_spelt_out_in_the_list():

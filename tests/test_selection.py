@@ -486,11 +486,13 @@ def assessed(kept=0.775, full=0.79, low=-0.06, high=0.03, chosen=2, alone=0.7):
     )
 
 
-def said(n_relevant, n_kept, *, n=3, n_wanted=None, **more):
+def said(n_relevant, n_kept, *, n=3, n_wanted=None, doubles=0, **more):
     ranking = [
         {"name": f"c{i}", "relevant": i < n_relevant, "kept": i < n_kept, "redundant_with": None}
         for i in range(n)
     ]
+    for row in ranking[n_relevant - doubles : n_relevant]:
+        row["redundant_with"] = "c0"
     method = {"key": "auto", "title": "", "error": "fdr", "alpha": 0.1}
     return say(ranking, method, n_wanted, {"n_rows": 100, "classes": []}, assessed(**more))
 
@@ -514,6 +516,23 @@ def test_a_curve_that_wants_more_than_is_relevant_is_not_kept_quiet():
     assert said(2, 2, chosen=3).verdict == "2 of 3 columns are relevant and kept."
     assert said(1, 1, chosen=1).verdict == "1 of 3 columns is relevant and kept."
     assert said(0, 2, n_wanted=2).verdict == "The best 2 of 3 columns are kept, as asked; none is relevant."
+
+
+def test_columns_that_tell_the_same_and_are_kept_are_explained():
+    """Or a reader asks why what is told already is kept, and how to be rid of it."""
+    without = (
+        "tell the same as a better one, but fewer columns score less; to have none of that kind, ask for"
+    )
+    assert f"2 of those kept {without} 1 column." in said(3, 3, doubles=2, chosen=3).details
+    one = said(3, 2, doubles=2).details
+    assert "The best 2 are within one standard error of the best size." in one
+    assert f"1 of those kept {without.replace('tell', 'tells', 1)} 1 column." in one
+    for other in (
+        said(3, 1, doubles=2, chosen=1),  # none of them is kept
+        said(3, 3, doubles=2, n_wanted=3),  # as asked
+        said(2, 2, doubles=1, chosen=3),  # all that are relevant, and smaller sizes were not compared with it
+    ):
+        assert "of those kept" not in other.whole
 
 
 def test_sizes_are_those_of_every_selector():

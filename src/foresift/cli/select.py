@@ -28,7 +28,8 @@ from foresift.errors import InputError
 from foresift.methods import METHODS
 
 if TYPE_CHECKING:
-    from foresift.reading.files import Split, TableFile
+    from foresift.reading.files import TableFile
+    from foresift.reading.parting import Split
     from foresift.selection import Selection
 
 __all__ = ["select"]

@@ -9,8 +9,9 @@ import typer
 from foresift.errors import InputError
 
 if TYPE_CHECKING:
-    from foresift.reading.files import Split, TableFile
+    from foresift.reading.files import TableFile
     from foresift.reading.kinds import Decision
+    from foresift.reading.parting import Split
 
 __all__ = [
     "Categorical",
@@ -138,8 +139,9 @@ def read_columns(
     >>> table.how, list(split.columns)
     ('CSV with commas, utf-8', ['weight'])
     """
-    from foresift.reading.files import read_table, split_table
+    from foresift.reading.files import read_table
     from foresift.reading.kinds import Wishes
+    from foresift.reading.parting import split_table
 
     if delimiter is not None and len(delimiter := delimiter.replace("\\t", "\t")) != 1:
         raise InputError(f"--delimiter is one character, not {delimiter!r}.")

@@ -1,9 +1,8 @@
-"""Read a table from a file of any kind we know: its columns, what they are, and the target."""
+"""Read a table from a file of any kind we know, and write parts of it."""
 
 from __future__ import annotations
 
 import csv
-import difflib
 import gzip
 import io
 import re
@@ -17,18 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-from numpy.typing import NDArray
-
 from foresift.errors import InputError
-from foresift.reading.amounts import is_quantity, uses_decimal_commas
 from foresift.reading.arff import Arff
 from foresift.reading.arrow_files import ArrowFile
 from foresift.reading.cells import Column, gather
 from foresift.reading.delimited import Delimited, name_of
-from foresift.reading.kinds import Decision, Wishes, decide
 
-__all__ = ["Split", "TableFile", "read_table", "split_table"]
+__all__ = ["TableFile", "read_table"]
 
 _GZIP = b"\x1f\x8b"
 _FOREIGN = {
@@ -263,145 +257,3 @@ def _check_names(source: str, names: Sequence[str]) -> None:
         raise InputError(f"{source}: more than one column is named {twice[0]!r}; give each its own name.")
     if not names:
         raise InputError(f"{source} has no columns.")
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """A table, parted into what is ranked and what it is ranked by.
-
-    Attributes
-    ----------
-    columns : dict of str to ndarray
-        The columns to rank: float64 with NaN, or objects, text and None.
-    labels : ndarray of object
-        The class of every row, as text.
-    target : str
-        Where the labels come from.
-    decisions : list of Decision
-        What every column but the target was taken for.
-    dropped : list of str
-        Columns that the user left out.
-    n_unlabelled : int
-        Rows that were left out because they have no label.
-    """
-
-    columns: dict[str, NDArray[Any]]
-    labels: NDArray[np.object_]
-    target: str
-    decisions: list[Decision]
-    dropped: list[str]
-    n_unlabelled: int = 0
-
-
-def split_table(table: TableFile, target: str, wishes: Wishes | None = None) -> Split:
-    r"""Part a table into columns to rank and the labels to rank them by.
-
-    Parameters
-    ----------
-    table : TableFile
-        As `read_table` returns it. Its columns are let go one by one, to save memory.
-    target : str
-        The column with the labels.
-    wishes : Wishes or None, default=None
-        What the user says of columns.
-
-    Returns
-    -------
-    Split
-        With at least one column, and two different labels, none missing.
-
-    Raises
-    ------
-    InputError
-        If there is no such column, or it cannot serve as a target.
-
-    Examples
-    --------
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "fruit.csv")
-    ...     _ = path.write_text("weight,kind\n150,apple\n?,plum\n")
-    ...     split = split_table(read_table(path), "kind")
-    >>> split.columns["weight"], split.labels.tolist()
-    (array([150.,  nan]), ['apple', 'plum'])
-    """
-    wishes = wishes or Wishes()
-    names = [column.name for column in table.columns]
-    for flag, wanted in (("--numeric", wishes.numeric), ("--categorical", wishes.categorical)):
-        for name in wanted:
-            _require(name, names, flag)
-    for name in wishes.drop:
-        _require(name, [*names, *table.left_out], "--drop")
-    hint = ""
-    if isinstance(table.origin, Delimited) and len(table.origin.header) == 1:
-        mark = name_of(table.origin.delimiter)
-        hint = f" The table was read as one column: if something else than {mark} separates cells, say so"
-        hint += " (--delimiter)."
-    _require(target, names, "", hint)
-    labelled = next(column for column in table.columns if column.name == target)
-    there = _labelled_rows(labelled) if wishes.skip_unlabelled else None
-    comma = isinstance(table.origin, Delimited) and table.origin.delimiter != ","
-    labels = _labels(
-        labelled if there is None else labelled.rows(there), sure=target in wishes.categorical, comma=comma
-    )
-    dots = comma and any(c.texts and uses_decimal_commas(c.texts) for c in table.columns)
-    columns: dict[str, NDArray[Any]] = {}
-    decisions, table_rows = [], table.n_rows
-    while table.columns:
-        column = table.columns.pop(0)
-        if column.name != target:
-            decision, values = decide(column, wishes, decimal_comma=comma, thousands_dot=dots)
-            decisions.append(decision)
-            if not decision.left_out:
-                columns[column.name] = values if there is None else values[there]
-    if not columns:
-        why = "; ".join(f"{d.name}: {d.why}" for d in decisions[:5])
-        raise InputError(
-            f"There is no column besides the target {target!r} to rank{f' ({why})' if why else ''}.{hint}"
-        )
-    return Split(columns, labels, target, decisions, table.left_out, table_rows - len(labels))
-
-
-def _labelled_rows(target: Column) -> NDArray[np.bool_] | None:
-    """Mask of the rows that have a label; None if all have."""
-    if target.missing.all():
-        raise InputError(f"Target {target.name!r} is missing in every row.")
-    return ~target.missing if target.missing.any() else None
-
-
-def _require(name: str, names: Sequence[str], flag: str, hint: str = "") -> None:
-    if name not in names:
-        near = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or list(names)[:8]
-        where = f" ({flag})" if flag else ""
-        raise InputError(
-            f"There is no column {name!r}{where}; did you mean one of {', '.join(map(repr, near))}?{hint}"
-        )
-
-
-def _labels(column: Column, *, sure: bool, comma: bool) -> NDArray[np.object_]:
-    """Class of every row, if the column can be a target."""
-    target = column.name
-    if missing := int(column.missing.sum()):
-        raise InputError(
-            f"Target {target!r} is missing in {missing} rows; fill them in, or leave those rows out"
-            " (--skip-unlabelled)."
-        )
-    labels = column.labels()
-    classes = set(labels.tolist())
-    n_classes, n_rows = len(classes), len(labels)
-    if n_classes == 1:
-        raise InputError(
-            f"Target {target!r} has the same value in every row; there is nothing to tell apart."
-        )
-    if not sure and is_quantity(classes, n_rows, decimal_comma=comma):
-        raise InputError(
-            f"Target {target!r} is a number with {n_classes} values in {n_rows} rows, and foresift explains"
-            f" classes only: cut it into a few first, with pandas as in table[{target!r}] ="
-            f" pandas.qcut(table[{target!r}], 3, labels=['low', 'middle', 'high']); or, if the numbers name"
-            f" classes, say so (--categorical {target!r})."
-        )
-    if n_classes > max(20, n_rows // 2):
-        raise InputError(
-            f"Target {target!r} has {n_classes} values in {n_rows} rows: too many classes. Join them into a"
-            " few that have several rows each."
-        )
-    return labels

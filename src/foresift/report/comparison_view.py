@@ -18,7 +18,7 @@ from foresift.drawing import (
     with_interval,
 )
 from foresift.plots.rank_diagram import rank_diagram
-from foresift.plots.size_curve import curves, known_points
+from foresift.plots.size_curve import MOST_CHARACTERS, curves, known_points
 
 __all__ = ["view"]
 
@@ -208,7 +208,7 @@ def _mark(row: dict[str, Any]) -> str:
 
 
 def _curve(rows: Sequence[dict[str, Any]], scorer: Any) -> dict[str, Any] | None:
-    """A line for every method that was tried at two sizes or more."""
+    """A line for every method that was tried at two sizes or more, and one across for no selection."""
     by_method: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         if str(row.get("size", "")).isdigit():
@@ -220,11 +220,14 @@ def _curve(rows: Sequence[dict[str, Any]], scorer: Any) -> dict[str, Any] | None
     series = {name: points for name, points in series.items() if len(points) > 1}
     if not series:
         return None
-    drawn = curves(list(series.values()), scorer)
+    everything: list[Any] = [row.get("mean") for row in rows if row.get("method") == NONE]
+    across = None if not everything or unknown(everything[0]) else float(everything[0])
+    drawn = curves(list(series.values()), scorer, names=list(series), across=across)
     best = max(series, key=lambda name: max(p["score"] for p in series[name]))
     for name, line in zip(series, drawn["lines"], strict=True):
-        line |= {"name": name, "best": name == best}
-    return drawn
+        short = name if len(name) <= MOST_CHARACTERS else name[: MOST_CHARACTERS - 1] + "…"
+        line |= {"name": name, "label": short, "best": name == best}
+    return drawn | {"none": metric_text(scorer, across)}
 
 
 def _selected(selected: dict[str, Any]) -> list[dict[str, Any]]:

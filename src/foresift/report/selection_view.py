@@ -100,6 +100,7 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         "check": check_view(d.get("check"), n_features, n_kept),
         "stability": stability_view(d.get("stability")),
         "groups": _groups(features),
+        "n_doubles": sum(bool(f.get("kept")) and f.get("redundant_with") is not None for f in features),
         "classes": _classes(data),
         "decisions": _decisions(data),
         "left_out": [

@@ -124,7 +124,14 @@ def _why(
         wanted = _columns(a.curve.chosen)
         return [*said, f"By the curve of sizes {wanted} would do better, but no more are relevant."]
     if n_kept < len(relevant):
-        return [*said, f"The best {n_kept} {_are(n_kept)} within one standard error of the best size."]
+        said.append(f"The best {n_kept} {_are(n_kept)} within one standard error of the best size.")
+    doubles = sum(row["kept"] and row["redundant_with"] is not None for row in ranking)
+    if doubles:
+        # They come last: every smaller size would be without some of them, and scored less.
+        said.append(
+            f"{doubles} of those kept {_tells(doubles)} the same as a better one, but fewer columns score"
+            f" less; to have none of that kind, ask for {_columns(n_kept - doubles)}."
+        )
     return said
 
 

@@ -379,7 +379,17 @@ def test_a_comparison_can_be_sorted_and_its_curves_picked(open_page, width, sche
     assert chart.locator(".series.now").get_attribute("data-line") == "0"
     chart.locator("button", has_text="forest-gain").click()
     assert chart.locator(".series.now").get_attribute("data-line") == "1"
-    assert chart.locator("button[aria-pressed=true]").inner_text() == "forest-gain"
+    assert chart.locator("button[aria-pressed=true] bdi").inner_text() == "forest-gain"
+    # Names stand at the ends of lines, and numbers, which the buttons have too, where there is no room.
+    wide = width > 800
+    assert chart.locator(".series text.name").first.is_visible() == wide
+    assert chart.locator(".series text.number").first.is_visible() != wide
+    assert chart.locator("button .number").first.is_visible() != wide
+    end = chart.locator(f".series text.{'name' if wide else 'number'}").nth(2)
+    end.click()
+    assert chart.locator(".series.now").get_attribute("data-line") == "2"
+    box, paper = end.bounding_box(), chart.locator("svg").bounding_box()
+    assert box["x"] + box["width"] <= paper["x"] + paper["width"]
     if SHOTS:
         page.screenshot(path=Path(SHOTS, f"comparison-{scheme}-{width}.png"), full_page=True)
 

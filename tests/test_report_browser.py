@@ -388,6 +388,10 @@ def test_a_comparison_can_be_sorted_and_its_curves_picked(open_page, width, sche
     end = chart.locator(f".series text.{'name' if wide else 'number'}").nth(2)
     end.click()
     assert chart.locator(".series.now").get_attribute("data-line") == "2"
+    page.emulate_media(media="print")
+    assert chart.locator(".series text.name").first.is_visible()
+    assert not chart.locator("button").first.is_visible()  # on paper there is nothing to press
+    page.emulate_media(media="screen")
     box, paper = end.bounding_box(), chart.locator("svg").bounding_box()
     assert box["x"] + box["width"] <= paper["x"] + paper["width"]
     if SHOTS:

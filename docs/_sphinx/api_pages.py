@@ -13,16 +13,19 @@ __all__ = ["index_page", "public_names", "setup"]
 # Public, though the package itself does not name them: what they need is imported when they are.
 MODULES = ("foresift.comparison", "foresift.plots", "foresift.report")
 
-# What fitted estimators hold: no one makes these, but everyone meets them.
+# What fitted estimators and comparisons hold: few make these, but everyone meets them.
 RESULTS = (
     "foresift.aggregate.ranks_of",
+    "foresift.cluster.connected",
     "foresift.coding.InputCoding",
     "foresift.discretize.mdl_cuts",
     "foresift.networks.Network",
     "foresift.node_table.NodeTable",
+    "foresift.numeric.NumericCoder",
     "foresift.pairs.CoOccurrence",
     "foresift.ranking.RankingSelector",
     "foresift.search_path.SearchPath",
+    "foresift.store.Store",
     "foresift.subset_size.SizeCurve",
     "foresift.table.Schema",
 )
@@ -67,7 +70,7 @@ def index_page() -> str:
         "Selectors": "Estimators with `fit`, `transform`, `scores_`, `ranking_` and `support_`.",
         "Classifiers": "Estimators with `fit`, `predict` and `predict_proba`.",
         "One call, and helpers": "What is not an estimator.",
-        "What results are made of": "Objects that fitted estimators hold; the base of methods of your own.",
+        "What results are made of": "What estimators and comparisons hold; the base of methods of your own.",
     }
     lines = ["API reference", "=============", ""]
     lines += [

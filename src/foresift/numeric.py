@@ -74,7 +74,7 @@ class NumericCoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features_in_)
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
             The rows.
 
         Returns

@@ -144,9 +144,37 @@ void one_branch_per_category() {
     assert(near(known.gain, 0.8));  // (2, 2) apart, times the known share
 }
 
+// A cut that leaves too little on a side is taken only if no other is there, whatever must be beaten. All rows but one
+// are so close together that they fall into one bin.
+void least_share_holds_against_a_floor() {
+    constexpr std::uint32_t kValues = 40000, kRows = 200;
+    std::vector<double> values(kValues);
+    for (std::uint32_t i = 0; i < kValues; ++i) values[i] = i;
+    const Column column = code_numeric<double>(values, kMaxCodes);
+    Dice dice(8);
+    std::vector<Member<RealCase>> members;
+    Tally<double> totals(2);
+    for (std::uint32_t i = 0; i < kRows; ++i) {
+        const std::uint32_t cls = i < 30 ? 0 : dice.below(10) < 7;
+        members.push_back({i == 0 ? 0 : kValues - kRows + i, RealCase::make(cls, 1)});
+        totals.add(members.back().of);
+    }
+    SplitOptions options;
+    options.min_share = 0.45;
+    Splitter<RealCase, EntropyScore<RealLog>> splitter({}, options);
+    Bits bits(0, 0, 0);
+    Split free, bound;
+    splitter.best(column, Codes::of(column), {members, totals}, 0.0, bits, free);
+    for (const double floor : {0.5, 0.99, 1.01, 1.5}) {
+        splitter.best(column, Codes::of(column), {members, totals}, floor * free.gain, bits, bound);
+        assert(floor < 1 ? bound.gain == free.gain && bound.cut == free.cut : bound.gain <= free.gain);
+    }
+}
+
 }  // namespace
 
 int main() {
+    least_share_holds_against_a_floor();
     branches_by_the_textbook();
     known_against_missing();
     one_branch_per_category();

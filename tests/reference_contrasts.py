@@ -29,7 +29,7 @@ def centred(s):
     """Less the mean of what is known, to a fiftieth; 0 if missing."""
     if not s.any():
         return s
-    return np.where(s == 0, 0.0, s - round(s[s != 0].mean() * 50) / 50)
+    return np.where(s == 0, 0.0, s - round(50 * s.sum() / np.sum(s != 0)) / 50)
 
 
 def pair(s, t, inside):

@@ -159,7 +159,7 @@ def test_many_rows_are_drawn_from_and_many_columns_taken_in_blocks(monkeypatch):
 @pytest.mark.parametrize("gaps", [0, 0.2])
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_rows_that_are_drawn_equal_every_pair_written_out(monkeypatch, gaps, n_classes):
-    monkeypatch.setattr(contrasts, "MOST_ROWS", 200)
+    monkeypatch.setattr(contrasts, "MOST_ROWS", 200)  # means may then lie half way between two steps
     rng = np.random.default_rng(n_classes)
     n = 300
     X = np.column_stack([rng.normal(size=n), rng.integers(0, [2, 3, 9], (n, 3))])

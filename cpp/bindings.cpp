@@ -135,12 +135,11 @@ struct PyGrower {
     std::shared_ptr<ColumnStore> store;
     std::vector<std::int32_t> target;
     std::uint32_t n_classes, n_permutations = 0;
-    Grower grower;
+    std::optional<Grower> grower;  // made when everything it reads has been looked at
 
     PyGrower(std::shared_ptr<ColumnStore> s, const Vector<std::int32_t>& y, std::uint32_t k,
              const std::optional<Vector<double>>& weights, const nb::kwargs& kwargs)
-        : store(std::move(s)), target(y.data(), y.data() + y.size()), n_classes(k),
-          grower(store->columns, target, k, weights ? span_of(*weights) : std::span<const double>(), options_of(kwargs)) {
+        : store(std::move(s)), target(y.data(), y.data() + y.size()), n_classes(k) {
         store->check_rows(target.size());
         for (const auto c : target)
             if (c < 0 || static_cast<std::uint32_t>(c) >= k) throw nb::value_error("class code out of range");
@@ -150,6 +149,7 @@ struct PyGrower {
         if (options.n_twins && options.n_permutations) throw nb::value_error("either n_twins or n_permutations");
         for (const auto j : options.column_order)
             if (j >= store->columns.size()) throw nb::index_error("no such column");
+        grower.emplace(store->columns, target, k, weights ? span_of(*weights) : std::span<const double>(), options);
     }
 
     nb::list grow(const std::vector<std::uint64_t>& trees, const std::optional<Vector<double>>& feature_weights,
@@ -164,7 +164,7 @@ struct PyGrower {
         std::vector<Tree> grown;
         {
             const nb::gil_scoped_release unlocked;
-            grown = grower.grow(trees, draw, stop_check(stop));
+            grown = grower->grow(trees, draw, stop_check(stop));
         }
         nb::list tables;
         for (auto& tree : grown)
@@ -185,7 +185,7 @@ struct PyGrower {
             if (row >= target.size()) throw nb::index_error("no such row");
         if (out.shape(0) != rows.size() || out.shape(1) != n_classes) throw nb::value_error("wrong shape of out");
         const nb::gil_scoped_release unlocked;
-        grower.vote(trees, {span_of(allowed), max_features}, span_of(rows), {out.data(), out.size()}, stop_check(stop));
+        grower->vote(trees, {span_of(allowed), max_features}, span_of(rows), {out.data(), out.size()}, stop_check(stop));
     }
 
     void check_allowed(std::span<const std::uint32_t> allowed) const {
@@ -194,13 +194,13 @@ struct PyGrower {
             throw nb::value_error("columns must be numbers of columns, in rising order");
     }
 
-    NewArray<std::uint32_t> twin(std::uint64_t number) const { return to_numpy(grower.twin_rows(number)); }
-    NewArray<double> ratios(std::uint64_t number) const { return to_numpy(grower.twin_ratios(number)); }
+    NewArray<std::uint32_t> twin(std::uint64_t number) const { return to_numpy(grower->twin_rows(number)); }
+    NewArray<double> ratios(std::uint64_t number) const { return to_numpy(grower->twin_ratios(number)); }
     NewArray<std::uint32_t> drawn(std::uint64_t tree) const {
         std::vector<std::uint32_t> times;
         {
             const nb::gil_scoped_release unlocked;
-            times = grower.drawn_rows(tree);
+            times = grower->drawn_rows(tree);
         }
         return to_numpy(std::move(times));
     }

@@ -79,7 +79,8 @@ public:
     const Score& score() const noexcept { return score_; }
 
 private:
-    static constexpr std::size_t kLeastBins = 16, kMostBins = 8192, kBinsPerRow = 2, kStretch = 4, kFewColumns = 4;
+    static constexpr std::size_t kLeastBins = 16, kMostBins = 8192, kBinsPerRow = 2, kStretch = 4, kFewColumns = 4,
+                                 kTablePerBin = 16;
 
     void offer(double score, std::uint32_t code, const Frame<Case>& frame, Cut& best) const noexcept {
         if (score > best.score + frame.tie || (score > best.score - frame.tie && code < best.code))
@@ -91,7 +92,7 @@ private:
 
     void binned(const Known<Case>& known, const Frame<Case>& frame, Cut& best);
     static void stack(const std::vector<Weight>& bins, std::vector<Weight>& above);
-    bool tables_pay(const Tally<Weight>& totals);
+    bool tables_pay(const Tally<Weight>& totals, std::size_t n_bins);
     template <class Terms>
     void search_edges(const Terms& terms, const Known<Case>& known, const Frame<Case>& frame, unsigned shift,
                       Cut& best);
@@ -111,6 +112,7 @@ private:
     std::conditional_t<kTables, TabledTerms, NoTables> tabled_;
     std::array<Weight, 2> node_{};  // the class totals that came last, and how often without a break
     std::size_t times_ = 0;
+    bool tables_made_ = false;  // of these class totals
     std::vector<std::uint8_t> is_open_;  // per bin
     ItemBuffers<Case> buffers_;
     Tally<Weight> left_;
@@ -138,19 +140,20 @@ void CutSearch<Case, Score>::binned(const Known<Case>& known, const Frame<Case>&
     stack(above_[0], above_[1]);
     bool done = false;
     if constexpr (kTables)
-        if ((done = tables_pay(frame.totals))) search_edges(tabled_, known, frame, shift, best);
+        if ((done = tables_pay(frame.totals, n_bins))) search_edges(tabled_, known, frame, shift, best);
     if (!done) search_edges(PlainTerms<Weight, Score>(score_, frame.totals), known, frame, shift, best);
     if (!open_.empty()) search_inside(known, frame, shift, best);
 }
 
-// Columns of a node come one after the other: the first few do without tables.
+// Columns of a node come one after the other: the first few do without tables. So do all if weights are so large, or
+// bins so few, that the tables would cost more than the look-ups they save.
 template <class Case, class Score>
-bool CutSearch<Case, Score>::tables_pay(const Tally<Weight>& totals) {
+bool CutSearch<Case, Score>::tables_pay(const Tally<Weight>& totals, std::size_t n_bins) {
     const std::array<Weight, 2> node{totals.by_class[0], totals.by_class[1]};
-    times_ = node == node_ ? times_ + 1 : 1;
-    node_ = node;
-    if (times_ == kFewColumns) tabled_.make(score_, totals);
-    return times_ >= kFewColumns;
+    if (node != node_) node_ = node, times_ = 0, tables_made_ = false;
+    if (++times_ < kFewColumns || totals.total > kTablePerBin * n_bins) return false;
+    if (!tables_made_) tabled_.make(score_, totals);
+    return tables_made_ = true;
 }
 
 // Adds up stretches of bins.
@@ -224,13 +227,12 @@ void CutSearch<Case, Score>::search_edges(const Terms& terms, const Known<Case>&
         if (shift == 0) continue;
         for (std::size_t i = 0; i < last - first; ++i) {
             if (inside[i].bound <= bar()) continue;
-            // With one class only, the best is at an edge, if both may be cut.
+            // With one class only, the best is at an edge, if both may be cut; the ends of the histogram may not.
             const Weight in0 = bins_[2 * (first + i)], in1 = bins_[2 * (first + i) + 1];
             const Weight left = inside[i].left[0] + inside[i].left[1];
-            const bool at_edges = (in0 == 0 || in1 == 0) && first + i + 1 < n_bins && edges.admissible(left) &&
-                                  edges.admissible(left + in0 + in1);
-            if (at_edges) continue;
-            open_.push_back(inside[i]);
+            const bool at_edges = (in0 == 0 || in1 == 0) && first + i > 0 && first + i + 1 < n_bins &&
+                                  edges.admissible(left) && edges.admissible(left + in0 + in1);
+            if (!at_edges) open_.push_back(inside[i]);
         }
     }
     std::erase_if(open_, [&](const Bin<Weight>& bin) { return bin.bound <= bar(); });

@@ -83,7 +83,9 @@ public:
         const std::size_t n_bins = weights.size() / 2;
         auto sum0 = terms_.first(left[0]);
         auto sum1 = terms_.second(left[1]);
-        double refused = refusal(left[0] + left[1], terms_.join(sum0 + sum1, left[0] + left[1]));
+        // Nobody has scored what lies left of the whole histogram: that is no cut between two values.
+        const double before = terms_.join(sum0 + sum1, left[0] + left[1]);
+        double refused = first == 0 ? before : refusal(left[0] + left[1], before);
         for (std::size_t b = first; b < last; ++b, ++bins) {
             const std::array<Weight, 2> next{left[0] + weights[2 * b], left[1] + weights[2 * b + 1]};
             const Weight n_next = next[0] + next[1];

@@ -33,8 +33,7 @@ public:
         : columns_(columns), n_classes_(n_classes), options_(options), order_(options.column_order),
           splitter_(score, options.split), draw_(draw),
           max_features_(draw.max_features ? draw.max_features : options.max_features), twins_(twins),
-          shared_(shared), stop_(stop),
-          totals_(n_classes) {
+          shared_(shared), stop_(stop), totals_(n_classes) {
         used_.assign(draw.allowed.begin(), draw.allowed.end());
         if (used_.empty()) {
             used_.resize(columns.size());
@@ -116,7 +115,7 @@ private:
     SharedTrials::Gain* shared_gains(const Pending& at);
     void try_permuted(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature, bool constant);
     void try_twins(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature);
-    void move_rows(const NodeRows<Case>& node, const Twin& twin, Tally<Weight>& totals);
+    void move_rows(const Pending& at, const NodeRows<Case>& node);
     // Twins take turns: tree k has the next `twins_per_tree` of them after tree k - 1.
     bool has_turn(std::size_t twin) const noexcept {
         const std::size_t n = twins_.size(), m = options_.twins_per_tree;
@@ -319,6 +318,7 @@ bool TreeGrower<Case, Score>::choose(Pending& at, const NodeRows<Case>& node, Sp
     }
     if (by_ratio) pick_by_ratio(node, chosen);
     if (known_gains_ && chosen.found()) {  // its gain may be all that is known of it
+        poll(node.members.size() + 64);
         splitter_.best(columns_[chosen.feature], codes_[chosen.feature], node, 0.0, bits, chosen);
         last_tried_ = chosen.feature;
     }

@@ -195,8 +195,9 @@ auto Splitter<Case, Score>::numeric(const Column& column, Codes codes, const Nod
     const auto& totals = only_known ? known_ : node.totals;
     const double n = double(totals.total), base = unsplit(totals);
     const auto& score = cuts_.score();
-    const double floor_score =
-        some_missing || !(floor > 0) ? -std::numeric_limits<double>::infinity() : score.score_at(floor, base, n);
+    // With a least share every cut counts: whether one leaves as much on either side must not depend on the floor.
+    const bool all_count = some_missing || options_.min_share > 0 || !(floor > 0);
+    const double floor_score = all_count ? -std::numeric_limits<double>::infinity() : score.score_at(floor, base, n);
     double least = least_side(n);
     Frame<Case> frame{totals, none_left_, least, floor_score, tie(n), false, options_.cut_penalty};
 

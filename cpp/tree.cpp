@@ -84,9 +84,11 @@ Grower::Grower(std::span<const Column> columns, std::span<const std::int32_t> ta
         for (std::uint32_t row = 0; row < weights.size(); ++row)
             if (weights[row] > 0) heavy_.push_back(row);
     for (std::uint32_t t = 0; t < options.n_twins; ++t) twins_.push_back({twin_rows(t), twin_ratios(t)});
-    // Every tree has the same root, and what a column gains there is not left to chance.
+    // Every tree has the same root, and what a column gains there is neither left to chance nor, as it is if trials
+    // are not recorded, only as exact as the choice of the best column needs it.
     const bool plain = options.split.n_thresholds == 0 && options.split.criterion != Criterion::gain_ratio;
-    if (options.n_twins > 0 && options.draw == Draw::all && plain && options.level_columns.empty())
+    const bool exact = plain && options.record_tried && options.level_columns.empty();
+    if (options.n_twins > 0 && options.draw == Draw::all && exact)
         shared_ = std::make_unique<SharedTrials>(columns.size(), options.n_twins);
     double largest = 1;
     bool whole = true;

@@ -27,9 +27,9 @@ def signs(x, nominal, like):
 
 def centred(s):
     """Less the mean of what is known, to a fiftieth; 0 if missing."""
-    if s is None or not s.any():
+    if not s.any():
         return s
-    return np.where(s == 0, 0.0, s - round(s[s != 0].mean() * 50) / 50)
+    return np.where(s == 0, 0.0, s - round(50 * s.sum() / np.sum(s != 0)) / 50)
 
 
 def pair(s, t, inside):
@@ -41,18 +41,23 @@ def pair(s, t, inside):
     return abs(total) / math.sqrt(n * variance * share * (1 - share) * n / (n - 1))
 
 
-def crossed_scores(X, y, nominal, twins):
-    """Scores of every column and of each of its twins; y of two classes is one contrast, of more one each."""
+def crossed_scores(X, y, nominal, twins, drawn=slice(None)):
+    """Scores of every column and of each of its twins; y of two classes is one contrast, of more one each.
+
+    Only the rows `drawn` are looked at, but for the cuts.
+    """
+    everyone, y = np.arange(len(y)), y[drawn]
     classes = [c for c in np.unique(y) if 0 < np.sum(y == c) < len(y)]
     classes = classes[:1] if len(classes) == 2 else classes
-    partners = [centred(signs(x, j in nominal, x)) for j, x in enumerate(X.T)]
-    usable = [j for j, s in enumerate(partners) if s is not None]
+    signed = [signs(x, j in nominal, x) for j, x in enumerate(X.T)]
+    usable = [j for j, s in enumerate(signed) if s is not None]
+    partners = {j: centred(signed[j][drawn]) for j in usable}
     scores = np.full((X.shape[1], 1 + len(twins)), np.nan)
     if len(usable) < 2:
         return scores
-    for t, rows in enumerate([np.arange(len(y)), *twins]):
+    for t, rows in enumerate([everyone, *twins]):
         for j in usable:
-            own = partners[j][rows]
+            own = centred(signed[j][rows[drawn]])
             sizes = [pair(own, partners[k], y == c) for k in usable if k != j for c in classes]
             tail = 1 - (1 - 2 * norm.sf(max(sizes))) ** len(sizes)
             scores[j, t] = norm.isf(tail)

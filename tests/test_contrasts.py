@@ -32,7 +32,7 @@ def test_equals_every_pair_written_out(seed, weighted):
     n, p = int(rng.integers(8, 40)), int(rng.integers(2, 6))
     X = rng.integers(0, rng.integers(1, 6, p), (n, p)).astype(float)
     X[:, 0] = rng.normal(size=n)
-    X[rng.random((n, p)) < 0.1] = np.nan
+    X[rng.random((n, p)) < rng.choice([0, 0.1])] = np.nan  # without gaps, variances are found another way
     y = rng.integers(0, rng.integers(2, 4), n)
     y[:2] = 0, 1
     weights = None
@@ -154,6 +154,28 @@ def test_many_rows_are_drawn_from_and_many_columns_taken_in_blocks(monkeypatch):
     some = scores_of(X, y)
     assert (some[:2, 0] > 10).all()
     assert some[0, 0] < whole[0, 0]
+
+
+@pytest.mark.parametrize("gaps", [0, 0.2])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_rows_that_are_drawn_equal_every_pair_written_out(monkeypatch, gaps, n_classes):
+    monkeypatch.setattr(contrasts, "MOST_ROWS", 200)  # means may then lie half way between two steps
+    rng = np.random.default_rng(n_classes)
+    n = 300
+    X = np.column_stack([rng.normal(size=n), rng.integers(0, [2, 3, 9], (n, 3))])
+    X[rng.random(X.shape) < gaps] = np.nan
+    y = rng.integers(0, n_classes, n)
+    weights = np.where(np.arange(n) % 7 == 3, 0.0, 2.5)
+    counted = np.flatnonzero(weights)
+    table, columns = make_table(X, y, categorical_features=[2]), np.arange(4, dtype=np.uint32)
+    permuted = twin_rows(table, weights, 9)
+    rows = np.sort(np.random.default_rng([9, 2]).choice(counted, contrasts.MOST_ROWS, replace=False))
+    twins = [np.searchsorted(counted, permuted(0)[counted])]
+    drawn = np.searchsorted(counted, rows)
+    expected = reference_contrasts.crossed_scores(X[counted], y[counted], [2], twins, drawn)
+    found = crossed_scores(table, weights, columns, 1, permuted, 9)
+    assert np.isfinite(expected).any()
+    assert found == pytest.approx(expected, abs=1e-6, nan_ok=True)
 
 
 def test_twins_are_those_of_the_forest():

@@ -6,9 +6,10 @@ import time
 
 import pytest
 from joblib import Parallel, delayed, parallel_config
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from foresift import _core
-from foresift.growing import in_threads
+from foresift.growing import in_threads, one_blas_thread
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 5])
@@ -62,3 +63,22 @@ def test_parallel_work_inside_begins_no_processes():
 
     inside = in_threads(work, range(3), 2, _core.StopFlag())
     assert {process for some in inside for process in some} == {os.getpid()}
+
+
+def blas_threads():
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+
+def test_linear_algebra_has_its_threads_again_when_users_that_overlap_are_done():
+    # In one thread, as two threads could do it: some libraries do not listen to others than the main one.
+    first, second = one_blas_thread(), one_blas_thread()
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        first.__enter__()
+        within = blas_threads()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        second.__exit__(None, None, None)
+        assert blas_threads() == before
+    assert set(before) == {2}
+    assert set(within) == {1}

@@ -17,7 +17,7 @@ struct Histogram {
 
 Histogram make_histogram(Dice& dice, std::size_t n_bins) {
     Histogram h;
-    for (std::size_t c = 0; c < 2; ++c) h.start.by_class[c] = dice.below(3);
+    for (std::size_t c = 0; c < 2; ++c) h.start.by_class[c] = dice.below(dice.below(2) ? 3 : 40);
     h.totals = h.start;
     for (std::size_t k = 0; k < 2 * n_bins; ++k) {
         h.weights.push_back(dice.below(2) ? dice.below(6) : 0);
@@ -59,7 +59,7 @@ void bounds_hold(const Score& score) {
         const std::size_t n_bins = 1 + dice.below(12);
         const auto h = make_histogram(dice, n_bins);
         if (h.totals.total < 2) continue;
-        const double min_leaf = dice.below(3) ? 1 : 2.5 + dice.below(5);
+        const double min_leaf = dice.below(3) ? dice.below(2) : 2.5 + dice.below(5);
         const PlainTerms<Whole, Score> terms(score, h.totals);
         const EdgeScan<Whole, PlainTerms<Whole, Score>> edges(terms, h.totals, min_leaf);
         std::vector<Bin<Whole>> bins(n_bins);

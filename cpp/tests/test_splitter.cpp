@@ -1,6 +1,7 @@
 // The best split of a column with its missing values, against trying every split.
 #include "splitter.hpp"
 
+#include <numeric>
 #include <set>
 
 #include "tools.hpp"
@@ -144,9 +145,37 @@ void one_branch_per_category() {
     assert(near(known.gain, 0.8));  // (2, 2) apart, times the known share
 }
 
+// A cut that leaves too little on a side is taken only if there is no other, whatever must be beaten. All cuts that
+// leave enough are inside one bin, which cannot beat what the cut between the classes does.
+void least_share_holds_against_a_floor() {
+    constexpr std::uint32_t kValues = 40000;
+    std::vector<double> values(kValues);
+    std::iota(values.begin(), values.end(), 0.0);
+    const Column column = code_numeric<double>(values, kMaxCodes);
+    std::vector<Member<RealCase>> members;
+    Tally<double> totals(2);
+    for (std::uint32_t i = 0; i < 200; ++i) {
+        const std::uint32_t row = i < 60 ? i : i < 80 ? 20000 + i : i < 199 ? 39000 + i : kValues - 1;
+        members.push_back({row, RealCase::make(i < 60, 1)});
+        totals.add(members.back().of);
+    }
+    SplitOptions options;
+    options.min_share = 0.45;
+    Splitter<RealCase, EntropyScore<RealLog>> splitter({}, options);
+    Bits bits(0, 0, 0);
+    Split free, bound;
+    splitter.best(column, Codes::of(column), {members, totals}, 0.0, bits, free);
+    assert(near(free.gain, textbook_gain(Criterion::entropy, {30, 60}, {110, 0})));
+    for (const double floor : {0.5, 0.99, 1.01, 1.3, 1.5}) {
+        splitter.best(column, Codes::of(column), {members, totals}, floor * free.gain, bits, bound);
+        assert(floor < 1 ? bound.gain == free.gain && bound.cut == free.cut : bound.gain <= free.gain);
+    }
+}
+
 }  // namespace
 
 int main() {
+    least_share_holds_against_a_floor();
     branches_by_the_textbook();
     known_against_missing();
     one_branch_per_category();

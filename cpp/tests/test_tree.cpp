@@ -9,48 +9,12 @@
 #include <thread>
 
 #include "tools.hpp"
+#include "trees.hpp"
 
 using namespace foresift;
 using namespace foresift::tests;
 
 namespace {
-
-const std::function<bool()> kGoOn = [] { return false; };
-
-Tree grow(const Grower& grower, std::uint64_t number = 0, std::span<const double> feature_weights = {}) {
-    const std::uint64_t numbers[] = {number};
-    auto trees = grower.grow(numbers, feature_weights, kGoOn);
-    assert(trees.size() == 1);
-    return std::move(trees[0]);
-}
-
-bool equal(const Tree& a, const Tree& b) {
-    return a.nodes.size() == b.nodes.size() &&
-           std::memcmp(a.nodes.data(), b.nodes.data(), a.nodes.size() * sizeof(Node)) == 0 && a.counts == b.counts &&
-           a.set_offsets == b.set_offsets && a.set_codes == b.set_codes && a.set_branches == b.set_branches;
-}
-
-struct Data {
-    std::vector<Column> columns;
-    std::vector<std::int32_t> target;
-    std::uint32_t n_classes = 2;
-};
-
-Data make_data(std::size_t n, std::size_t p, std::uint64_t seed, double missing = 0.05) {
-    Dice dice(seed);
-    Data data;
-    for (std::size_t j = 0; j < p; ++j) {
-        std::vector<double> values(n);
-        for (auto& v : values) v = dice.unit() < missing ? kNaN : j % 2 ? dice.below(9) : dice.unit();
-        data.columns.push_back(code_numeric<double>(values, kMaxCodes));
-    }
-    std::vector<std::int32_t> codes(n);
-    for (auto& c : codes) c = std::int32_t(dice.below(7)) - 1;
-    data.columns.push_back(code_nominal(codes, 6));
-    for (std::size_t i = 0; i < n; ++i) data.target.push_back(std::int32_t(dice.below(3)));
-    data.n_classes = 3;
-    return data;
-}
 
 void by_hand() {
     const std::vector<double> first{1, 2, 3, 4, 5, 6}, second{5, 5, 1, 1, 5, 5};
@@ -382,32 +346,6 @@ void twins() {
         assert(tree.tried[k].node == 0 && tree.permuted[3 * k + 2] == other.tried[k].gain);
 }
 
-// What trees have in common is found once; each is as it is alone.
-void trees_share_trials() {
-    const auto data = make_data(400, 6, 12);
-    std::vector<double> weights(400);
-    for (std::size_t i = 0; i < 400; ++i) weights[i] = 0.5 + double(i % 7);
-    GrowOptions options;
-    options.record_tried = true;
-    options.max_features = 3;
-    options.n_twins = 4;
-    options.twins_per_tree = 2;
-    options.max_depth = 5;
-    options.seed = 5;
-    const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
-    for (const auto& w : {std::vector<double>{}, weights}) {
-        std::vector<std::uint64_t> numbers(20);
-        std::iota(numbers.begin(), numbers.end(), 0U);
-        const auto together = Grower(data.columns, data.target, 3, w, options).grow(numbers, {}, {});
-        for (const auto k : numbers) {
-            const auto alone = Grower(data.columns, data.target, 3, w, options).grow(std::vector{k}, {}, {});
-            assert(equal(together[k], alone[0]));
-            assert(std::equal(together[k].permuted.begin(), together[k].permuted.end(), alone[0].permuted.begin(),
-                              alone[0].permuted.end(), same));
-        }
-    }
-}
-
 // With weights that vary within classes, values bring them along: at the root, as if the table were so weighted.
 void weighted_twins() {
     const auto data = make_data(120, 4, 13);
@@ -461,7 +399,6 @@ void draws_by_order() {
 int main() {
     by_hand();
     twins();
-    trees_share_trials();
     weighted_twins();
     draws_by_order();
     sizes_add_up();

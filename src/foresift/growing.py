@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import numbers
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise, takewhile
 from typing import Any, TypeVar
@@ -13,15 +15,25 @@ from typing import Any, TypeVar
 import numpy as np
 from joblib import effective_n_jobs, parallel_config
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from foresift import _core
 from foresift._sklearn import Progress
 from foresift.node_table import NodeTable
 
-__all__ = ["fold_trees", "grow_trees", "in_row_spans", "in_threads", "resolve_max_features", "scale_up"]
+__all__ = [
+    "fold_trees",
+    "grow_trees",
+    "in_row_spans",
+    "in_threads",
+    "one_blas_thread",
+    "resolve_max_features",
+    "scale_up",
+]
 
 
 T = TypeVar("T")
+_BLAS_LIMIT = threading.Lock()  # held by whoever has set it
 
 
 def resolve_max_features(max_features: int | float | str | None, n_features: int) -> int:
@@ -145,3 +157,20 @@ def in_threads(
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Linear algebra in one thread.
+
+    How many it has is one number for the whole process. So of several users at a time only the first sets it,
+    and puts back what was: another that came later and left later would put back the 1 that it had found.
+    """
+    if not _BLAS_LIMIT.acquire(blocking=False):
+        yield
+        return
+    try:
+        with threadpool_limits(1, user_api="blas"):
+            yield
+    finally:
+        _BLAS_LIMIT.release()

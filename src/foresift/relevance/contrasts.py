@@ -238,8 +238,8 @@ class _Signs:
         self.n_rows = up.shape[1]
         n_known = np.count_nonzero(up, axis=1)
         self.complete = bool((n_known == self.n_rows).all())
-        n_up = (up.sum(axis=1, dtype=np.int64) + n_known) // 2
-        self.mean = np.round((2 * n_up / np.maximum(1, n_known) - 1) * _STEPS)
+        # One division of whole numbers: half a step is exactly that, the same with all signs turned round.
+        self.mean = np.round(_STEPS * up.sum(axis=1, dtype=np.int64) / np.maximum(1, n_known))
         self.values = up * np.float32(_STEPS)
         self.values -= self.mean[:, np.newaxis].astype(np.float32)
         if not self.complete:

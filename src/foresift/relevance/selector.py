@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from foresift._sklearn import Interval, Progress, RealNotInt, StrOptions, seed_of, track
+from foresift.growing import one_blas_thread
 from foresift.ranking import RankingSelector
 from foresift.redundancy import STEPS, redundant_with
 from foresift.relevance.contrasts import best_contrasts
@@ -332,7 +332,7 @@ class RelevanceSelector(RankingSelector):
             z[tried] = standardized(means[tried], kinds_of(table, weights)[tried])
             rows = twin_rows(table, weights, seed)
             # Threads of linear algebra on small products wait for each other longer than they work.
-            with threadpool_limits(1, user_api="blas"):
+            with one_blas_thread():
                 others = best_contrasts(table, weights, tried, n_twins, rows, seed, pairs=self.interactions)
             greatest = np.where(np.isnan(z[tried]), np.nan, np.fmax(unskewed(z[tried]), others))
             z[tried] = evened(greatest, ~np.isnan(others[:, 0]))

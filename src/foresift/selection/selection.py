@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import threadpool_limits
 
 from foresift._inputs import read
 from foresift._sklearn import seed_of
 from foresift._slices import take_columns
+from foresift.growing import one_blas_thread
 from foresift.methods import METHODS
 from foresift.selection.choosing import Tell, Work, make, require_arguments, require_rows, require_size
 from foresift.selection.findings import Findings
@@ -280,7 +280,7 @@ def select(
     selector = make(method, n_features_to_select, alpha, error, parameters or {}, seed, n_jobs)
     require_rows(selector, source.n_rows)
     # The threads are ours: those of the linear algebra would wait for each other in turns, at full speed.
-    with threadpool_limits(1, user_api="blas"), warnings.catch_warnings():
+    with one_blas_thread(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "No feature passed")  # the sentence says so
         tell("ranking", 1, 0)
         selector.fit(X, y)

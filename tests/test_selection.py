@@ -407,8 +407,12 @@ def test_report_and_notebook(tmp_path):
     [
         (("table.csv", [0, 1]), TypeError, "read 'table.csv' first, as with pandas.read_csv"),
         (([[1], [2]], "kind"), TypeError, r"not the name of a column: select\(X.drop\(columns='kind'\)"),
-        (([[1], [2]], [0, 1], "reliff"), ValueError, "no method 'reliff': did you mean 'relieff'"),
-        (([[1], [2]], [0, 1], "magic"), ValueError, "use one of auto, forest-gain"),
+        (
+            ([[1], [2]], [0, 1], "reliff"),
+            ValueError,
+            r"no method 'reliff'; did you mean 'relieff'\? There are: auto",
+        ),
+        (([[1], [2]], [0, 1], "magic"), ValueError, r"'magic'\. There are: auto, forest-gain"),
     ],
 )
 def test_what_is_often_given_by_mistake_is_told(arguments, error, message):

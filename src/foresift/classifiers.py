@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from foresift.c45 import C45Classifier
+from foresift.errors import no_such
 from foresift.forests import SiftForestClassifier
 from foresift.networks import NetworkClassifier
 from foresift.numeric import NumericCoder
@@ -66,7 +66,5 @@ def make_classifier(key: str) -> Any:
     ValueError: There is no classifier 'knm'; did you mean 'knn'? There are: rf, c45, nb, ...
     """
     if key not in CLASSIFIERS:
-        near = difflib.get_close_matches(key, CLASSIFIERS, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise ValueError(f"There is no classifier {key!r}{hint} There are: {', '.join(CLASSIFIERS)}.")
+        raise no_such("classifier", key, CLASSIFIERS, f"There are: {', '.join(CLASSIFIERS)}.")
     return CLASSIFIERS[key][0]()

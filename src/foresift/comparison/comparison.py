@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Any
 
 from foresift.classifiers import make_classifier
 from foresift.comparison.summary import Row, failures, selection_shares, summarise
+from foresift.errors import no_such
 from foresift.evaluate import Protocol, Size, plan_scores
 from foresift.experiment import run
 from foresift.methods import METHODS, SEARCHES
@@ -286,9 +286,7 @@ def make_method(key: str, sizes: Sequence[Size] = ("own",)) -> Any:
     if key == NONE:
         return None
     if key not in METHODS:
-        near = difflib.get_close_matches(key, METHODS, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise ValueError(f"There is no method {key!r}{hint} `foresift methods` lists them.")
+        raise no_such("method", key, METHODS, "`foresift methods` lists them.")
     module, name, parameters, _ = METHODS[key]
     # A half-finished search, or one that talks, is of no use here.
     parameters = {k: value for k, value in parameters.items() if k not in ("verbose", "return_partial")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -153,14 +154,14 @@ def _fill(rows: Iterator[list[str]], cells: dict[int, _Cells], n_columns: int) -
             column.add(turned[j])
 
 
-class _Cells:
+class _Cells(ABC):
     """The cells of one column, so far."""
 
-    def add(self, cells: Sequence[str]) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def add(self, cells: Sequence[str]) -> None: ...
 
-    def column(self, name: str) -> Column:
-        raise NotImplementedError
+    @abstractmethod
+    def column(self, name: str) -> Column: ...
 
 
 class _Numbers(_Cells):

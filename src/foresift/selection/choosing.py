@@ -6,7 +6,6 @@ import numbers
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
 from os import PathLike
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift._slices import take_rows
+from foresift.errors import no_such
 from foresift.methods import METHODS, SEARCHES
 from foresift.selection.assess import Assessment, Plan, Rows, assess, order_of, plan_for, why_not
 from foresift.selection.resample import Resampled, resample, samples_for
@@ -128,9 +128,7 @@ def require_arguments(X: Any, y: Any, method: str) -> None:
             f"y is the class of every row, not the name of a column: select(X.drop(columns={y!r}), X[{y!r}])."
         )
     if method not in ("auto", *METHODS):
-        near = get_close_matches(method, METHODS, n=1)
-        hint = f"did you mean {near[0]!r}? There are" if near else "use one of"
-        raise ValueError(f"There is no method {method!r}: {hint} auto, {', '.join(METHODS)}.")
+        raise no_such("method", method, METHODS, f"There are: auto, {', '.join(METHODS)}.")
 
 
 def require_size(n_wanted: Any, n_columns: int, method: str) -> None:

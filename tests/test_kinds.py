@@ -1,0 +1,271 @@
+"""What each column is: told from its cells, and overruled by the user; what may be a target."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foresift.errors import InputError
+from foresift.reading.amounts import read_amount, read_amounts, uses_decimal_commas
+from foresift.reading.cells import Column, gather
+from foresift.reading.files import read_table
+from foresift.reading.kinds import Wishes, decide
+from foresift.reading.parting import split_table
+
+
+def text_column(cells, name="c"):
+    (column,) = gather(lambda: iter([[cell] for cell in cells]), [name], padded=True)
+    return column
+
+
+MANY = [str(i) for i in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "why"),
+    [
+        (["1", "2", ""], "numeric", "every cell is a number"),
+        (["a", "b", "a"], "categorical", "text"),
+        (["1", "2", "3", "none"], "categorical", "text such as 'none' among numbers"),
+        (["2024-01-31", "2024-02-29", ""], "date", "YYYY-MM-DD, taken as days since 1970"),
+        (["2024-01-31T10:00:00+02:00", "2024-02-29 11:30"], "date", "seconds since 1970"),
+        (["31.01.2024", "01.02.2024"], "date", "DD.MM.YYYY"),
+        (["1/31/2024", "2/1/2024"], "date", "MM/DD/YYYY"),
+        (["31/1/2024", "1/2/2024"], "date", "DD/MM/YYYY"),
+        (["3-Feb-2024", "29-Dec-2023"], "date", "DD-Mon-YYYY"),
+        (["10:30", "23:59", "9:15"], "date", "seconds since midnight"),
+        (["2024-01-31", "soon"], "categorical", "text"),
+        (["2024-13-31", "2024-02-30"], "categorical", "text"),
+        (["1,234", "5,678,901", "12"], "numeric", "thousands commas"),
+        (["31.01.24", "01.02.24"], "date", "DD.MM.YY, taken as days since 1970"),
+        (["1/31/24", "2/1/24"], "date", "MM/DD/YY"),
+        (["3/31/2024 1:05 PM", "2/1/2024 11:59 AM"], "date", "seconds since 1970"),
+        (["2020-01", "2021-12"], "date", "YYYY-MM, taken as days since 1970"),
+        (["Jan 2020", "Feb 2020"], "date", "Mon YYYY"),
+        (["2024-01-31", "1.2.2024", "2024-03-01"], "date", "YYYY-MM-DD or DD.MM.YYYY"),
+        ([f"2024-01-{i:02}" for i in range(1, 32)] + ["31/12/2023", "?"], "date", "or DD/MM/YYYY"),
+        ([f"2024-01-{i:02}" for i in range(1, 32)] + ["soon"], "date", "text such as 'soon' is missing"),
+        (["1.2.3", "1.10.4"], "categorical", "text"),  # versions
+        (["$1,234.50", "$7", "-$3.25"], "numeric", "money in $, thousands commas"),
+        (["1234.50 EUR", "7 EUR"], "numeric", "money in EUR"),
+        (["12.3%", "4 %"], "numeric", "percents"),
+        (["(123)", "45", "6.5"], "numeric", "negative in parentheses"),
+        (["1 234", "12"], "numeric", "thousands apart"),
+        (["$5", "\u20ac5"], "categorical", "text"),  # not the same thing
+        (["5%", "0.5"], "categorical", "text"),
+        (["36 months", "1 month", "60 months"], "numeric", "in months"),
+        (["71.5 kg", "60 kg"], "numeric", "in kg"),
+        (["1,71.5 kg", "60 kg"], "categorical", "text"),
+        (["180cm", "1,950cm"], "numeric", "thousands commas, in cm"),
+        (["5 kg", "5 g"], "categorical", "text"),  # not the same unit
+        (["5 kg", "5"], "categorical", "text such as '5 kg' among numbers"),
+        (["12A", "13A"], "categorical", "text"),  # a code: no unit is written so
+        (["05123", "81234", "05123"], "categorical", "leading zeros, taken as codes"),
+        (["01", "12", "07"], "numeric", "every cell is a number"),  # months
+        (["0.5", "00.25", "0"], "numeric", "every cell is a number"),
+        (["5", "5", "5"], "constant", "every cell is 5"),
+        (["b", "b"], "constant", "every cell is b"),
+        (["", "NA"], "constant", "every cell is missing"),
+        (["1", "", "1"], "numeric", "every cell is a number"),  # missing or not is a difference
+        (MANY, "id", "numbers that count the rows"),
+        (MANY[::-1], "id", "numbers that count the rows"),
+        ([str(37 * i + 5) for i in range(30)], "id", "numbers that count the rows"),
+        ([*MANY[1::2], *MANY[::2]], "id", "every whole number of a range once"),
+        ([f"name {i}" for i in range(30)], "id", "every text is different"),
+        ([f"name {i // 2}" for i in range(30)], "categorical", "text"),
+        ([str(i * i) for i in range(30)], "numeric", "every cell is a number"),
+        ([f"{i}.25" for i in range(30)], "numeric", "every cell is a number"),
+        (MANY[:5], "numeric", "every cell is a number"),  # too few to tell
+    ],
+)
+def test_what_a_column_is(cells, kind, why):
+    decision, values = decide(text_column(cells), Wishes())
+    assert (decision.kind, why in decision.why) == (kind, True), decision
+    assert decision.left_out == (kind in ("id", "constant"))
+    assert len(values) == len(cells)
+
+
+@pytest.mark.parametrize(
+    "name", ["id", "customer_id", "customerId", "Customer-ID", "order_number", "rowId", "UUID"]
+)
+def test_distinct_numbers_named_like_an_identifier(name):
+    squares = [str(i * i) for i in range(30)]
+    assert decide(text_column(squares, name), Wishes())[0].kind == "id"
+    assert decide(text_column(squares, "humid"), Wishes())[0].kind == "numeric"
+    assert decide(text_column(squares, name), Wishes(keep_ids=True))[0].kind == "numeric"
+    assert decide(text_column(squares, name), Wishes(numeric=[name]))[0].kind == "numeric"
+    assert decide(text_column([*squares[:-1], "0"], name), Wishes())[0].kind == "numeric"  # 0 twice
+
+
+def test_dates_become_the_numbers_that_pandas_has():
+    days = ["2024-01-31", "1969-07-20", "2000-02-29"]
+    _, values = decide(text_column(days), Wishes())
+    np.testing.assert_array_equal(
+        values, pd.to_datetime(days).to_numpy().astype("datetime64[D]").astype(float)
+    )
+    moments = ["2024-01-31T10:00:00+02:00", "1969-07-20T20:17:40Z"]
+    _, values = decide(text_column(moments), Wishes())
+    np.testing.assert_array_equal(values, [pd.Timestamp(moment).timestamp() for moment in moments])
+
+
+def test_decimal_commas_where_the_comma_does_not_delimit(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b;y\n1,5;1.000,25;u\n-2;3;v\n")
+    columns = split_table(read_table(path), "y").columns
+    assert columns["a"].tolist() == [1.5, -2]
+    assert columns["b"].tolist() == [1000.25, 3]
+
+
+def test_amounts_are_numbers_however_they_are_written():
+    texts = ["($1,234.50)", "$ 7", "-$3", "+$2", "4$"]
+    assert read_amounts(texts).numbers.tolist() == [-1234.5, 7, -3, 2, 4]
+    assert read_amounts(["1.234,50", "1 234,5"], decimal_comma=True).numbers.tolist() == [1234.5, 1234.5]
+    for wrong in ("(5", "5)", "(-5)", "--5", "$5%", "1,23,456", "1,2345", "0,123", "five", "", "12 34"):
+        assert read_amounts([wrong]) is None, wrong
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    number=st.decimals(-(10**9), 10**9, places=2), style=st.sampled_from(["{:,}", "${:,}", "{:,} %", "{}"])
+)
+def test_what_python_formats_is_read_back(number, style):
+    text = style.format(number)
+    assert read_amount(text) == float(number)
+    swapped = text.translate(str.maketrans(",.", ".,"))
+    assert read_amounts([swapped], decimal_comma=True).numbers.tolist() == [float(number)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "sure"),
+    [
+        (["1,5", "2"], True),
+        (["0,123"], True),
+        (["1.234,567"], True),
+        (["1,234", "2"], False),
+        (["1,234,567"], False),
+        (["1,5", "x"], False),
+        ([], False),
+    ],
+)
+def test_decimal_commas_beyond_doubt(texts, sure):
+    assert uses_decimal_commas(texts) == sure
+
+
+def test_dates_in_two_formats_are_those_that_pandas_has():
+    days = pd.date_range("2019-01-01", periods=300)
+    texts = [day.strftime("%d.%m.%Y" if i % 3 else "%Y-%m-%d") for i, day in enumerate(days)]
+    decision, values = decide(text_column(texts), Wishes())
+    assert not decision.left_out
+    np.testing.assert_array_equal(values, days.to_numpy().astype("datetime64[D]").astype(float))
+
+
+def test_dots_between_thousands_where_other_columns_have_decimal_commas(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = "12.345;{};10.5;1,5;u\n7;1.000;2.250;2,25;v\n?;2.345;3.125;3;u\n"
+    path.write_text("people;euros;size;share;y\n" + rows.format("3.450"))
+    split = split_table(read_table(path), "y")
+    np.testing.assert_array_equal(split.columns["people"], [12345, 7, np.nan])
+    np.testing.assert_array_equal(split.columns["euros"], [3450, 1000, 2345])
+    assert split.columns["size"].tolist() == [10.5, 2.25, 3.125]
+    assert "thousands dots" in split.decisions[0].why
+    said = split_table(read_table(path), "y", Wishes(numeric=["people"]))
+    np.testing.assert_array_equal(said.columns["people"], [12.345, 7, np.nan])
+    path.write_text("people;euros;size;share;y\n" + rows.format("3450").replace(",", "."))  # no decimal comma
+    np.testing.assert_array_equal(split_table(read_table(path), "y").columns["people"], [12.345, 7, np.nan])
+
+
+def test_a_long_number_says_that_dots_are_no_thousands(tmp_path, monkeypatch):
+    monkeypatch.setattr("foresift.reading.cells.CELLS", 2)  # row by row
+    path = tmp_path / "t.csv"
+    path.write_text("people;share;y\n12.345;1,5;u\n1234;2,25;v\n")
+    assert split_table(read_table(path), "y").columns["people"].tolist() == [12.345, 1234]
+    path.write_text("people;share;y\n0.345;1,5;u\n1.234;2,25;v\n")  # nor are they after a nought
+    assert split_table(read_table(path), "y").columns["people"].tolist() == [0.345, 1.234]
+
+
+def test_codes_keep_their_zeros(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("zip,y\n81234,u\n 05123 ,v\n81234,v\n")
+    split = split_table(read_table(path), "y")
+    assert split.columns["zip"].tolist() == ["81234", "05123", "81234"]
+    numbers = split_table(read_table(path), "y", Wishes(numeric=["zip"])).columns["zip"]
+    assert numbers.tolist() == [81234, 5123, 81234]
+
+
+def test_text_of_a_typed_file_stays_text(tmp_path):
+    pyarrow.parquet.write_table(pa.table({"code": ["12", "7"], "y": ["u", "v"]}), tmp_path / "t.pq")
+    assert split_table(read_table(tmp_path / "t.pq"), "y").columns["code"].tolist() == ["12", "7"]
+
+
+def target(tmp_path, labels, **wishes):
+    path = tmp_path / "t.csv"
+    path.write_text("x;y\n" + "".join(f"{i % 7};{label}\n" for i, label in enumerate(labels)))
+    return split_table(read_table(path, text=["y"]), "y", Wishes(**wishes)).labels
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "label"),
+    [
+        (200, lambda i: i % 60),  # few rows each
+        (60, lambda i: i % 21),
+        (50, lambda i: i % 15),
+        (400, lambda i: f"{i % 30}.5"),
+        (400, lambda i: f"{i % 30},5"),
+        (400, lambda i: f"{i + 1}.000,5 EUR"),
+        (9999, lambda i: i % 51),
+    ],
+)
+def test_a_number_is_no_target(tmp_path, n_rows, label):
+    labels = [label(i) for i in range(n_rows)]
+    with pytest.raises(InputError, match=r"classes only: cut it .*qcut.*--categorical 'y'"):
+        target(tmp_path, labels)
+    if len(set(labels)) <= n_rows // 2:
+        assert len(target(tmp_path, labels, categorical=["y"])) == n_rows
+
+
+@pytest.mark.parametrize(("n_rows", "n_classes"), [(20, 10), (130, 26), (250, 50), (75, 15)])
+def test_numbers_that_name_classes_are_a_target(tmp_path, n_rows, n_classes):
+    assert len(set(target(tmp_path, [i % n_classes for i in range(n_rows)]))) == n_classes
+
+
+def test_what_the_user_says_goes_first():
+    mixed = text_column(["1", "two", "3", ""])
+    decision, values = decide(mixed, Wishes(numeric=["c"]))
+    np.testing.assert_array_equal(values, [1, np.nan, 3, np.nan])
+    assert "1 distinct texts that are no numbers count as missing" in decision.why
+    decision, values = decide(text_column(["1", "2.0", ""]), Wishes(categorical=["c"]))
+    assert values.tolist() == ["1", "2", None]
+    with pytest.raises(InputError, match="no cell of it is a number"):
+        decide(text_column(["a", "b"]), Wishes(numeric=["c"]))
+
+
+def test_what_a_message_says_keeps_a_column_does():
+    for cells, flag in ((MANY, "--numeric"), ([f"{i:05}" for i in range(7, 997, 33)], "--categorical")):
+        column = text_column(cells, "zip")
+        decision, _ = decide(column, Wishes())
+        assert (decision.left_out, decision.keep_by) == (True, flag)
+        kept, _ = decide(column, Wishes(**{flag.removeprefix("--"): ("zip",)}))
+        assert (kept.left_out, kept.kind) == (False, flag.removeprefix("--"))
+    texts = [f"t{i}" for i in range(70_000)]
+    assert decide(Column("free", np.arange(70_000, dtype=np.int32), texts), Wishes())[0].keep_by == ""
+
+
+def test_rows_without_a_target_can_be_left_out(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x;c;y\n1.000;u;a\n2.000;v;\n3.000;w;b\n")
+    split = split_table(read_table(path), "y", Wishes(skip_unlabelled=True))
+    assert (split.labels.tolist(), split.n_unlabelled) == (["a", "b"], 1)
+    assert split.columns["x"].tolist() == [1, 3]
+    assert split.columns["c"].tolist() == ["u", "w"]
+    path.write_text("x,y\n1,\n2,\n")
+    with pytest.raises(InputError, match="'y' is missing in every row"):
+        split_table(read_table(path), "y", Wishes(skip_unlabelled=True))
+
+
+def test_labels_of_numbers():
+    column = Column("y", np.array([0.0, 1.0, -0.5, np.nan, 1e300]))
+    assert column.labels().tolist() == ["0", "1", "-0.5", None, "1e+300"]

@@ -40,7 +40,7 @@ from foresift import RelevanceSelector
 ALPHA = 0.1
 METHODS = ("relevance", "knockoff+", "boruta", "rfecv")
 IRRELEVANT, RELEVANT, CORRELATE = 0, 1, 2
-MARKS = "<!-- calibration -->", "<!-- end of calibration -->"
+PEERS = ("boruta", "rfecv")
 
 
 @dataclass(frozen=True)
@@ -223,37 +223,40 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Summary:
-    """Means over the seeds of one method in one cell."""
+    """Means over the seeds of one method in one cell; `powers` has one for each seed."""
 
     seeds: int
     any_false: float
     fdr: float
     fdr_error: float
-    power: float
+    powers: tuple[float, ...]
     correlates: float
-    both: float
     seconds: float
 
+    @property
+    def power(self) -> float:
+        """Share of the relevant columns found."""
+        return float(np.mean(self.powers))
 
-def summaries(path: Path) -> dict[str, dict[str, Summary]]:
+
+def summaries(records: list[dict[str, Any]]) -> dict[str, dict[str, Summary]]:
     groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for record in read(path):
+    for record in records:
         groups[record["cell"], record["method"]].append(record)
     found: dict[str, dict[str, Summary]] = {name: {} for name in CELLS}
-    for (cell, method), records in groups.items():
-        chosen = np.array([r["chosen"] for r in records])
-        of = np.maximum(np.array([r["of"] for r in records]), 1)
+    for (cell, method), group in groups.items():
+        chosen = np.array([r["chosen"] for r in group])
+        of = np.maximum(np.array([r["of"] for r in group]), 1)
         false = chosen[:, IRRELEVANT] / np.maximum(chosen.sum(axis=1), 1)
         power = chosen[:, RELEVANT] / of[:, RELEVANT]
         found[cell][method] = Summary(
-            len(records),
+            len(group),
             float((chosen[:, IRRELEVANT] > 0).mean()),
             float(false.mean()),
-            float(np.sqrt(ALPHA * (1 - ALPHA) / len(records))),
-            float(power.mean()),
+            float(np.sqrt(ALPHA * (1 - ALPHA) / len(group))),
+            tuple(power.tolist()),
             float((chosen[:, CORRELATE] / of[:, CORRELATE]).mean()),
-            float((power == 1).mean()),
-            float(np.mean([r["seconds"] for r in records])),
+            float(np.mean([r["seconds"] for r in group])),
         )
     return found
 
@@ -264,7 +267,7 @@ def table(path: Path) -> str:
         "| cell | method | seeds | any false | FDR | power | correlates | seconds |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for cell, methods in summaries(path).items():
+    for cell, methods in summaries(read(path)).items():
         for method in METHODS:
             if method not in methods:
                 continue
@@ -279,11 +282,39 @@ def table(path: Path) -> str:
     return "\n".join(lines)
 
 
-def write_into(page: Path, lines: str) -> None:
-    """Replace what stands between the page's two marks."""
-    before, rest = page.read_text().split(MARKS[0], 1)
-    _, after = rest.split(MARKS[1], 1)
-    page.write_text(f"{before}{MARKS[0]}\n{lines}\n{MARKS[1]}{after}")
+def beside(path: Path, peer: str) -> str:
+    """Markdown: ours and a peer on the tables of each cell that both have done."""
+    done: dict[str, dict[tuple[str, int], dict[str, Any]]] = defaultdict(dict)
+    for record in read(path):
+        done[record["method"]][record["cell"], record["seed"]] = record
+    common = sorted(done["relevance"].keys() & done[peer].keys())
+    found = summaries([done[method][key] for method in ("relevance", peer) for key in common])
+    lines = [
+        f"| cell | tables | FDR | FDR, {peer} | power | power, {peer} | difference | both hold |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for cell, methods in found.items():
+        if not methods:
+            continue
+        us, them = methods["relevance"], methods[peer]
+        power = " | | "
+        if CELLS[cell].informative:
+            gaps = np.subtract(us.powers, them.powers)
+            error = gaps.std(ddof=1) / np.sqrt(len(gaps)) if len(gaps) > 1 else np.nan
+            power = f"{us.power:.2f} | {them.power:.2f} | {gaps.mean():+.3f} ({error:.3f})"
+        hold = max(us.fdr, them.fdr) <= ALPHA + 2 * us.fdr_error
+        lines.append(
+            f"| {cell} | {us.seeds} | {us.fdr:.3f} | {them.fdr:.3f} | {power} | {'yes' if hold else 'no'} |"
+        )
+    return "\n".join(lines)
+
+
+def write_into(page: Path, mark: str, lines: str) -> None:
+    """Replace what stands between the page's two marks of this name."""
+    begin, end = f"<!-- {mark} -->", f"<!-- end of {mark} -->"
+    before, rest = page.read_text().split(begin, 1)
+    _, after = rest.split(end, 1)
+    page.write_text(f"{before}{begin}\n{lines}\n{end}{after}")
 
 
 def picture(path: Path, target: Path) -> None:
@@ -295,7 +326,7 @@ def picture(path: Path, target: Path) -> None:
 
     found = {  # a table or two are no rate
         cell: {method: s for method, s in methods.items() if s.seeds >= 5}
-        for cell, methods in summaries(path).items()
+        for cell, methods in summaries(read(path)).items()
         if methods
     }
     rows = {cell: -k for k, cell in enumerate(found)}
@@ -349,9 +380,11 @@ def main() -> None:
     parser.add_argument("--sizes", default="2000x100", help="of speed: rows x columns, by commas")
     options = parser.parse_args()
     if options.what == "table" and options.target is not None:
-        write_into(options.target, table(options.results))
+        write_into(options.target, "calibration", table(options.results))
+        for peer in PEERS:
+            write_into(options.target, f"beside {peer}", beside(options.results, peer))
     elif options.what == "table":
-        print(table(options.results))
+        print(table(options.results), *(beside(options.results, peer) for peer in PEERS), sep="\n\n")
     elif options.what == "picture":
         if options.target is None:
             parser.error("picture needs a file to write")

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 from scipy.stats import mannwhitneyu, norm, rankdata
+from sklearn.linear_model import Ridge
 
 
 def signs(x, nominal, like):
@@ -59,30 +60,61 @@ def crossed_scores(X, y, nominal, twins, drawn=slice(None)):
         for j in usable:
             own = centred(signed[j][rows[drawn]])
             sizes = [pair(own, partners[k], y == c) for k in usable if k != j for c in classes]
-            tail = 1 - (1 - 2 * norm.sf(max(sizes))) ** len(sizes)
-            scores[j, t] = norm.isf(tail)
+            scores[j, t] = _quantile(sizes)
     return scores
 
 
 def trend_scores(X, y, nominal, twins):
-    """Scores by the sums of ranks; missing values have the mean rank of the others."""
+    """The greater score by the classes, or by what clear columns that are not related leave of them."""
     classes = [c for c in np.unique(y) if 0 < np.sum(y == c) < len(y)]
     classes = classes[:1] if len(classes) == 2 else classes
-    scores = np.full((X.shape[1], 1 + len(twins)), np.nan)
-    for j, x in enumerate(X.T):
-        s = signs(x, j in nominal, x)
-        if s is None:
-            continue
-        known = ~np.isnan(x)
-        values = s if j in nominal else np.where(known, x, 0)
-        ranks = np.zeros(len(x))
-        ranks[known] = rankdata(values[known])
-        ranks[~known] = ranks[known].mean()
-        for t, rows in enumerate([np.arange(len(y)), *twins]):
-            sizes = [_size(ranks[rows], y == c) for c in classes]
-            tail = 1 - (1 - 2 * norm.sf(max(sizes))) ** len(sizes)
-            scores[j, t] = norm.isf(tail)
+    ranks = {j: r for j, x in enumerate(X.T) if (r := mean_ranks(x, j in nominal)) is not None}
+    orders = [np.arange(len(y)), *twins]
+    scores = np.full((X.shape[1], len(orders)), np.nan)
+    for j, r in ranks.items():
+        scores[j] = [_quantile([_size(r[rows], y == c) for c in classes]) for rows in orders]
+    level = min(0.02, 2 / max(1, len(ranks)))
+    clear = sorted((j for j in ranks if norm.sf(scores[j, 0]) < level), key=lambda j: -scores[j, 0])
+    clear = clear[: len(y) // 10]
+    if not clear:
+        return scores
+    for j, r in ranks.items():
+        limit = min(0.9, max(0.3, 4 / math.sqrt(len(y))))
+        others = [ranks[k] for k in clear if abs(np.corrcoef(r, ranks[k])[0, 1]) <= limit]
+        rests = [left_by(others, (y == c).astype(float)) for c in classes]
+        for t, rows in enumerate(orders):
+            sizes = [abs(np.corrcoef(r[rows], rest)[0, 1]) * math.sqrt(len(y) - 1) for rest in rests]
+            scores[j, t] = max(scores[j, t], _quantile(sizes))
     return scores
+
+
+def mean_ranks(x, nominal):
+    """Ranks, or whether in the commonest category; missing values have the mean. None if uneven."""
+    known = ~np.isnan(x)
+    values, counts = np.unique(x[known], return_counts=True)
+    if len(values) == 0 or known.sum() - counts.max() < len(x) / 4:
+        return None
+    if nominal:
+        if counts.max() < len(x) / 4:
+            return None
+        x = np.where(known, x == values[counts.argmax()], np.nan)
+    ranks = np.zeros(len(x))
+    ranks[known] = rankdata(x[known])
+    ranks[~known] = ranks[known].mean()
+    return ranks
+
+
+def left_by(columns, y):
+    """What a regression on the columns leaves of y."""
+    if not columns:
+        return y
+    A = np.column_stack(columns)
+    A = (A - A.mean(axis=0)) / (A.std(axis=0) * math.sqrt(len(A)))
+    return y - Ridge(alpha=1e-6).fit(A, y).predict(A)
+
+
+def _quantile(sizes):
+    return norm.isf(1 - (1 - 2 * norm.sf(max(sizes))) ** len(sizes))
 
 
 def _size(ranks, inside):

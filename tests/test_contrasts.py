@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foresift import _core
-from foresift.relevance import contrasts
-from foresift.relevance.contrasts import best_contrasts, crossed_scores, trend_scores
+from foresift.relevance import contrasts, pairs
+from foresift.relevance.contrasts import best_contrasts
+from foresift.relevance.pairs import crossed_scores
+from foresift.relevance.trends import trend_scores
 from foresift.relevance.twins import twin_rows
 from foresift.table import make_table
 
@@ -49,27 +51,11 @@ def test_equals_every_pair_written_out(seed, weighted):
     found = crossed_scores(table, weights, columns, 2, permuted, seed)
     # A sure thing and a sheer impossibility have quantiles without end.
     assert np.clip(found, -6, 6) == pytest.approx(np.clip(expected, -6, 6), abs=1e-6, nan_ok=True)
-    expected = reference_contrasts.trend_scores(X[rows], y[rows], [1], twins)
-    trends = trend_scores(table, weights, columns, 2, permuted)
-    assert np.clip(trends, -6, 6) == pytest.approx(np.clip(expected, -6, 6), abs=1e-6, nan_ok=True)
+    ranked = trend_scores(table, weights, columns, 2, permuted)
     best = best_contrasts(table, weights, columns, 2, permuted, seed, pairs=True)
     vary = weights is not None and any(len(set(weights[(y == c) & (weights > 0)])) > 1 for c in range(3))
-    greater = np.fmax(trends, found - contrasts.MARGIN)
+    greater = np.fmax(ranked, found - contrasts.MARGIN)
     assert np.array_equal(best, np.full_like(greater, np.nan) if vary else greater, equal_nan=True)
-
-
-def test_a_steady_trend_shows_and_twins_may_come_in_lots(monkeypatch):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 50))
-    y = (X[:, 0] + 2 * rng.normal(size=400) > 0).astype(int)
-    table, columns = make_table(X, y), np.arange(50, dtype=np.uint32)
-    scores = trend_scores(table, None, columns, 10, twin_rows(table, None, 0))
-    assert scores[0, 0] > 5
-    by_chance = np.append(scores[1:, 0], scores[:, 1:])
-    assert abs(by_chance.mean()) < 0.2
-    assert by_chance.std() == pytest.approx(1, abs=0.1)
-    monkeypatch.setattr(contrasts, "CELLS", 5000)
-    assert np.array_equal(trend_scores(table, None, columns, 10, twin_rows(table, None, 0)), scores)
 
 
 def test_an_exclusive_or_shows_and_chance_is_standard_normal():
@@ -141,16 +127,16 @@ def test_columns_that_cannot_be_halved_have_no_score(monkeypatch):
     assert np.isnan(scores[2:]).all()
     assert (scores[:2, 0] > 10).all()
     assert np.isnan(scores_of(X[:, :1], y)).all()
-    monkeypatch.setattr(contrasts, "MOST_COLUMNS", 4)
+    monkeypatch.setattr(pairs, "MOST_COLUMNS", 4)
     assert np.isnan(scores_of(X, y)).all()
 
 
 def test_many_rows_are_drawn_from_and_many_columns_taken_in_blocks(monkeypatch):
     X, y = exclusive_or(600, 9, 4)
     whole = scores_of(X, y)
-    monkeypatch.setattr(contrasts, "_BLOCK", 4)
+    monkeypatch.setattr(pairs, "_BLOCK", 4)
     assert np.array_equal(scores_of(X, y), whole)
-    monkeypatch.setattr(contrasts, "MOST_ROWS", 300)
+    monkeypatch.setattr(pairs, "MOST_ROWS", 300)
     some = scores_of(X, y)
     assert (some[:2, 0] > 10).all()
     assert some[0, 0] < whole[0, 0]
@@ -159,7 +145,7 @@ def test_many_rows_are_drawn_from_and_many_columns_taken_in_blocks(monkeypatch):
 @pytest.mark.parametrize("gaps", [0, 0.2])
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_rows_that_are_drawn_equal_every_pair_written_out(monkeypatch, gaps, n_classes):
-    monkeypatch.setattr(contrasts, "MOST_ROWS", 200)  # means may then lie half way between two steps
+    monkeypatch.setattr(pairs, "MOST_ROWS", 200)  # means may then lie half way between two steps
     rng = np.random.default_rng(n_classes)
     n = 300
     X = np.column_stack([rng.normal(size=n), rng.integers(0, [2, 3, 9], (n, 3))])
@@ -169,7 +155,7 @@ def test_rows_that_are_drawn_equal_every_pair_written_out(monkeypatch, gaps, n_c
     counted = np.flatnonzero(weights)
     table, columns = make_table(X, y, categorical_features=[2]), np.arange(4, dtype=np.uint32)
     permuted = twin_rows(table, weights, 9)
-    rows = np.sort(np.random.default_rng([9, 2]).choice(counted, contrasts.MOST_ROWS, replace=False))
+    rows = np.sort(np.random.default_rng([9, 2]).choice(counted, pairs.MOST_ROWS, replace=False))
     twins = [np.searchsorted(counted, permuted(0)[counted])]
     drawn = np.searchsorted(counted, rows)
     expected = reference_contrasts.crossed_scores(X[counted], y[counted], [2], twins, drawn)

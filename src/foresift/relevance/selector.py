@@ -136,9 +136,10 @@ class RelevanceSelector(RankingSelector):
     classes, and on columns (for instance to mend how a sample was drawn by age).
 
     Beside the forest two tests run that need none, for columns and twins alike: the rank sums of the classes,
-    which know more of a steady trend than cuts do, and, for `interactions`, products of signs (above or below
-    the median; in the commonest category or not) of each column and every other one. Two columns that matter
-    only together, such as those of an exclusive or, show in these. The greatest of the three scores counts,
+    which know more of a steady trend than cuts do, also after a regression on other clear columns, and, for
+    `interactions`, products of signs (above or below the median; in the commonest category or not) of each
+    column and every other one. Two columns that matter only together, such as those of an exclusive or, show
+    in these. The greatest score counts,
     pairs less one standard deviation. A column has a part in these tests if its sign leaves a quarter of
     the rows on either side; if only some have, the greatest is put on the scale of a single score. Pairs
     are looked at if there are at most 1,000 columns, on at most 2,000 rows. If weights vary within a class,

@@ -59,6 +59,23 @@ def test_noise_is_rarely_taken_for_relevant():
     assert np.mean(any_found) <= 0.1 + 3 * np.sqrt(0.09 / 40)
 
 
+def test_rare_flags_beside_many_relevant_columns_keep_the_family_wise_rate():
+    # Twenty sensors of one level that are always found, three flags that hit the small class by chance: their
+    # p-values, read from all twins, are too small. Holm's last steps would be 0.1 / 3, and take one in 0.2.
+    any_found = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        level, X = rng.normal(size=200), np.zeros((200, 23))
+        X[:, :20] = level[:, np.newaxis] + 0.5 * rng.normal(size=(200, 20))
+        for j in (20, 21, 22):
+            X[rng.choice(200, 3, replace=False), j] = 1
+        selector = quiet_fit(X, level > np.quantile(level, 0.95), error="fwer", redundancy=None)
+        assert selector.relevant_[:20].mean() > 0.8
+        any_found.append(selector.relevant_[20:].any())
+    assert np.mean(any_found) <= 0.1
+    assert selector.adjusted_pvalues_ == pytest.approx(np.minimum(1, 23 * selector.pvalues_))
+
+
 def test_if_nothing_is_relevant_the_best_is_kept_with_a_warning():
     X, y = noise(100, 10, 3)
     with pytest.warns(UserWarning, match="No feature passed the rule of RelevanceSelector"):

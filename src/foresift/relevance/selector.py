@@ -42,8 +42,8 @@ class RelevanceSelector(RankingSelector):
         Keep so many of the best, or such a share of all; None keeps the relevant ones.
     error : {"fdr", "fwer", "none"}, default="fdr"
         What `alpha` bounds: the expected share of irrelevant features among the selected (Benjamini &
-        Hochberg), the probability of selecting any irrelevant feature (Holm), or that of selecting a given
-        irrelevant one.
+        Hochberg), the probability of selecting any irrelevant feature (Bonferroni), or that of selecting an
+        irrelevant one, on average over the features.
     alpha : float, default=0.1
         The error rate.
     minimal : bool, default=False
@@ -87,7 +87,7 @@ class RelevanceSelector(RankingSelector):
         Standard deviations above what chance gives the column, on a scale where chance is about normal; 0 for
         a constant column, NaN for one that was hardly ever tried, which too few trees may leave.
     pvalues_ : ndarray of shape (n_features,)
-        Probability that an irrelevant feature scores as high; 1 for a column without a score.
+        Probability that an irrelevant feature, any of the table, scores as high; 1 without a score.
     adjusted_pvalues_ : ndarray of shape (n_features,)
         Adjusted for the number of features, as `error` says; relevant is what has at most `alpha`.
     relevant_ : ndarray of bool of shape (n_features,)
@@ -344,8 +344,10 @@ class RelevanceSelector(RankingSelector):
         tried = ~np.isnan(z[:, 0])
         pvalues, adjusted = np.ones((2, len(z)))
         if tried.any():
-            pvalues[tried] = pooled_pvalues(z[tried])
-            adjusted[tried] = adjusted_pvalues(pvalues[tried], self.error)
+            p = pvalues[tried] = pooled_pvalues(z[tried])
+            # They hold on average over the columns, not for each: enough for Bonferroni, not for Holm.
+            bound = np.minimum(1.0, len(p) * p)
+            adjusted[tried] = bound if self.error == "fwer" else adjusted_pvalues(p, self.error)
         return pvalues, adjusted
 
     def _halves(

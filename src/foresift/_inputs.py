@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
+from foresift._named import NamedArray
+
 # Cells of one block where reading needs a copy (sparse, integers): 32 MB of float64.
 _BLOCK_CELLS = 2**22
 # The first that fits is taken: a Python bool is an integer too.
@@ -48,7 +50,7 @@ class Source:
     n_rows, n_columns : int
         Its shape.
     labels : sequence or None
-        Column labels of a frame or mapping, None for arrays.
+        Column labels of a frame or mapping, None for arrays without names.
     blocks : callable
         Returns an iterator over the blocks.
     array : ndarray or None
@@ -100,6 +102,8 @@ def read(X: Any, estimator: Any = None) -> Source:
     """
     if isinstance(X, Mapping) and not sparse.issparse(X):  # a sparse matrix of keys is a dict too
         return _read_mapping(X, estimator)
+    if isinstance(X, NamedArray):
+        return _read_array(X.values, estimator, X.names)
     try:
         frame = nw.from_native(X, pass_through=True)
     except DuplicateError as error:
@@ -112,7 +116,7 @@ def read(X: Any, estimator: Any = None) -> Source:
     return _read_array(X, estimator)
 
 
-def _read_array(X: Any, estimator: Any) -> Source:
+def _read_array(X: Any, estimator: Any, labels: Sequence[Any] | None = None) -> Source:
     array = check_array(
         X, accept_sparse=True, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X"
     )
@@ -127,16 +131,17 @@ def _read_array(X: Any, estimator: Any) -> Source:
             for start, stop in _spans(n_rows, n_columns):
                 yield Block(start, columns[:, start:stop].toarray(order="F"), columns.dtype.kind == "b")
 
-        return Source(n_rows, n_columns, None, sparse_blocks, narrow=narrow)
+        return Source(n_rows, n_columns, labels, sparse_blocks, narrow=narrow)
     if array.dtype.kind in "fiub":
-        return Source(n_rows, n_columns, None, lambda: _numeric_blocks(0, array), array=array, narrow=narrow)
+        blocks = functools.partial(_numeric_blocks, 0, array)
+        return Source(n_rows, n_columns, labels, blocks, array=array, narrow=narrow)
     if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
         array = np.asarray(X, dtype=object)  # NumPy turned the numbers of a nested list into text
 
     def object_blocks() -> Iterator[Block]:
-        return (_block_of_column(j, array[:, j], False, f"column {j}") for j in range(n_columns))
+        return (_block_of_column(j, array[:, j], False, label_of(labels, j)) for j in range(n_columns))
 
-    return Source(n_rows, n_columns, None, object_blocks)
+    return Source(n_rows, n_columns, labels, object_blocks)
 
 
 def _read_frame(frame: nw.DataFrame[Any], estimator: Any, *, pandas: bool) -> Source:

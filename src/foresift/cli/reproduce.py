@@ -57,7 +57,10 @@ def reproduce(
 ) -> None:
     """Run PAPER's tables again, and set our numbers beside the published ones.
 
-    A run that was stopped goes on where it was.
+    A run that was stopped, or that found the disk full, goes on where it was with the same command.
+
+    Exit codes: 0 there are tables, 1 they could not be had or written, 2 something is wrong with the options
+    or the data, 130 stopped by Ctrl-C.
     """
     from foresift.experiment import run
     from foresift.papers.figures import draw_curves

@@ -19,7 +19,7 @@ from foresift.cli.app import app
 from foresift.cli.table import names_of
 from foresift.experiment import run
 from foresift.papers import specs
-from foresift.papers.figures import draw_curves
+from foresift.papers.figures import draw_curves, has_curves
 from foresift.papers.reproduce import Row, load_data, plan_paper, rows_of_table, units_of
 from foresift.papers.specs import Cell, SpecError, build, paper_keys, read_paper
 from foresift.papers.tables import Grid, grids_of_table, print_grids, write_results
@@ -149,7 +149,10 @@ def test_quick_run(key, tmp_path):
 
 
 def draws(paper, table, records, path):
-    return draw_curves(table, rows_of_table(paper, table, records), path)
+    rows = rows_of_table(paper, table, records)
+    if has_curves(rows):
+        draw_curves(table, rows, path)
+    return has_curves(rows)
 
 
 @needs_files

@@ -11,7 +11,9 @@ from foresift.cli.errors import guarded
 from foresift.cli.table import completing, names_of, require_jobs
 
 if TYPE_CHECKING:
+    from foresift.papers.reproduce import Row
     from foresift.papers.specs import Paper, PaperTable
+    from foresift.papers.tables import Grid
     from foresift.units import Record
 
 __all__ = ["reproduce"]
@@ -63,10 +65,9 @@ def reproduce(
     or the data, 130 stopped by Ctrl-C.
     """
     from foresift.experiment import run
-    from foresift.papers.figures import draw_curves
     from foresift.papers.reproduce import plan_paper, rows_of_table, units_of
     from foresift.papers.specs import read_paper
-    from foresift.papers.tables import grids_of_table, print_grids, write_results
+    from foresift.papers.tables import grids_of_table, print_grids
     from foresift.store import Store
 
     require_jobs(jobs, "processes")
@@ -96,13 +97,7 @@ def reproduce(
         typer.echo(f"foresift: {state}.{why}", err=True)
     if out is not None:
         about = _about(paper, table, quick, names, repeats, state)
-        rows = [row for item in chosen for row in found[item.id]]
-        written = write_results(out, spec, rows, grids, about)
-        for item in chosen:
-            picture = out / f"{paper}-{item.id}.png"
-            written += [picture] if draw_curves(item, found[item.id], picture) else []
-        for file in written:
-            typer.echo(f"wrote {file}", err=True)
+        _write(out, spec, found, grids, about)
 
 
 def _tables(spec: "Paper", wanted: list[str] | None) -> "list[PaperTable]":
@@ -112,6 +107,26 @@ def _tables(spec: "Paper", wanted: list[str] | None) -> "list[PaperTable]":
         if name not in known:
             raise ValueError(f"{spec.key} has no table {given!r}; it has {', '.join(known)}.")
     return [known[name] for name in names]
+
+
+def _write(
+    out: Path, spec: "Paper", found: "dict[str, list[Row]]", grids: "list[Grid]", about: list[str]
+) -> None:
+    """Write tables and pictures, all of them or none, and say which files they are."""
+    from functools import partial
+
+    from foresift.papers.figures import draw_curves, has_curves
+    from foresift.papers.tables import write_results
+
+    tables = {item.id: item for item in spec.tables}
+    pictures = {
+        f"{spec.key}-{key}.png": partial(draw_curves, tables[key], rows)
+        for key, rows in found.items()
+        if has_curves(rows)
+    }
+    every = [row for rows in found.values() for row in rows]
+    for file in write_results(out, spec, every, grids, about, pictures):
+        typer.echo(f"wrote {file}", err=True)
 
 
 def _state(records: "Sequence[Record]", wanted: int) -> str:

@@ -68,6 +68,7 @@ def reproduce(
     from foresift.papers.reproduce import plan_paper, rows_of_table, units_of
     from foresift.papers.specs import read_paper
     from foresift.papers.tables import grids_of_table, print_grids
+    from foresift.papers.units import whole_repeats
     from foresift.store import Store
 
     require_jobs(jobs, "processes")
@@ -86,13 +87,16 @@ def reproduce(
                     raise KeyboardInterrupt("stopped; nothing is kept without --store F.sqlite.") from None
                 how = "The same command goes on; --show shows what is there."
                 raise KeyboardInterrupt(f"{stopped} {how}") from None
-        records = results.records(units_of(work))
-    found = {item.id: rows_of_table(spec, item, records) for item in chosen}
+        planned = units_of(work)
+        records = results.records(planned)
+    found = {item.id: rows_of_table(spec, item, records, planned) for item in chosen}
     grids = [grid for item in chosen for grid in grids_of_table(spec, item, found[item.id])]
     print_grids(grids)
-    state = _state(records, len(units_of(work)))
+    per_repeat = any(item.per == "repeat" for item in chosen)
+    n_partial = len(records) - len(whole_repeats(records, planned)) if per_repeat else 0
+    state = _state(records, len(planned), n_partial)
     failed = any(record.error for record in records)
-    if failed or len(records) < len(units_of(work)):
+    if failed or len(records) < len(planned):
         why = f" Why is in the table runs of {path}; --retry-failed tries again." if failed else ""
         typer.echo(f"foresift: {state}.{why}", err=True)
     if out is not None:
@@ -129,11 +133,14 @@ def _write(
         typer.echo(f"wrote {file}", err=True)
 
 
-def _state(records: "Sequence[Record]", wanted: int) -> str:
-    """Say how many of the units there are, and how many of them failed, in this run or before."""
+def _state(records: "Sequence[Record]", wanted: int, n_partial: int) -> str:
+    """Say how many of the units there are, failed, in this run or before, or are left out of the tables."""
     there = "all" if len(records) == wanted else f"{len(records)} of {wanted}"
     failed = sum(bool(record.error) for record in records)
-    return f"{there} units of work have been run" + (f", {failed} of which failed" if failed else "")
+    parts = [f"{there} units of work have been run"]
+    parts += [f"{failed} of which failed"] if failed else []
+    parts += [f"{n_partial} in repeats that are not whole yet and not in the tables"] if n_partial else []
+    return ", ".join(parts)
 
 
 def _about(

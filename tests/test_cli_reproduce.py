@@ -1,6 +1,8 @@
-"""`foresift reproduce`: what is written is whole, and so is every repeat that is shown."""
+"""`foresift reproduce` and `foresift datasets`: what they run, show and write, all or none, and mistakes."""
 
 import csv
+import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from foresift.papers import figures
 from foresift.papers.specs import read_paper
 from foresift.store import Store
 
+FOLDER = os.environ.get("FORESIFT_DATA", "")
 QUICK = ("rogers-gunn", "--quick", "--only", "Simple", "--table", 3, "--table", 5)
 
 
@@ -84,3 +87,84 @@ def test_only_whole_repeats_are_shown(tmp_path, monkeypatch):
 def rows_of(folder):
     with (folder / "rogers-gunn.csv").open(newline="") as file:
         return {row["model"]: row for row in csv.DictReader(file)}
+
+
+def test_command_on_artificial_data(tmp_path):
+    store, out = tmp_path / "a.sqlite", tmp_path / "out"
+    options = ("rogers-gunn", "--quick", "--only", "Simple", "--table", "3", "--store", str(store))
+    first = command(*options, "--out", str(out))
+    assert first.exit_code == 0, first.output
+    assert "Two-stage CART" in first.output
+    assert (out / "rogers-gunn.md").read_text().count(
+        "`foresift reproduce rogers-gunn --table 3 --quick"
+    ) == 1
+    results = {row[0]: json.loads(row[1]) for row in Store(store).sql("SELECT key, scores FROM units")}
+    assert len(results) == 8
+    again = command(*options, "--show")
+    assert again.exit_code == 0
+    assert "Two-stage CART" in again.output
+    more = command(*options, "--repeats", "3")
+    assert more.exit_code == 0
+    after = {row[0]: json.loads(row[1]) for row in Store(store).sql("SELECT key, scores FROM units")}
+    assert len(after) == 12
+    assert results.items() <= after.items()
+
+
+def test_failures_of_an_earlier_run_are_told(tmp_path):
+    store, out = tmp_path / "a.sqlite", tmp_path / "out"
+    options = ("rogers-gunn", "--quick", "--only", "Simple", "--table", "3", "--store", str(store))
+    assert "failed" not in command(*options).output
+    with Store(store) as results:
+        results.sql("UPDATE units SET status = 'failed' WHERE rowid = 1")
+        results.sql(
+            "UPDATE runs SET error = 'ValueError: no' WHERE key = (SELECT key FROM units WHERE rowid = 1)"
+        )
+    again = command(*options, "--out", str(out))
+    assert again.exit_code == 0
+    assert "all units of work have been run, 1 of which failed. Why is in the table runs of" in again.output
+    assert "1 of which failed" in (out / "rogers-gunn.md").read_text()
+    assert "failed" not in command(*options, "--retry-failed").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("rogers",), "did you mean rogers-gunn"),
+        (("opitz", "--table", "9"), "has no table '9'; it has 3"),
+        (("opitz", "--only", "irises"), "no data set 'irises'"),
+        (("opitz", "--jobs", "0"), "cannot be 0"),
+        (
+            ("rogers-gunn", "--only", "Simple", "--quick", "--show", "--store", "no.sqlite"),
+            "no file no.sqlite",
+        ),
+    ],
+)
+def test_bad_commands(arguments, message):
+    result = command(*arguments)
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_data_that_cannot_be_had(tmp_path, monkeypatch):
+    def fetch(**options):
+        raise OSError("no network")
+
+    monkeypatch.setattr("foresift.uci.fetch_openml", fetch)
+    result = command("murata", "--quick", FORESIFT_DATA=str(tmp_path))
+    assert result.exit_code == 2
+    assert "has no data set 'waveform'" in result.output
+
+
+def test_command_datasets(tmp_path):
+    result = CliRunner().invoke(app, ["datasets"], env={"FORESIFT_DATA": ""})
+    assert result.exit_code == 0
+    assert "OpenML 40" in next(line for line in result.output.splitlines() if line.startswith("sonar"))
+    assert "not available" in next(line for line in result.output.splitlines() if line.startswith("lenses"))
+    result = CliRunner().invoke(app, ["datasets"], env={"FORESIFT_DATA": str(tmp_path / "nowhere")})
+    assert result.exit_code == 0
+    assert "there is no such folder" in result.output
+    result = CliRunner().invoke(app, ["datasets", "--data", str(tmp_path / "nowhere")])
+    assert result.exit_code == 2
+    if FOLDER:
+        result = CliRunner().invoke(app, ["datasets", "--data", FOLDER])
+        assert "file" in next(line for line in result.output.splitlines() if line.startswith("lenses"))

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
-from foresift._inputs import is_missing, read
+from foresift._inputs import read
+from foresift._values import is_missing
 from foresift.identity import add_array, canonical, checksum, describe, storage
 from foresift.subset_models import sliceable
 

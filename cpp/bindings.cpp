@@ -1,5 +1,6 @@
-// The Python face of the kernels, but for the networks (bind_mlp.cpp). Nothing else includes nanobind; every call that
-// works long releases the GIL.
+// The Python face of the column store, of growing trees and of single columns, and the module itself; Relief, what reads
+// node tables and the networks have files of their own (bind_*.cpp). Nothing else includes nanobind; every call that works
+// long releases the GIL.
 #include "bindings.hpp"
 
 #include <algorithm>
@@ -10,15 +11,11 @@
 
 #include "columns.hpp"
 #include "null_gain.hpp"
-#include "predict.hpp"
-#include "relief.hpp"
 #include "ssv_rank.hpp"
 #include "tree.hpp"
 
 namespace foresift {
 namespace {
-
-template <class T> Matrix<T> matrix_of(const Rows<T>& x) { return {x.data(), x.shape(0), x.shape(1)}; }
 
 Criterion criterion_of(const std::string& name) {
     return parse<Criterion>(name,
@@ -141,8 +138,7 @@ struct PyGrower {
              const std::optional<Vector<double>>& weights, const nb::kwargs& kwargs)
         : store(std::move(s)), target(y.data(), y.data() + y.size()), n_classes(k) {
         store->check_rows(target.size());
-        for (const auto c : target)
-            if (c < 0 || static_cast<std::uint32_t>(c) >= k) throw nb::value_error("class code out of range");
+        check_classes(target, k);
         if (weights && weights->size() != target.size()) throw nb::value_error("one weight per row is needed");
         const auto options = options_of(kwargs);
         n_permutations = options.n_twins + options.n_permutations;
@@ -206,60 +202,19 @@ struct PyGrower {
     }
 };
 
-// Relief with the arrays it reads.
-struct PyRelief {
-    Rows<double> rows;
-    std::vector<std::uint32_t> n_values;
-    std::vector<std::int32_t> target;
-    std::vector<double> weights;
-    std::optional<Relief> relief;
-
-    PyRelief(Rows<double> x, std::vector<std::uint32_t> kinds, const Vector<std::int32_t>& y, std::uint32_t n_classes,
-             const std::optional<Vector<double>>& w, double n_neighbors, bool pool_misses)
-        : rows(std::move(x)), n_values(std::move(kinds)), target(y.data(), y.data() + y.size()) {
-        if (w) weights.assign(w->data(), w->data() + w->size());
-        if (rows.shape(0) != target.size() || rows.shape(1) != n_values.size() || (w && w->size() != target.size()))
-            throw nb::value_error("lengths differ");
-        for (const auto c : target)
-            if (c < 0 || static_cast<std::uint32_t>(c) >= n_classes) throw nb::value_error("class code out of range");
-        const nb::gil_scoped_release unlocked;
-        relief.emplace(std::span(rows.data(), rows.size()), n_values, target, n_classes, weights,
-                       ReliefOptions{n_neighbors, pool_misses});
-    }
-    NewArray<double> sums(const Vector<std::uint32_t>& sample, const StopFlag* stop) const {
-        for (const auto row : span_of(sample))
-            if (row >= target.size()) throw nb::index_error("no such row");
-        std::vector<double> result(n_values.size(), 0.0);
-        {
-            const nb::gil_scoped_release unlocked;
-            relief->add(span_of(sample), result, stop_check(stop));
-        }
-        return to_numpy(std::move(result));
-    }
-};
-
-void check_classes(std::uint32_t first, std::uint32_t second) {
+void check_sizes(std::uint32_t first, std::uint32_t second) {
     if (first == 0 || second == 0 || std::uint64_t{first} + second > (1ULL << 31))
         throw nb::value_error("both classes need rows, and at most 2^31 in all");
 }
 
-NewArray<std::uint8_t> trials_below_own_split(const Rows<std::uint8_t>& nodes, const Rows<std::uint8_t>& tried) {
-    if (nodes.shape(1) != sizeof(Node) || tried.shape(1) != sizeof(Tried)) throw nb::value_error("not nodes and trials");
-    const std::span all(reinterpret_cast<const Node*>(nodes.data()), nodes.shape(0));
-    const std::span trials(reinterpret_cast<const Tried*>(tried.data()), tried.shape(0));
-    for (const auto& trial : trials)
-        if (trial.node < 0 || static_cast<std::size_t>(trial.node) >= all.size()) throw nb::index_error("no such node");
-    return to_numpy(below_own_split(all, trials));
-}
-
 double null_tail(std::uint32_t first, std::uint32_t second, double gain) {
-    check_classes(first, second);
+    check_sizes(first, second);
     const nb::gil_scoped_release unlocked;
     return NullGain(first, second, stop_check(nullptr)).tail(gain);
 }
 
 std::pair<double, double> null_moments(std::uint32_t first, std::uint32_t second, std::uint32_t n_points) {
-    check_classes(first, second);
+    check_sizes(first, second);
     const nb::gil_scoped_release unlocked;
     NullGain null(first, second, stop_check(nullptr));
     const Moments moments = n_points == 0 ? null.moments() : null.approximate_moments(n_points);
@@ -269,8 +224,7 @@ std::pair<double, double> null_moments(std::uint32_t first, std::uint32_t second
 NewArray<double> permuted(const ColumnStore& store, std::size_t j, const Vector<std::int32_t>& target,
                           std::uint32_t n_classes, bool multiway, std::uint32_t n_permutations, std::uint64_t seed) {
     store.check_rows(target.size());
-    for (const auto c : span_of(target))
-        if (c < 0 || static_cast<std::uint32_t>(c) >= n_classes) throw nb::value_error("class code out of range");
+    check_classes(span_of(target), n_classes);
     if (n_classes >= CountCase::kLimit) throw nb::value_error("too many classes");
     std::vector<double> gains;
     {
@@ -283,29 +237,12 @@ NewArray<double> permuted(const ColumnStore& store, std::size_t j, const Vector<
     return to_numpy(std::move(gains));
 }
 
-// nodes (bytes), counts, set_offsets, set_codes, set_branches: the arrays of a NodeTable.
-using TableArrays = std::tuple<Rows<std::uint8_t>, Rows<double>, Vector<std::int32_t>, Vector<std::uint16_t>,
-                               Vector<std::uint16_t>>;
-
-TreeView view_of(const TableArrays& arrays) {
-    const auto& [nodes, counts, offsets, codes, branches] = arrays;
-    if (nodes.shape(1) != sizeof(Node) || counts.shape(0) != nodes.shape(0) || nodes.shape(0) == 0)
-        throw nb::value_error("not the arrays of a node table");
-    return {{reinterpret_cast<const Node*>(nodes.data()), nodes.shape(0)},
-            {counts.data(), counts.size()},
-            span_of(offsets),
-            span_of(codes),
-            span_of(branches),
-            counts.shape(1)};
-}
-
 NewArray<double> ranks_by_ssv(const ColumnStore& store, std::size_t first, std::size_t last,
                               const Vector<std::int32_t>& target, std::uint32_t n_classes,
                               const std::optional<Vector<double>>& weights, const StopFlag* stop) {
     store.check_rows(target.size());
     if (first > last || last > store.columns.size()) throw nb::index_error("no such columns");
-    for (const auto c : span_of(target))
-        if (c < 0 || static_cast<std::uint32_t>(c) >= n_classes) throw nb::value_error("class code out of range");
+    check_classes(span_of(target), n_classes);
     if (weights && weights->size() != target.size()) throw nb::value_error("one weight per row is needed");
     const auto columns = std::span<const Column>(store.columns).subspan(first, last - first);
     for (const auto& column : columns)
@@ -317,45 +254,6 @@ NewArray<double> ranks_by_ssv(const ColumnStore& store, std::size_t first, std::
                           stop_check(stop));
     }
     return to_numpy(std::move(ranks));
-}
-
-// The round in which each node's split is deleted; -1 for a leaf.
-NewArray<std::int32_t> ssv_rounds(const TableArrays& table) {
-    const TreeView tree = view_of(table);
-    if (tree.n_classes == 0) throw nb::value_error("a classification tree is needed");
-    std::vector<std::int32_t> result(tree.nodes.size(), -1);
-    {
-        const nb::gil_scoped_release unlocked;
-        const auto splits = splits_of(tree.nodes, tree.counts, tree.n_classes);
-        const auto rounds = rounds_of_pruning(splits);
-        for (std::size_t k = 0; k < splits.size(); ++k) result[splits[k].node] = rounds[k];
-    }
-    return to_numpy(std::move(result));
-}
-
-template <class Real>
-void add_proba(const std::vector<TableArrays>& tables, const Rows<Real>& x,
-               const std::optional<Vector<std::uint32_t>>& rows,
-               nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> out, const StopFlag* stop) {
-    std::vector<TreeView> trees;
-    for (const auto& table : tables) trees.push_back(view_of(table));
-    for (const auto& tree : trees)
-        if (tree.n_classes != out.shape(1) || out.shape(0) != x.shape(0)) throw nb::value_error("wrong shape of out");
-    const nb::gil_scoped_release unlocked;
-    const auto matrix = matrix_of(x);
-    add_probabilities<Real>(trees, matrix, any_missing(matrix), rows ? span_of(*rows) : std::span<const std::uint32_t>(),
-                            {out.data(), out.size()}, stop_check(stop));
-}
-
-template <class Real>
-NewArray<std::int32_t> leaves(const TableArrays& table, const Rows<Real>& x) {
-    const TreeView tree = view_of(table);
-    std::vector<std::int32_t> result(x.shape(0));
-    {
-        const nb::gil_scoped_release unlocked;
-        find_leaves(tree, matrix_of(x), any_missing(matrix_of(x)), {}, result);
-    }
-    return to_numpy(std::move(result));
 }
 
 std::tuple<double, double, bool> best_split(const Vector<double>& x, const Vector<std::int32_t>& y, std::uint32_t n_classes,
@@ -446,26 +344,16 @@ NB_MODULE(_core, m) {
              "By what the weight of each row is multiplied in a twin; empty: it stays.")
         .def("drawn_rows", &PyGrower::drawn, "tree"_a, "How often each row is drawn for a tree.");
 
-    nb::class_<PyRelief>(m, "Relief", "Differences between rows and their nearest neighbours; safe to use from many threads.")
-        .def(nb::init<Rows<double>, std::vector<std::uint32_t>, const Vector<std::int32_t>&, std::uint32_t,
-                      const std::optional<Vector<double>>&, double, bool>(),
-             "rows"_a, "n_values"_a, "target"_a, "n_classes"_a, "weights"_a.none(), "n_neighbors"_a, "pool_misses"_a)
-        .def("sums", &PyRelief::sums, "sample"_a, "stop"_a.none() = nb::none());
-
-    m.def("below_own_split", &trials_below_own_split, "nodes"_a, "tried"_a);
     m.def("null_tail", &null_tail, "first"_a, "second"_a, "gain"_a);
     m.def("null_moments", &null_moments, "first"_a, "second"_a, "n_points"_a = 0);
     m.def("permuted_gains", &permuted, "store"_a, "column"_a, "target"_a, "n_classes"_a, "multiway"_a,
           "n_permutations"_a, "seed"_a);
     m.def("ssv_ranks", &ranks_by_ssv, "store"_a, "first"_a, "last"_a, "target"_a, "n_classes"_a, "weights"_a.none(),
           "stop"_a.none() = nb::none());
-    m.def("ssv_rounds", &ssv_rounds, "table"_a);
-    m.def("add_proba", &add_proba<float>, "tables"_a, "x"_a.noconvert(), "rows"_a.none(), "out"_a.noconvert(), "stop"_a.none() = nb::none());
-    m.def("add_proba", &add_proba<double>, "tables"_a, "x"_a.noconvert(), "rows"_a.none(), "out"_a.noconvert(), "stop"_a.none() = nb::none());
-    m.def("leaves", &leaves<float>, "table"_a, "x"_a.noconvert());
-    m.def("leaves", &leaves<double>, "table"_a, "x"_a.noconvert());
     m.def("best_split", &best_split, "x"_a, "y"_a, "n_classes"_a, "weights"_a, "criterion"_a, "missing"_a);
     m.def("nominal_split", &nominal_split, "codes"_a, "n_categories"_a, "y"_a, "n_classes"_a, "weights"_a, "criterion"_a,
           "multiway"_a, "missing"_a);
+    bind_relief(m);
+    bind_node_tables(m);
     bind_networks(m);
 }

@@ -76,7 +76,15 @@ inline std::function<bool()> stop_check(const StopFlag* flag) {
     };
 }
 
-/// Adds the networks (bind_mlp.cpp) to the module.
+inline void check_classes(std::span<const std::int32_t> codes, std::uint32_t n_classes) {
+    for (const auto c : codes)
+        if (c < 0 || static_cast<std::uint32_t>(c) >= n_classes) throw nb::value_error("class code out of range");
+}
+
+/// These add to the module: the networks (bind_mlp.cpp), Relief (bind_relief.cpp), what reads node tables
+/// (bind_tables.cpp).
 void bind_networks(nb::module_& m);
+void bind_relief(nb::module_& m);
+void bind_node_tables(nb::module_& m);
 
 }  // namespace foresift

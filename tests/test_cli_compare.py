@@ -71,6 +71,18 @@ def test_a_full_disk_leaves_the_old_answer(table, tmp_path, monkeypatch):
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
+def test_what_failed_names_the_column(tmp_path):
+    path = tmp_path / "fruit.csv"
+    rows = [f"{k % 4},{'' if k % 5 == 0 else k / 3},{'red' if k % 3 else 'blue'},{k % 2}" for k in range(40)]
+    path.write_text("noise,weight,colour,kind\n" + "\n".join(rows) + "\n")
+    arguments = (path, "--target", "kind", "--classifiers", "nb", "--cv", 2, "--methods")
+    for names in ("ssv1,random", "ssv1"):
+        shown = " ".join(invoke(*arguments, names).stdout.split())
+        assert "ssv1 with nb: ValueError: column 'weight' is numeric and has missing values" in shown
+    found = json.loads(invoke(*arguments, "ssv1", "--json", "--drop", "colour").stdout)  # all numbers
+    assert "column 'weight'" in found["failures"][0]["error"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

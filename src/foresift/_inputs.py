@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
-import decimal
 import functools
-import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -17,18 +14,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
+from foresift._named import NamedArray
+from foresift._values import date_error, is_missing, kind_of_values
+
 # Cells of one block where reading needs a copy (sparse, integers): 32 MB of float64.
 _BLOCK_CELLS = 2**22
-# The first that fits is taken: a Python bool is an integer too.
-_KINDS: dict[str, tuple[type, ...]] = {
-    "text": (str,),
-    "bytes": (bytes,),
-    "bool": (bool, np.bool_),
-    "float": (float, np.floating),
-    "date": (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64),
-    "number": (numbers.Real, np.integer, decimal.Decimal),
-    "complex": (numbers.Complex,),
-}
 
 
 class Block(NamedTuple):
@@ -48,7 +38,7 @@ class Source:
     n_rows, n_columns : int
         Its shape.
     labels : sequence or None
-        Column labels of a frame or mapping, None for arrays.
+        Column labels of a frame or mapping, None for arrays without names.
     blocks : callable
         Returns an iterator over the blocks.
     array : ndarray or None
@@ -100,6 +90,8 @@ def read(X: Any, estimator: Any = None) -> Source:
     """
     if isinstance(X, Mapping) and not sparse.issparse(X):  # a sparse matrix of keys is a dict too
         return _read_mapping(X, estimator)
+    if isinstance(X, NamedArray):
+        return _read_array(X.values, estimator, X.names)
     try:
         frame = nw.from_native(X, pass_through=True)
     except DuplicateError as error:
@@ -112,7 +104,7 @@ def read(X: Any, estimator: Any = None) -> Source:
     return _read_array(X, estimator)
 
 
-def _read_array(X: Any, estimator: Any) -> Source:
+def _read_array(X: Any, estimator: Any, labels: Sequence[Any] | None = None) -> Source:
     array = check_array(
         X, accept_sparse=True, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X"
     )
@@ -127,16 +119,17 @@ def _read_array(X: Any, estimator: Any) -> Source:
             for start, stop in _spans(n_rows, n_columns):
                 yield Block(start, columns[:, start:stop].toarray(order="F"), columns.dtype.kind == "b")
 
-        return Source(n_rows, n_columns, None, sparse_blocks, narrow=narrow)
+        return Source(n_rows, n_columns, labels, sparse_blocks, narrow=narrow)
     if array.dtype.kind in "fiub":
-        return Source(n_rows, n_columns, None, lambda: _numeric_blocks(0, array), array=array, narrow=narrow)
+        blocks = functools.partial(_numeric_blocks, 0, array)
+        return Source(n_rows, n_columns, labels, blocks, array=array, narrow=narrow)
     if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
         array = np.asarray(X, dtype=object)  # NumPy turned the numbers of a nested list into text
 
     def object_blocks() -> Iterator[Block]:
-        return (_block_of_column(j, array[:, j], False, f"column {j}") for j in range(n_columns))
+        return (_block_of_column(j, array[:, j], False, label_of(labels, j)) for j in range(n_columns))
 
-    return Source(n_rows, n_columns, None, object_blocks)
+    return Source(n_rows, n_columns, labels, object_blocks)
 
 
 def _read_frame(frame: nw.DataFrame[Any], estimator: Any, *, pandas: bool) -> Source:
@@ -232,7 +225,7 @@ def _block_of_series(start: int, series: nw.Series[Any], label: str) -> Block:
     if dtype.is_nested():
         raise TypeError(f"{label} has dtype {dtype}; make one column of every element, or drop it.")
     if dtype.is_temporal():
-        raise _date_error(label, str(dtype))
+        raise date_error(label, str(dtype))
     nominal = dtype in (nw.Categorical, nw.Enum, nw.String)
     return _block_of_column(start, values_of(series), nominal, label)
 
@@ -262,7 +255,7 @@ def _block_of_column(start: int, values: NDArray[Any], nominal: bool, label: str
         return Block(start, values[:, np.newaxis], nominal or values.dtype.kind == "b")
     if values.dtype.kind in "mM":
         if not nominal:
-            raise _date_error(label, str(values.dtype))
+            raise date_error(label, str(values.dtype))
         missing, values = np.isnat(values), values.astype(str).astype(object)
         values[missing] = None
     if values.dtype.kind == "c":
@@ -274,73 +267,6 @@ def _block_of_column(start: int, values: NDArray[Any], nominal: bool, label: str
     elif kind == "number":
         return Block(start, as_float(values)[:, np.newaxis], nominal)
     return Block(start, values, True)
-
-
-def kind_of_values(values: NDArray[Any], label: str, *, any_category: bool = False) -> str:
-    """Say what an object column holds, or raise if that is not one kind of usable value.
-
-    Returns
-    -------
-    str
-        "text", "bytes", "bool", "number", "missing" (nothing else), or "other" if `any_category` allows it.
-
-    Examples
-    --------
-    >>> kind_of_values(np.array(["a", None], dtype=object), "column 'c'")
-    'text'
-    """
-    types = {t: _kind_of_type(t) for t in set(map(type, values))}
-    kinds = set(types.values()) - {"missing"}
-    if "float" in kinds:
-        # In a column of text a float is a missing value or a mistake.
-        floats = [t for t, kind in types.items() if kind == "float"]
-        if kinds <= {"float", "number"} or any(v == v for v in values if type(v) in floats):
-            kinds.add("number")
-        kinds.remove("float")
-    if not kinds:
-        return "missing"
-    if any_category and not kinds <= {"text", "bytes", "bool", "number"}:
-        return "other"
-    if "complex" in kinds:
-        raise ValueError(f"Complex data not supported: {label}. Split it into real and imaginary parts.")
-    if "date" in kinds:
-        raise _date_error(label, _names(types, "date"))
-    if "other" in kinds:
-        raise TypeError(
-            f"{label} holds values of type {_names(types, 'other')}, but argument must be a string or a"
-            " number: make columns of plain values of it, or drop it."
-        )
-    if len(kinds) > 1:
-        raise TypeError(
-            f"{label} mixes values of types {_names(types, *kinds, 'float')}: convert it to one type, for"
-            " instance all numbers, or all text with .astype(str)."
-        )
-    return kinds.pop()
-
-
-@functools.lru_cache(maxsize=256)
-def _kind_of_type(kind: type) -> str:
-    # By name, so that pandas is not imported: pandas.NA and pandas.NaT.
-    if kind is type(None) or kind.__name__ in ("NAType", "NaTType"):
-        return "missing"
-    return next((name for name, types in _KINDS.items() if issubclass(kind, types)), "other")
-
-
-def _names(types: dict[type, str], *kinds: str) -> str:
-    return ", ".join(sorted(t.__name__ for t, kind in types.items() if kind in kinds))
-
-
-def _date_error(label: str, dtype: str) -> TypeError:
-    return TypeError(
-        f"{label} holds dates or times ({dtype}); convert it to a number first, for instance of days since a"
-        " fixed day, or to a category."
-    )
-
-
-def is_missing(value: Any) -> bool:
-    """Whether one object stands for a missing value: None, NaN, pandas.NA or NaT."""
-    kind = _kind_of_type(value.__class__)
-    return kind == "missing" or (kind == "float" and bool(value != value))
 
 
 def label_of(labels: Sequence[Any] | None, j: int) -> str:

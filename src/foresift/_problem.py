@@ -8,8 +8,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from foresift._inputs import as_float, is_missing, kind_of_values
+from foresift._inputs import as_float
 from foresift._sklearn import check_sample_weight
+from foresift._values import is_missing, kind_of_values
 
 __all__ = ["Problem", "read_counts", "read_problem"]
 

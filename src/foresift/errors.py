@@ -1,12 +1,16 @@
-"""The error that a person can mend, and what it says of a name that is not known."""
+"""Errors that say what to do, and what is said of a name that is not known."""
 
 from collections.abc import Iterable
 
-__all__ = ["InputError", "no_such"]
+__all__ = ["InputError", "OutputError", "no_such"]
 
 
 class InputError(Exception):
     """What is wrong with the user's input, in one sentence."""
+
+
+class OutputError(Exception):
+    """What cannot be written, though nothing is wrong with the input, in one sentence."""
 
 
 def no_such(what: str, name: str, known: Iterable[str], more: str) -> ValueError:

@@ -17,6 +17,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import check_scoring, get_scorer
 
+from foresift._named import NamedArray
 from foresift._sklearn import seeded
 from foresift._slices import take_columns, take_rows
 from foresift.search_path import SearchPath
@@ -256,7 +257,7 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
             return {}
         selector = seeded(clone(trial.selector), np.random.default_rng([trial.seed, 0]))
         start = time.perf_counter()
-        selector.fit(train, y_train)
+        selector.fit(_with_names(train, data, selector), y_train)
         seconds = time.perf_counter() - start
         return {"features": _chosen(selector, data.n_features, trial.sizes), "seconds": {"select": seconds}}
 
@@ -283,6 +284,12 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
         return [replace(chosen, unit=unit) for unit in units]
     records = [attempt(unit, lambda unit=unit: score(unit)) for unit in units]  # type: ignore[misc]
     return [replace(record, notes=(*chosen.notes, *record.notes)) for record in records]
+
+
+def _with_names(X: Any, data: Data, selector: Any) -> Any:
+    """Give a selector of ours the names too, for what it has to say of columns: an array has none."""
+    ours = type(selector).__module__.startswith("foresift.")
+    return NamedArray(X, data.features) if ours and data.named and isinstance(X, np.ndarray) else X
 
 
 def attempt(unit: Unit, work: Callable[[], dict[str, Any]]) -> Record:

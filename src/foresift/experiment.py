@@ -164,7 +164,11 @@ def _perform_all(jobs: Sequence[Job], tables: dict[str, Data], n_jobs: int | Non
         # Each worker reads a table once, from a file that all of them share the memory of.
         paths = {key: Path(folder, f"{key}.joblib") for key in {job.data for job in jobs}}
         for key, path in paths.items():
-            joblib.dump(tables[key], path)
+            try:
+                joblib.dump(tables[key], path)
+            except OSError as error:
+                error.filename = error.filename or str(path)  # a full disk names no file
+                raise
         try:
             with _deaf_children():
                 found = parallel(

@@ -8,12 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from foresift import _core
 from foresift._sklearn import StrOptions, check_sample_weight, fit_context, seed_of
 from foresift.growing import scale_up
 from foresift.moments import Group, Moments, Nominal, UncodedTable, class_moments, indicator_moments
-from foresift.node_table import NodeTable
 from foresift.ranking import RankingSelector, ranks_by_score
+from foresift.split_gains import root_gains, split_information
 from foresift.table import Schema, Table
 
 __all__ = ["FScoreSelector", "InfoGainSelector", "PearsonSelector", "RandomSelector"]
@@ -287,12 +286,12 @@ class InfoGainSelector(RankingSelector):
 
     def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
         weights = scale_up(weights)  # the engine tells ties apart on the scale of whole rows
-        self.gains_ = _gains(table, weights)
+        self.gains_ = root_gains(table, weights)
         if not self.ratio:
             return self.gains_
         split = np.flatnonzero(self.gains_ > _NO_GAIN)
         scores = np.zeros(table.n_columns)
-        scores[split] = self.gains_[split] / _split_information(table, weights, split)
+        scores[split] = self.gains_[split] / split_information(table, weights, split)
         return scores
 
     def _own_support(self) -> NDArray[np.bool_]:
@@ -339,68 +338,3 @@ class RandomSelector(RankingSelector):
 
     def _own_support(self) -> NDArray[np.bool_]:
         return self._best(max(1, self.n_features_in_ // 2))
-
-
-def _gains(table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """Gain of every column at the root of a tree that tries them all, and splits by none."""
-    grower = _core.Grower(
-        table.store,
-        table.target,
-        table.n_classes,
-        weights,
-        criterion="entropy",
-        missing="fractional",
-        multiway=True,
-        min_leaf=0.0,
-        min_split=0.0,
-        min_gain=1e300,
-        max_depth=1,
-        max_features=table.n_columns,
-        record_tried=True,
-    )
-    tried = NodeTable.from_core(grower.grow([0])[0], tried=True).tried
-    assert tried is not None
-    gains = np.zeros(table.n_columns)
-    gains[tried["feature"]] = tried["gain"]  # none is tried if all rows of any weight are of one class
-    return gains
-
-
-def _split_information(
-    table: Table, weights: NDArray[np.float64] | None, columns: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    """Entropy, in bits, of the division by the best split of each column; missing is one more part."""
-    store, target = table.store, table.target
-    weights = np.ones(table.n_rows) if weights is None else weights
-    used = slice(None) if weights.all() else np.flatnonzero(weights)
-    target, weights = target[used], weights[used]
-    information = np.empty(len(columns))
-    for k, j in enumerate(columns.tolist()):
-        codes = np.asarray(store.codes(j))[used]
-        if store.is_nominal(j):
-            sizes = _weigh(codes, weights)
-        else:
-            sizes = _sides(np.append(store.values(j), np.nan), codes, target, table.n_classes, weights)
-        shares = sizes[sizes > 0] / sizes.sum()
-        information[k] = -(shares @ np.log2(shares))
-    return information
-
-
-def _sides(
-    values: NDArray[np.float64],
-    codes: NDArray[Any],
-    target: NDArray[np.int32],
-    n_classes: int,
-    weights: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Weight below and above the best cut of a numeric column, and of its missing values."""
-    if len(values) * n_classes <= len(codes) // 2:  # rows of the same code and class count as one
-        counts = _weigh(codes * np.intp(n_classes) + target, weights)
-        cells = np.flatnonzero(counts)
-        codes, target, weights = cells // n_classes, (cells % n_classes).astype(np.int32), counts[cells]
-    x = values[codes]
-    _, threshold, _ = _core.best_split(x, target, n_classes, weights, "entropy", "known")
-    return _weigh(2 * np.isnan(x) + (x > threshold), weights)
-
-
-def _weigh(items: NDArray[Any], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(np.bincount(items, weights), dtype=np.float64)

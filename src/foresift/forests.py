@@ -25,8 +25,9 @@ from foresift._sklearn import (
     seed_of,
     track,
 )
+from foresift.bagging import draw_options, unseen_votes
 from foresift.gains import GainSums
-from foresift.growing import grow_trees, in_row_spans
+from foresift.growing import grow_trees
 from foresift.node_table import NodeTable
 from foresift.sampling import (
     LEARNING,
@@ -250,7 +251,7 @@ class SiftForestClassifier(TreeClassifier):
             )
         n_rows = table.n_rows if weights is None else int(np.count_nonzero(weights))
         seed = self._seed if old else seed_of(self.random_state)
-        draw = self._draw(n_rows)
+        draw = draw_options(self.bootstrap, self.max_samples, n_rows)
         if self.oob_score and draw != {**draw, "draw": "bootstrap"} and draw.get("n_draw", n_rows) == n_rows:
             raise ValueError(
                 "oob_score needs rows that a tree did not see: set bootstrap=True, or max_samples below 1.0."
@@ -291,28 +292,21 @@ class SiftForestClassifier(TreeClassifier):
         self, grower: _core.Grower, wanted: range, sampling: Sampling, progress: Progress
     ) -> list[NodeTable]:
         """Grow the trees of these numbers; a sampling that learns is updated now and then."""
-        if not sampling.learns:
+
+        def grow(numbers: range, *, tried: bool) -> list[NodeTable]:
+            weights = sampling.weights
             return grow_trees(
-                grower,
-                wanted,
-                progress,
-                tried=self.record_tried,
-                feature_weights=sampling.weights,
-                n_jobs=self.n_jobs,
+                grower, numbers, progress, tried=tried, feature_weights=weights, n_jobs=self.n_jobs
             )
+
+        if not sampling.learns:
+            return grow(wanted, tried=self.record_tried)
         grown: list[NodeTable] = []
         at = wanted.start
         while at < wanted.stop:
             # Updates come after multiples of `update_every`, also when a warm start begins in between.
             end = min(wanted.stop, (at // self.update_every + 1) * self.update_every)
-            batch = grow_trees(
-                grower,
-                range(at, end),
-                progress,
-                tried=True,
-                feature_weights=sampling.weights,
-                n_jobs=self.n_jobs,
-            )
+            batch = grow(range(at, end), tried=True)
             sampling.learn(batch)
             grown += batch if self.record_tried else [replace(table, tried=None) for table in batch]
             at += len(batch)
@@ -384,36 +378,11 @@ class SiftForestClassifier(TreeClassifier):
         arrays = self._make_grower(table, weights, **options).grow([0])
         return NodeTable.from_core(arrays[0], tried=True)
 
-    def _draw(self, n_rows: int) -> dict[str, Any]:
-        """How the rows of a tree are drawn, for the engine."""
-        if not self.bootstrap and self.max_samples is None:
-            return {"draw": "all"}
-        share = 1.0 if self.max_samples is None else self.max_samples
-        whole = isinstance(share, numbers.Integral)
-        n_draw = int(share) if whole else max(1, round(float(share) * n_rows))
-        if n_draw > n_rows:
-            raise ValueError(f"max_samples={n_draw} is more than the {n_rows} rows of X: use at most that.")
-        return {"draw": "bootstrap" if self.bootstrap else "subsample", "n_draw": n_draw}
-
     def _judge_out_of_bag(
         self, X: Any, table: Table, weights: NDArray[np.float64] | None, grower: _core.Grower
     ) -> None:
-        arrays = [tree.arrays for tree in self.node_tables_]
-        sums, times = np.zeros((table.n_rows, table.n_classes)), np.zeros(table.n_rows)
-        begin = 0
-        for batch in self.schema_.encode_batches(X, self):
-            values = np.ascontiguousarray(batch)
-
-            def add(first: int, last: int, stop: _core.StopFlag, x: Any = values, begin: int = begin) -> None:
-                rows = slice(begin + first, begin + last)
-                for number, tree in enumerate(arrays):
-                    unseen = np.flatnonzero(grower.drawn_rows(number)[rows] == 0).astype(np.uint32)
-                    if len(unseen):
-                        _core.add_proba([tree], x[first:last], unseen, sums[rows], stop)
-                        times[rows][unseen] += 1
-
-            in_row_spans(add, len(values), self.n_jobs)
-            begin += len(values)
+        batches = self.schema_.encode_batches(X, self)
+        sums, times = unseen_votes(self.node_tables_, grower, batches, table.n_classes, self.n_jobs)
         shares = np.ones(table.n_rows) if weights is None else weights
         judged = (times > 0) & (shares > 0)
         if not judged[shares > 0].all():

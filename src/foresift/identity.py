@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from foresift._inputs import is_missing, values_of
+from foresift._inputs import values_of
+from foresift._values import is_missing
 
 __all__ = ["add_array", "canonical", "checksum", "describe", "storage"]
 

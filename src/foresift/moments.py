@@ -13,17 +13,9 @@ from numpy.typing import NDArray
 
 from foresift import _core
 from foresift._inputs import Source, label_of, read
+from foresift._parts import as_numbers, factorize, parts_of, single_columns
 from foresift._sklearn import check_features
-from foresift.table import (
-    Schema,
-    Table,
-    as_numbers,
-    code_target,
-    factorize,
-    nominal_mask,
-    parts_of,
-    single_columns,
-)
+from foresift.table import Schema, Table, code_target, nominal_mask
 
 __all__ = ["Group", "Moments", "Nominal", "Numeric", "UncodedTable", "class_moments", "indicator_moments"]
 

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from foresift._inputs import is_missing, label_of, read
+from foresift._inputs import label_of, read
 from foresift._sklearn import (
     CallbackSupportMixin,
     Interval,
@@ -28,6 +28,7 @@ from foresift._sklearn import (
     table_tags,
 )
 from foresift._slices import columns_of, matrix_of, take_columns
+from foresift._values import is_missing
 from foresift.subset_size import SizeCurve, SubsetSizeCV
 from foresift.table import Schema, Table, make_table
 

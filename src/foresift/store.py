@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,10 +14,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from foresift.errors import InputError
+from foresift.errors import InputError, OutputError
 from foresift.units import Data, Record, Unit, canonical
 
-__all__ = ["Store", "StoreError"]
+__all__ = ["Store", "StoreError", "StoreNotWritten"]
 
 VERSION = 1  # of the tables below
 _APPLICATION = 0x46535446  # "FSTF": tells our files from other people's
@@ -55,6 +56,10 @@ PRAGMA user_version = {VERSION};
 
 class StoreError(InputError):
     """What is wrong with a store, and what to do about it."""
+
+
+class StoreNotWritten(StoreError, OutputError):
+    """Why a store cannot be written at the moment; what it has is safe."""
 
 
 class Store:
@@ -185,10 +190,19 @@ class Store:
             yield
         except sqlite3.Error as error:
             text = str(error)
-            what = next(
-                (meaning for part, meaning in _MEANINGS.items() if part in text), f"could not answer: {text}."
+            if "disk I/O error" in text and self._has_no_room():
+                text = "disk is full"
+            kind, what = next(
+                (found for part, found in _MEANINGS.items() if part in text),
+                (StoreError, f"could not answer: {text}."),
             )
-            raise StoreError(f"{self.path} {what}") from error
+            raise kind(f"{self.path} {what}") from error
+
+    def _has_no_room(self) -> bool:
+        """Whether the disk is too full for the file beside a store; SQLite does not say so."""
+        with contextlib.suppress(OSError):
+            return shutil.disk_usage(Path(self.path).resolve().parent).free < _LEAST_ROOM
+        return False
 
     def add(self, records: Iterable[Record]) -> int:
         """Store records, all or none of them; what is done already stays as it is.
@@ -281,14 +295,25 @@ _INSERT_RUN = "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 _TIMES = ("select_seconds", "fit_seconds", "score_seconds")
 _READ = ", ".join((*_IDENTITY, *_COLUMNS[-3:], *_TIMES, "warnings", "error"))
 _SELECT = f"SELECT {_READ} FROM units JOIN runs USING (key)"
+_LEAST_ROOM = 2**16  # bytes; the file beside a store in WAL mode takes half of that
+_FULL = (
+    "cannot be written, the disk is full: make room, then run the same again, which goes on; nothing that was"
+    " done is lost."
+)
 _MEANINGS = {  # by what SQLite says
-    "not a database": "is not a SQLite file: name another file.",
-    "malformed": "is damaged: restore it from a copy, or name another file.",
-    "locked": f"has been locked by another process for {_WAIT:.0f} s: let that end, then go on.",
-    "disk is full": "cannot be written, the disk is full: make room, then go on; what was stored is kept.",
-    "readonly": "cannot be written: the file or its folder is read-only.",
-    "unable to open": "cannot be opened: its folder is read-only, or not yours.",
-    "disk I/O error": "cannot be written or read (disk I/O error): is it on a network drive?",
+    "not a database": (StoreError, "is not a SQLite file: name another file."),
+    "malformed": (StoreError, "is damaged: restore it from a copy, or name another file."),
+    "locked": (
+        StoreNotWritten,
+        f"has been locked by another process for {_WAIT:.0f} s: let that end, then go on.",
+    ),
+    "disk is full": (StoreNotWritten, _FULL),
+    "readonly": (StoreNotWritten, "cannot be written: the file or its folder is read-only."),
+    "unable to open": (StoreNotWritten, "cannot be opened: its folder is read-only, or not yours."),
+    "disk I/O error": (
+        StoreNotWritten,
+        "cannot be written or read (disk I/O error): is it on a network drive?",
+    ),
 }
 
 

@@ -26,6 +26,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from foresift import _core
 from foresift._sklearn import check_sample_weight, is_metric_scorer, require_classifier, seed_of
 from foresift._slices import take_columns, take_rows
+from foresift.bagging import draw_options
 from foresift.forests import SiftForestClassifier
 from foresift.growing import in_threads, resolve_max_features
 from foresift.subset_models import fit_plain, for_columns, refuse_numbered_columns, sliceable
@@ -339,7 +340,7 @@ def make_store_grower(estimator: Any, table: Table, weights: NDArray[np.float64]
     others: dict[str, Any] = {"max_features": n_tried(estimator, table.n_columns), "record_tried": False}
     if isinstance(estimator, SiftForestClassifier):
         n_rows = table.n_rows if weights is None else int(np.count_nonzero(weights))
-        others |= estimator._draw(n_rows)
+        others |= draw_options(estimator.bootstrap, estimator.max_samples, n_rows)
     return estimator._make_grower(table, weights, seed=seed_of(estimator.random_state), **others)
 
 

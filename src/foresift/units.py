@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
-from foresift._inputs import is_missing, read
+from foresift._inputs import read
+from foresift._values import is_missing
 from foresift.identity import add_array, canonical, checksum, describe, storage
 from foresift.subset_models import sliceable
 
@@ -41,6 +42,8 @@ class Data:
         Of names and values, and of how they are stored: sparse or dense, dtypes, categories and their order.
     features : tuple of str
         Names of the columns; "0", "1" ... if they have none.
+    named : bool
+        Whether the columns came with names.
 
     Examples
     --------
@@ -55,6 +58,7 @@ class Data:
     groups: NDArray[Any] | None
     checksum: str
     features: tuple[str, ...]
+    named: bool = False
 
     @classmethod
     def of(cls, name: str, X: Any, y: Any, groups: Any = None) -> Data:
@@ -86,16 +90,16 @@ class Data:
             raise ValueError("groups has missing values: give each such row a group of its own, or drop it.")
         digest = hashlib.blake2b(digest_size=16)
         kept = sliceable(X)
-        named = None if source.labels is None else "named"
-        how = storage(kept, named=named is not None)
-        digest.update(canonical([source.n_rows, names, named, *how]).encode())
+        named = source.labels is not None
+        how = storage(kept, named=named)
+        digest.update(canonical([source.n_rows, names, "named" if named else None, *how]).encode())
         for block in source.blocks():
             digest.update(canonical([block.start, block.nominal]).encode())
             add_array(digest, block.values)
         add_array(digest, labels)
         if parts is not None:
             add_array(digest, parts)
-        return cls(name, kept, labels, parts, digest.hexdigest(), names)
+        return cls(name, kept, labels, parts, digest.hexdigest(), names, named)
 
     @property
     def n_rows(self) -> int:

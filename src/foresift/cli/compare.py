@@ -96,7 +96,10 @@ def compare(
 ) -> None:
     """Compare methods: how well classifiers do with what each of them selects, on rows it has not seen.
 
-    A run that was stopped goes on with the same command, if it has a --store.
+    A run that was stopped, or that found the disk full, goes on with the same command, if it has a --store.
+
+    Exit codes: 0 there is an answer, 1 it could not be had or written, 2 something is wrong with the file or
+    the options, 130 stopped by Ctrl-C.
 
     For example:
 

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, ParamSpec
 
 import typer
 
-from foresift.errors import InputError
+from foresift.errors import InputError, OutputError
 
 __all__ = ["BAD_INPUT", "CLOSED_PIPE", "FAILED", "STOPPED", "guarded"]
 
@@ -103,6 +103,8 @@ def _listening() -> Iterator[list[int]]:
 def _told(error: Exception) -> tuple[str, int]:
     """Say in one sentence what went wrong, and whose it is to mend."""
     message = " ".join(str(error).split())
+    if isinstance(error, OutputError):
+        return message, FAILED
     if isinstance(error, InputError | ValueError) and message:
         return message, BAD_INPUT
     if (
@@ -110,7 +112,9 @@ def _told(error: Exception) -> tuple[str, int]:
     ):  # our own: a data set that is not there
         return message, BAD_INPUT
     if isinstance(error, OSError):
-        what = "no space left on the device" if error.errno == errno.ENOSPC else error.strerror or message
+        what = error.strerror or message
+        if error.errno == errno.ENOSPC:
+            what = "no space left on the device; make room, then run the same command again"
         return f"Cannot write {error.filename or 'the output'}: {what}.", FAILED
     if isinstance(error, MemoryError):
         return "There is not enough memory for this table: take fewer rows or columns.", FAILED

@@ -11,7 +11,9 @@ from foresift.cli.errors import guarded
 from foresift.cli.table import completing, names_of, require_jobs
 
 if TYPE_CHECKING:
+    from foresift.papers.reproduce import Row
     from foresift.papers.specs import Paper, PaperTable
+    from foresift.papers.tables import Grid
     from foresift.units import Record
 
 __all__ = ["reproduce"]
@@ -57,13 +59,16 @@ def reproduce(
 ) -> None:
     """Run PAPER's tables again, and set our numbers beside the published ones.
 
-    A run that was stopped goes on where it was.
+    A run that was stopped, or that found the disk full, goes on where it was with the same command.
+
+    Exit codes: 0 there are tables, 1 they could not be had or written, 2 something is wrong with the options
+    or the data, 130 stopped by Ctrl-C.
     """
     from foresift.experiment import run
-    from foresift.papers.figures import draw_curves
     from foresift.papers.reproduce import plan_paper, rows_of_table, units_of
     from foresift.papers.specs import read_paper
-    from foresift.papers.tables import grids_of_table, print_grids, write_results
+    from foresift.papers.tables import grids_of_table, print_grids
+    from foresift.papers.units import whole_repeats
     from foresift.store import Store
 
     require_jobs(jobs, "processes")
@@ -82,24 +87,21 @@ def reproduce(
                     raise KeyboardInterrupt("stopped; nothing is kept without --store F.sqlite.") from None
                 how = "The same command goes on; --show shows what is there."
                 raise KeyboardInterrupt(f"{stopped} {how}") from None
-        records = results.records(units_of(work))
-    found = {item.id: rows_of_table(spec, item, records) for item in chosen}
+        planned = units_of(work)
+        records = results.records(planned)
+    found = {item.id: rows_of_table(spec, item, records, planned) for item in chosen}
     grids = [grid for item in chosen for grid in grids_of_table(spec, item, found[item.id])]
     print_grids(grids)
-    state = _state(records, len(units_of(work)))
+    per_repeat = any(item.per == "repeat" for item in chosen)
+    n_partial = len(records) - len(whole_repeats(records, planned)) if per_repeat else 0
+    state = _state(records, len(planned), n_partial)
     failed = any(record.error for record in records)
-    if failed or len(records) < len(units_of(work)):
+    if failed or len(records) < len(planned):
         why = f" Why is in the table runs of {path}; --retry-failed tries again." if failed else ""
         typer.echo(f"foresift: {state}.{why}", err=True)
     if out is not None:
         about = _about(paper, table, quick, names, repeats, state)
-        rows = [row for item in chosen for row in found[item.id]]
-        written = write_results(out, spec, rows, grids, about)
-        for item in chosen:
-            picture = out / f"{paper}-{item.id}.png"
-            written += [picture] if draw_curves(item, found[item.id], picture) else []
-        for file in written:
-            typer.echo(f"wrote {file}", err=True)
+        _write(out, spec, found, grids, about)
 
 
 def _tables(spec: "Paper", wanted: list[str] | None) -> "list[PaperTable]":
@@ -111,11 +113,34 @@ def _tables(spec: "Paper", wanted: list[str] | None) -> "list[PaperTable]":
     return [known[name] for name in names]
 
 
-def _state(records: "Sequence[Record]", wanted: int) -> str:
-    """Say how many of the units there are, and how many of them failed, in this run or before."""
+def _write(
+    out: Path, spec: "Paper", found: "dict[str, list[Row]]", grids: "list[Grid]", about: list[str]
+) -> None:
+    """Write tables and pictures, all of them or none, and say which files they are."""
+    from functools import partial
+
+    from foresift.papers.figures import draw_curves, has_curves
+    from foresift.papers.tables import write_results
+
+    tables = {item.id: item for item in spec.tables}
+    pictures = {
+        f"{spec.key}-{key}.png": partial(draw_curves, tables[key], rows)
+        for key, rows in found.items()
+        if has_curves(rows)
+    }
+    every = [row for rows in found.values() for row in rows]
+    for file in write_results(out, spec, every, grids, about, pictures):
+        typer.echo(f"wrote {file}", err=True)
+
+
+def _state(records: "Sequence[Record]", wanted: int, n_partial: int) -> str:
+    """Say how many of the units there are, failed, in this run or before, or are left out of the tables."""
     there = "all" if len(records) == wanted else f"{len(records)} of {wanted}"
     failed = sum(bool(record.error) for record in records)
-    return f"{there} units of work have been run" + (f", {failed} of which failed" if failed else "")
+    parts = [f"{there} units of work have been run"]
+    parts += [f"{failed} of which failed"] if failed else []
+    parts += [f"{n_partial} in repeats that are not whole yet and not in the tables"] if n_partial else []
+    return ", ".join(parts)
 
 
 def _about(

@@ -9,7 +9,7 @@ from typing import Any
 from foresift.papers.reproduce import Row
 from foresift.papers.specs import PaperTable
 
-__all__ = ["draw_curves"]
+__all__ = ["draw_curves", "has_curves"]
 
 # Okabe and Ito's colours, which people who see few colours can tell apart.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#999999")
@@ -22,32 +22,41 @@ AXES = {
 }
 
 
-def draw_curves(table: PaperTable, rows: Sequence[Row], path: Path) -> bool:
-    """Draw the curves of a table, a panel for each data set and classifier.
+def has_curves(rows: Sequence[Row]) -> bool:
+    """Whether there is anything to draw.
+
+    Examples
+    --------
+    >>> has_curves([])
+    False
+    """
+    return any(len(points) > 1 for points in _curves(rows).values())
+
+
+def draw_curves(table: PaperTable, rows: Sequence[Row], path: Path) -> None:
+    """Draw the curves of a table as a PNG, a panel for each data set and classifier.
 
     Parameters
     ----------
     table : PaperTable
         A figure of a paper.
     rows : sequence of Row
-        From `reproduce.rows_of_table`. Rows without a number in `size` are drawn as a level.
+        From `reproduce.rows_of_table`, of which `has_curves` holds. Rows without a number in `size` are drawn
+        as a level.
     path : Path
-        The picture to write; its ending says of what kind.
-
-    Returns
-    -------
-    bool
-        Whether there was anything to draw.
+        The picture to write.
 
     Examples
     --------
+    >>> from tempfile import TemporaryDirectory
     >>> from foresift.papers.specs import read_paper
-    >>> draw_curves(read_paper("opitz").tables[0], [], Path("never.png"))
-    False
+    >>> points = [Row("3", "iris", "net", "net", "", size, 4.7, 0.5, 5) for size in ("1", "2")]
+    >>> with TemporaryDirectory() as folder:
+    ...     draw_curves(read_paper("opitz").tables[0], points, Path(folder, "picture"))
+    ...     Path(folder, "picture").read_bytes()[1:4]
+    b'PNG'
     """
     curves = _curves(rows)
-    if not any(len(points) > 1 for points in curves.values()):
-        return False
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -83,9 +92,8 @@ def draw_curves(table: PaperTable, rows: Sequence[Row], path: Path) -> bool:
     for panel in panels[len(datasets) * len(classifiers) if not one_panel else 1 :]:
         panel.set_visible(False)
     _legend(figure, styles)
-    figure.savefig(path, dpi=110)
+    figure.savefig(path, format="png", dpi=110)
     plt.close(figure)
-    return True
 
 
 def _curves(rows: Sequence[Row]) -> dict[tuple[str, str, str], dict[int, float]]:

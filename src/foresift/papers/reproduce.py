@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 from foresift import datasets
 from foresift.evaluate import Protocol, plan_scores
 from foresift.papers.specs import Cell, Model, Paper, PaperTable, SpecError, build
-from foresift.papers.units import path_of, plan_intervals, plan_path
+from foresift.papers.units import path_of, plan_intervals, plan_path, whole_repeats
 from foresift.search_path import commonality
 from foresift.units import Data, Job, Record, Unit
 
@@ -236,7 +236,9 @@ def _first_folds(jobs: list[Job], folds: int | None) -> list[Job]:
     return jobs if folds is None else [job for job in jobs if job.units[0].fold < folds]
 
 
-def rows_of_table(paper: Paper, table: PaperTable, records: Iterable[Record]) -> list[Row]:
+def rows_of_table(
+    paper: Paper, table: PaperTable, records: Iterable[Record], planned: Iterable[Unit] | None = None
+) -> list[Row]:
     """Set our numbers of a table beside the published ones.
 
     Parameters
@@ -247,6 +249,8 @@ def rows_of_table(paper: Paper, table: PaperTable, records: Iterable[Record]) ->
         One of its tables.
     records : iterable of Record
         What the store has of it; others and failed ones are passed over.
+    planned : iterable of Unit, default=None
+        All that is to be run. Where a number stands for a repeat, those run in part are left out by it.
 
     Returns
     -------
@@ -263,6 +267,8 @@ def rows_of_table(paper: Paper, table: PaperTable, records: Iterable[Record]) ->
     (5.0, 4.3)
     """
     groups: dict[tuple[str, str, str], list[Record]] = defaultdict(list)
+    if planned is not None and table.per == "repeat":
+        records = whole_repeats(records, planned)
     for record in records:
         if not record.error:
             groups[record.unit.dataset, record.unit.method, record.unit.classifier].append(record)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from foresift.output import together
 from foresift.papers.reproduce import Row
 from foresift.papers.specs import Paper, PaperTable
 from foresift.stats import win_loss_tie
@@ -276,9 +277,16 @@ def _blocks(grid: Grid, width: int) -> Iterator[tuple[list[int], list[int]]]:
 
 
 def write_results(
-    folder: Path, paper: Paper, rows: Sequence[Row], grids: Sequence[Grid], about: Sequence[str]
+    folder: Path,
+    paper: Paper,
+    rows: Sequence[Row],
+    grids: Sequence[Grid],
+    about: Sequence[str],
+    pictures: Mapping[str, Callable[[Path], Any]] | None = None,
 ) -> list[Path]:
-    """Write PAPER.csv (every number), PAPER.md and PAPER.html (the grids).
+    """Write PAPER.csv (every number), PAPER.md and PAPER.html (the grids), and pictures: all or none.
+
+    Files that are there are replaced when all new ones are written; if that fails, they stay as they were.
 
     Parameters
     ----------
@@ -292,6 +300,8 @@ def write_results(
         What is shown of them.
     about : sequence of str
         Lines that say when and how this was made.
+    pictures : mapping, default=None
+        What writes each picture to the place it is given, by the names of their files.
 
     Returns
     -------
@@ -307,14 +317,18 @@ def write_results(
     ['opitz.csv', 'opitz.md', 'opitz.html']
     """
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{paper.key}.{ending}" for ending in ("csv", "md", "html")]
-    with paths[0].open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(FIELDS)
-        writer.writerows([_plain(getattr(row, name)) for name in FIELDS] for row in rows)
-    paths[1].write_text(_markdown(paper, grids, about), encoding="utf-8")
-    paths[2].write_text(_html(paper, grids, about), encoding="utf-8")
-    return paths
+    pictures = pictures or {}
+    names = [f"{paper.key}.{ending}" for ending in ("csv", "md", "html")]
+    with together(folder) as new:
+        with new(names[0]).open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(FIELDS)
+            writer.writerows([_plain(getattr(row, name)) for name in FIELDS] for row in rows)
+        new(names[1]).write_text(_markdown(paper, grids, about), encoding="utf-8")
+        new(names[2]).write_text(_html(paper, grids, about), encoding="utf-8")
+        for name, draw in pictures.items():
+            draw(new(name))
+    return [folder / name for name in (*names, *pictures)]
 
 
 def _plain(value: Any) -> Any:

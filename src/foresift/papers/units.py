@@ -1,9 +1,10 @@
-"""Units of work that papers need besides scores: whole paths of a search, intervals while a forest grows."""
+"""Units of work that papers need: paths of a search, intervals of a forest; and which repeats are whole."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -20,7 +21,7 @@ from foresift.subset_scores import make_folds, make_subset_scorer
 from foresift.table import make_table
 from foresift.units import Data, Job, Record, Unit, canonical, describe, software
 
-__all__ = ["path_of", "plan_intervals", "plan_path"]
+__all__ = ["path_of", "plan_intervals", "plan_path", "whole_repeats"]
 
 N_AGAIN = 2  # further divisions into folds, on which no search has looked
 
@@ -218,3 +219,35 @@ def interval_units(data: Data, growth: Growth, units: Sequence[Unit]) -> list[Re
         return {"extra": {"intervals": model.mean_interval_sizes_.tolist()}}
 
     return [attempt(unit, work) for unit in units]
+
+
+def whole_repeats(records: Iterable[Record], planned: Iterable[Unit]) -> list[Record]:
+    """Leave out records of repeats that have been run in part only: a mean of a few folds is no repeat.
+
+    Parameters
+    ----------
+    records : iterable of Record
+        What the store has. Units that failed have been run.
+    planned : iterable of Unit
+        What there is to be.
+
+    Returns
+    -------
+    list of Record
+        Those of repeats of which nothing is missing.
+
+    Examples
+    --------
+    >>> places = [(0, 0), (0, 1), (1, 0), (1, 1)]  # repeat and fold
+    >>> units = [Unit("score", "iris", *[""] * 6, *place, "", 0, "", "") for place in places]
+    >>> [record.unit.repeat for record in whole_repeats(map(Record, units[:3]), units)]
+    [0, 0]
+    """
+
+    def repeat(unit: Unit) -> tuple[str, str, str, str, int]:
+        return unit.dataset, unit.data, unit.method, unit.classifier, unit.repeat
+
+    records = list(records)
+    missing = Counter(map(repeat, planned))
+    missing.subtract(repeat(record.unit) for record in records)
+    return [record for record in records if missing[repeat(record.unit)] <= 0]

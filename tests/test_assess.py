@@ -1,0 +1,206 @@
+"""What select says of unseen rows: an honest check, equal to plain loops; plans and samples are bounded."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from selection_cases import FAST, N_TREES, table
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import StratifiedKFold
+
+from foresift import InfoGainSelector, RelevanceSelector, SiftForestClassifier, select
+from foresift.selection.assess import LEAST_IN_A_LEAF, Rows, assess, order_of, plan_for
+from foresift.selection.resample import _two_parts, resample, samples_for
+from foresift.subset_size import SizeCurve, choose_size
+
+pytestmark = pytest.mark.usefixtures("small_forests")
+
+
+def test_the_check_is_a_plain_loop():
+    X, y = table(90)
+    X = X.drop(columns="word")
+    found = select(X, y, "info-gain", 2, random_state=5)
+    codes = (y == "lo").astype(int)
+    folds = StratifiedKFold(5, shuffle=True, random_state=5)
+    kept, full, curve = [], [], []
+    for train, test in folds.split(X, codes):
+
+        def score(columns, train=train, test=test):
+            forest = SiftForestClassifier(
+                N_TREES, min_samples_leaf=LEAST_IN_A_LEAF, max_features="sqrt", random_state=5
+            )
+            here, there = X.iloc[train, columns].to_numpy(), X.iloc[test, columns].to_numpy()
+            return accuracy_score(codes[test], forest.fit(here, codes[train]).predict(there))
+
+        ranking = InfoGainSelector(2).fit(X.iloc[train], codes[train]).ranking_
+        kept.append(score(np.flatnonzero(ranking <= 2)))
+        full.append(score(np.arange(7)))
+        curve.append([score(np.flatnonzero(ranking <= size)) for size in range(1, 8)])
+    assert found.check["kept"]["score"] == pytest.approx(np.mean(kept))
+    assert found.check["full"]["score"] == pytest.approx(np.mean(full))
+    assert [p["score"] for p in found.curve["points"]] == pytest.approx(np.mean(curve, axis=0))
+    d = np.subtract(kept, full)
+    half = stats.t.ppf(0.975, 4) * math.sqrt(1 / 5 + 0.2 / 0.8) * d.std(ddof=1)
+    assert found.check["difference"]["low"] == pytest.approx(d.mean() - half)
+
+
+def test_sizes_are_chosen_by_folds_inside_of_folds():
+    """A plain loop: without a fold, a ranking for each of the others chooses the size."""
+    X, y = table(90)
+    X = X.drop(columns="word").to_numpy()
+    codes = (y == "lo").astype(int)
+    parts = [test for _, test in StratifiedKFold(5, shuffle=True, random_state=5).split(X, codes)]
+    plan, sizes = plan_for(*X.shape), np.arange(1, 8)
+
+    def rank(train):
+        return np.argsort(InfoGainSelector(2).fit(X[train], codes[train]).ranking_, kind="stable")
+
+    def score(columns, train, test):
+        columns = np.sort(columns)
+        forest = SiftForestClassifier(
+            N_TREES, min_samples_leaf=LEAST_IN_A_LEAF, max_features="sqrt", random_state=5
+        )
+        forest.fit(X[train][:, columns], codes[train])
+        return accuracy_score(codes[test], forest.predict(X[test][:, columns]))
+
+    def others(*left_out):
+        return np.sort(np.concatenate([part for i, part in enumerate(parts) if i not in left_out]))
+
+    kept, n_kept = [], []
+    for i, test in enumerate(parts):
+        curves = [
+            [score(rank(others(i, j))[:size], others(i, j), parts[j]) for size in sizes]
+            for j in range(5)
+            if j != i
+        ]
+        size = choose_size(SizeCurve(sizes, np.array(curves), 0))
+        kept.append(score(rank(others(i))[:size], others(i), test))
+        n_kept.append(size)
+    rows = Rows(X, codes, np.zeros(7, dtype=bool))
+    found = assess(
+        rows, InfoGainSelector(2), lambda s, size: order_of(s)[:size], plan, by_curve=True, seed=5, n_jobs=2
+    )
+    assert found.n_kept.tolist() == n_kept
+    assert len(set(n_kept)) > 1
+    assert found.check.kept.value == pytest.approx(np.mean(kept))
+
+
+def test_selection_outside_the_folds_would_be_seen():
+    """The best 5 of 1,500 columns of noise tell their own rows apart, and others not at all."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(40, 1500)), np.arange(40) % 2
+    found = select(X, y, "info-gain", 5, random_state=0)
+    kept = [int(name[1:]) for name in found.features]
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    leaky = [
+        SiftForestClassifier(N_TREES, random_state=0).fit(X[a][:, kept], y[a]).score(X[b][:, kept], y[b])
+        for a, b in folds.split(X, y)
+    ]
+    assert np.mean(leaky) > 0.75
+    assert found.check["kept"]["score"] < 0.65
+
+
+def test_the_rule_of_one_standard_error():
+    scores = np.array([[0.5, 0.80, 0.84, 0.8], [0.6, 0.90, 0.9, 0.9]])
+    curve = SizeCurve(np.array([1, 2, 3, 9]), scores, 0)
+    assert choose_size(curve) == 2  # 0.85 is within 0.03 of 0.87
+    assert choose_size(curve, "best") == 3
+
+
+@pytest.mark.parametrize("size", [10, 25, 50])
+def test_samples_share_no_row_and_keep_the_classes(size):
+    y = np.repeat([0, 1, 2], [50, 30, 20])
+    first, second = _two_parts(y, size, np.random.default_rng(0))
+    assert len(first) == len(second) == size
+    assert not set(first) & set(second)
+    for part in (first, second):
+        shares = np.bincount(y[part], minlength=3) / size
+        assert np.abs(shares - [0.5, 0.3, 0.2]).max() <= 1 / size + 1e-9
+
+
+@pytest.mark.filterwarnings("ignore:No feature passed")
+def test_intervals_hold_what_they_say():
+    """Scores of independent tables of the same kind spread as the interval of one of them tells."""
+    scores, halves = [], []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(200, 8))
+        y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
+        fitted = RelevanceSelector(n_estimators=20, redundancy=None, random_state=seed).fit(X, y)
+
+        def fit(selector, rows, X=X, y=y):
+            return selector.fit(X[rows], y[rows])
+
+        scores.append(fitted.scores_[0])
+        halves.append(resample(fit, fitted, y, tree_share=1, seed=seed).half_widths[0])
+    ratio = np.median(halves) / (stats.t.ppf(0.975, 19) * np.std(scores, ddof=1))
+    assert 0.5 < ratio < 2  # a spread of 10 is itself known to a quarter
+
+
+@pytest.mark.parametrize(("n_rows", "n_columns"), [(30, 3), (600, 12), (10**6, 20), (62, 2000), (50, 10**5)])
+def test_plans_are_bounded(n_rows, n_columns):
+    plan = plan_for(n_rows, n_columns)
+    assert plan.n_rows <= n_rows
+    n_ranked = [plan.n_folds - len(lot) for lot in plan.lots(by_curve=True)]  # folds, each time
+    rankings = sum(n_ranked) / plan.n_folds
+    assert plan.n_rows * n_columns * rankings * plan.tree_share <= 5e6 or plan.tree_share == 0.2
+    n_samples, size = samples_for(n_rows, n_columns)
+    assert n_samples % 2 == 0
+    assert 4 <= n_samples <= 20
+    assert 2 * size <= n_rows
+
+
+def test_lopsided_classes_are_scored_by_rank():
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 10 == 0
+    X = rng.normal(size=(300, 3)) + np.array([3.0, 0, 0]) * y[:, None]
+    found = select(X, np.where(y, "fraud", "fine"), random_state=0, parameters=FAST)
+    assert found.check["metric"] == found.curve["metric"] == "ROC AUC"
+    assert found.check["kept"]["score"] > 0.8
+    assert "a ROC AUC of 0." in found.sentence
+
+
+def test_rare_classes_and_few_rows():
+    X, y = table(60, 1)
+    y = y.astype(object)
+    y[:2] = "rare"
+    found = select(X, y, random_state=0, parameters=FAST)
+    assert found.check["n_rows"] == 58
+    assert found.check["classes_left_out"] == ["rare"]
+    assert found.sentence.endswith("Classes of fewer than 6 rows were left out of the check: rare.")
+    few = select(X[:15], y[:15], random_state=0, parameters=FAST)
+    assert few.check is None
+    assert few.curve is None
+    assert "The check was left out because it needs 20 rows in classes of at least 6" in few.sentence
+    assert few.notes == few.to_dict()["notes"] != []
+    assert not select(X[:15], y[:15], check=False, random_state=0, parameters=FAST).notes  # as asked
+
+
+def test_a_search_says_that_it_was_not_checked():
+    X, y = table(40, 1)
+    found = select(X[["strong", "noise0"]], y, "sfs", 1, random_state=0, parameters={"verbose": 0})
+    assert found.notes == ["The check was left out because sfs would take too long to repeat in folds."]
+
+
+def test_nothing_is_compared_if_every_fold_keeps_all():
+    X, y = table(120)
+    kept = select(X[["strong", "weak"]], y, "info-gain", 2, random_state=0)
+    assert set(kept.check["n_kept"]) == {2}
+    assert "it kept all columns every time, and a forest of them has an accuracy of" in kept.sentence
+    assert "difference" not in kept.sentence
+
+
+def test_large_tables_are_checked_on_some_rows(monkeypatch):
+    monkeypatch.setattr("foresift.selection.assess.MOST_CELLS", 900)
+    monkeypatch.setattr("foresift.selection.assess.LEAST_ROWS", 100)
+    X, y = table(400)
+    found = select(X, y, random_state=0, parameters=FAST)
+    assert 100 <= found.check["n_rows"] <= 120
+    assert f"5 folds of {found.check['n_rows']} of the 400 rows" in found.sentence
+
+
+def test_sizes_are_those_of_every_selector():
+    assert [p["n"] for p in select(*table(60, 8), "info-gain", 2, random_state=0).curve["points"]] == [
+        *range(1, 13)
+    ]

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foresift import _core
-from foresift.relevance import contrasts, pairs
+from foresift.relevance import contrasts, crossed
 from foresift.relevance.contrasts import best_contrasts
-from foresift.relevance.pairs import crossed_scores
+from foresift.relevance.crossed import crossed_scores
 from foresift.relevance.trends import trend_scores
 from foresift.relevance.twins import twin_rows
 from foresift.table import make_table
@@ -127,16 +127,16 @@ def test_columns_that_cannot_be_halved_have_no_score(monkeypatch):
     assert np.isnan(scores[2:]).all()
     assert (scores[:2, 0] > 10).all()
     assert np.isnan(scores_of(X[:, :1], y)).all()
-    monkeypatch.setattr(pairs, "MOST_COLUMNS", 4)
+    monkeypatch.setattr(crossed, "MOST_COLUMNS", 4)
     assert np.isnan(scores_of(X, y)).all()
 
 
 def test_many_rows_are_drawn_from_and_many_columns_taken_in_blocks(monkeypatch):
     X, y = exclusive_or(600, 9, 4)
     whole = scores_of(X, y)
-    monkeypatch.setattr(pairs, "_BLOCK", 4)
+    monkeypatch.setattr(crossed, "_BLOCK", 4)
     assert np.array_equal(scores_of(X, y), whole)
-    monkeypatch.setattr(pairs, "MOST_ROWS", 300)
+    monkeypatch.setattr(crossed, "MOST_ROWS", 300)
     some = scores_of(X, y)
     assert (some[:2, 0] > 10).all()
     assert some[0, 0] < whole[0, 0]
@@ -145,7 +145,7 @@ def test_many_rows_are_drawn_from_and_many_columns_taken_in_blocks(monkeypatch):
 @pytest.mark.parametrize("gaps", [0, 0.2])
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_rows_that_are_drawn_equal_every_pair_written_out(monkeypatch, gaps, n_classes):
-    monkeypatch.setattr(pairs, "MOST_ROWS", 200)  # means may then lie half way between two steps
+    monkeypatch.setattr(crossed, "MOST_ROWS", 200)  # means may then lie half way between two steps
     rng = np.random.default_rng(n_classes)
     n = 300
     X = np.column_stack([rng.normal(size=n), rng.integers(0, [2, 3, 9], (n, 3))])
@@ -155,7 +155,7 @@ def test_rows_that_are_drawn_equal_every_pair_written_out(monkeypatch, gaps, n_c
     counted = np.flatnonzero(weights)
     table, columns = make_table(X, y, categorical_features=[2]), np.arange(4, dtype=np.uint32)
     permuted = twin_rows(table, weights, 9)
-    rows = np.sort(np.random.default_rng([9, 2]).choice(counted, pairs.MOST_ROWS, replace=False))
+    rows = np.sort(np.random.default_rng([9, 2]).choice(counted, crossed.MOST_ROWS, replace=False))
     twins = [np.searchsorted(counted, permuted(0)[counted])]
     drawn = np.searchsorted(counted, rows)
     expected = reference_contrasts.crossed_scores(X[counted], y[counted], [2], twins, drawn)

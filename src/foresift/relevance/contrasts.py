@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.relevance.pairs import crossed_scores
+from foresift.relevance.crossed import crossed_scores
 from foresift.relevance.trends import trend_scores
 from foresift.table import Table
 

@@ -15,7 +15,7 @@ from foresift.table import Table
 
 __all__ = ["trend_scores"]
 
-CELLS = 2**24  # of classes in the order of the twins, at a time
+CELLS = 2**22  # of classes in the order of the twins, at a time
 MOST_KNOWN = 2**20  # ranks of columns that explain the classes; a tenth as many columns as rows at most
 _CLEAR = 0.02  # columns with p-values below this explain the classes,
 _BY_CHANCE = 2  # or below one that so many columns of noise reach

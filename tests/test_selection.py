@@ -8,11 +8,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold
 
 from foresift import InfoGainSelector, RelevanceSelector, Selection, SiftForestClassifier, select
+from foresift.output import json_lines
 from foresift.selection.assess import LEAST_IN_A_LEAF, Assessment, Check, Rows, assess, order_of, plan_for
 from foresift.selection.choosing import count_copies
 from foresift.selection.resample import _two_parts, resample, samples_for
@@ -20,6 +23,10 @@ from foresift.selection.sentences import say
 from foresift.stats import Estimate
 from foresift.subset_size import SizeCurve, choose_size
 
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+)
 N_TREES = 10
 FAST = {"n_estimators": 15}
 
@@ -47,6 +54,23 @@ def table(n=150, n_noise=4, seed=0):
 def selection():
     X, y = table()
     return select(X, y, random_state=1, n_jobs=2, parameters=FAST)
+
+
+@given(PLAIN)
+@settings(deadline=None)
+def test_json_comes_back_as_it_was(value):
+    assert json.loads("".join(json_lines(value))) == value
+
+
+def test_json_of_a_wide_table_has_a_line_per_column(selection):
+    plain = selection.to_dict()
+    wide = plain | {"features": 50 * plain["features"]}
+    text, wider = ("".join(json_lines(some)) for some in (plain, wide))
+    assert json.loads(wider) == wide
+    rows = "\n".join(json.dumps(row) for row in plain["features"])
+    n_more = 49 * len(plain["features"])
+    assert wider.count("\n") - text.count("\n") == n_more
+    assert len(wider) - len(text) == 49 * (len(rows) + 1) + 3 * n_more  # two spaces and a comma
 
 
 def test_what_is_found(selection):

@@ -132,13 +132,13 @@ def fold_trees(
 
 
 class InOrder:
-    """Hands on what comes from several threads, one at a time and by number, as soon as all before it is there.
+    """Hands on what comes from several threads, one at a time and by number.
 
     Parameters
     ----------
     take : callable
-        Is given one after the other, from that of number 0 on. What comes after a number that is never
-        there is not handed on.
+        Is given one after the other, from that of number 0 on, as soon as all before it is there. What comes
+        after a number that is never there is not handed on.
 
     Examples
     --------

@@ -16,7 +16,16 @@ from sklearn.model_selection import StratifiedKFold
 
 from foresift import InfoGainSelector, RelevanceSelector, Selection, SiftForestClassifier, select
 from foresift.output import json_lines
-from foresift.selection.assess import LEAST_IN_A_LEAF, Assessment, Check, Rows, assess, order_of, plan_for
+from foresift.selection.assess import (
+    LEAST_IN_A_LEAF,
+    Assessment,
+    Check,
+    Plan,
+    Rows,
+    assess,
+    order_of,
+    plan_for,
+)
 from foresift.selection.choosing import count_copies
 from foresift.selection.resample import _two_parts, resample, samples_for
 from foresift.selection.sentences import say
@@ -71,6 +80,19 @@ def test_json_of_a_wide_table_has_a_line_per_column(selection):
     n_more = 49 * len(plain["features"])
     assert wider.count("\n") - text.count("\n") == n_more
     assert len(wider) - len(text) == 49 * (len(rows) + 1) + 3 * n_more  # two spaces and a comma
+
+
+def test_rankings_one_after_the_other_find_the_same(selection, monkeypatch):
+    X, y = table()
+    together = assess_by(X, y, one_by_one=False, monkeypatch=monkeypatch)
+    apart = assess_by(X, y, one_by_one=True, monkeypatch=monkeypatch)
+    assert apart == together
+
+
+def assess_by(X, y, *, one_by_one, monkeypatch):
+    monkeypatch.setattr(Plan, "one_by_one", one_by_one)
+    found = select(X, y, random_state=1, n_jobs=2, parameters=FAST).to_dict()
+    return {key: found[key] for key in ("features", "curve", "check", "stability", "sentence")}
 
 
 def test_what_is_found(selection):

@@ -19,6 +19,7 @@ from sklearn.utils import check_array
 
 # Cells of one block where reading needs a copy (sparse, integers): 32 MB of float64.
 _BLOCK_CELLS = 2**22
+_MANY_ROWS = 4096  # from which on columns are read one by one: what is copied of many at once takes memory
 # The first that fits is taken: a Python bool is an integer too.
 _KINDS: dict[str, tuple[type, ...]] = {
     "text": (str,),
@@ -148,7 +149,7 @@ def _read_frame(frame: nw.DataFrame[Any], estimator: Any, *, pandas: bool) -> So
     _require_shape(frame.shape, estimator)
     # A run of pandas columns is one cheap view. Elsewhere it is a copy, and single columns are not: with many
     # rows that is what counts, with few the time per column.
-    by_runs = frame.implementation.is_pandas_like() or len(frame) < 4096
+    by_runs = frame.implementation.is_pandas_like() or len(frame) < _MANY_ROWS
     columns = None if by_runs else list(frame.iter_columns())
 
     def blocks() -> Iterator[Block]:
@@ -195,7 +196,7 @@ def _read_mapping(X: Mapping[Any, Any], estimator: Any) -> Source:
     matrix = _one_array(columns)
 
     def blocks() -> Iterator[Block]:
-        if matrix is not None:
+        if matrix is not None and n_rows < _MANY_ROWS:
             yield Block(0, matrix, False)
             return
         for j, column in enumerate(columns):

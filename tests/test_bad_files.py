@@ -212,7 +212,7 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "write_text", full)
     result = run("select", path, "--target", "y", "--no-check", "--out", out)
-    assert_one_sentence(result, "selection.json: no space left on the device", FAILED)
+    assert_one_sentence(result, "report.html: no space left on the device", FAILED)
     assert {entry.name for entry in out.iterdir()} == {"report.html"}
     assert (out / "report.html").read_text() == "an older report"
 

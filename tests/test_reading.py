@@ -188,6 +188,38 @@ def test_gather_reads_numbers_or_text_as_a_plain_loop_does(cells, at_once):
         np.testing.assert_array_equal(column.values, expected)
 
 
+ODD = ["7", " 7 ", "-2.5", "?", "", "x", "1_000", "05123", "1.234", "-12.500", "999", "1000", "nan"]
+
+
+@given(
+    st.integers(1, 5).flatmap(
+        lambda width: st.lists(st.tuples(*[st.sampled_from(ODD)] * width), min_size=1, max_size=12)
+    ),
+    st.integers(1, 20),
+    st.booleans(),
+)
+def test_columns_beside_others_are_read_as_alone_however_few_rows_at_a_time(rows, at_once, padded):
+    columns = [f"c{j}" for j in range(len(rows[0]))]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("foresift.reading.cells.CELLS", at_once)
+        found = gather(lambda: map(list, rows), columns, text={"c3"}, padded=padded)
+    for j, column in enumerate(found):
+        cells = [row[j] for row in rows]
+        (alone,) = gather(
+            lambda cells=cells: ([c] for c in cells), ["c"], text={"c"} if j == 3 else (), padded=padded
+        )
+        assert column.labels().tolist() == alone.labels().tolist()
+        assert column.texts == alone.texts
+        dotted = [c for c in cells if "." in c]
+        thousands = column.texts is None and dotted and not {"-2.5", "1000", "05123"} & set(cells)
+        assert (column.grouped is not None) == bool(thousands)
+        if thousands:
+            plain = [
+                float(c.replace(".", "") or "nan") if c != "?" else np.nan for c in map(str.strip, cells)
+            ]
+            np.testing.assert_array_equal(column.grouped, plain)
+
+
 FRAME = pd.DataFrame(
     {
         "size": [1.5, None, 2.5, 4.0],

@@ -7,18 +7,55 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from selection_cases import FAST, table
 
 from foresift import RelevanceSelector, Selection, select
-from foresift.selection.assess import order_of
+from foresift.output import json_lines
+from foresift.selection.assess import Plan, order_of
 
 pytestmark = pytest.mark.usefixtures("small_forests")
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+)
 
 
 @pytest.fixture(scope="module")
 def selection():
     X, y = table()
     return select(X, y, random_state=1, n_jobs=2, parameters=FAST)
+
+
+@given(PLAIN)
+@settings(deadline=None)
+def test_json_comes_back_as_it_was(value):
+    assert json.loads("".join(json_lines(value))) == value
+
+
+def test_json_of_a_wide_table_has_a_line_per_column(selection):
+    plain = selection.to_dict()
+    wide = plain | {"features": 50 * plain["features"]}
+    text, wider = ("".join(json_lines(some)) for some in (plain, wide))
+    assert json.loads(wider) == wide
+    rows = "\n".join(json.dumps(row) for row in plain["features"])
+    n_more = 49 * len(plain["features"])
+    assert wider.count("\n") - text.count("\n") == n_more
+    assert len(wider) - len(text) == 49 * (len(rows) + 1) + 3 * n_more  # two spaces and a comma
+
+
+def test_rankings_one_after_the_other_find_the_same(selection, monkeypatch):
+    X, y = table()
+    together = assess_by(X, y, one_by_one=False, monkeypatch=monkeypatch)
+    apart = assess_by(X, y, one_by_one=True, monkeypatch=monkeypatch)
+    assert apart == together
+
+
+def assess_by(X, y, *, one_by_one, monkeypatch):
+    monkeypatch.setattr(Plan, "one_by_one", one_by_one)
+    found = select(X, y, random_state=1, n_jobs=2, parameters=FAST).to_dict()
+    return {key: found[key] for key in ("features", "curve", "check", "stability", "sentence")}
 
 
 def test_what_is_found(selection):

@@ -376,3 +376,27 @@ def test_sparse_is_never_dense_as_a_whole(monkeypatch):
     assert [len(batch) for batch in batches] == [20] * 5
     np.testing.assert_array_equal(np.vstack(batches), X.toarray())
     assert len(list(table.schema.encode_batches(X.toarray()))) == 1
+
+
+def test_columns_that_are_rows_of_one_array_are_not_copied():
+    whole = np.random.default_rng(0).normal(size=(5, 30)).round(1)
+    whole[2, 3] = np.nan
+    names = list("abcde")
+    views = dict(zip(names, whole, strict=True))
+    alone = {name: row.copy() for name, row in views.items()}
+    table, apart = make_table(views), make_table(alone)
+    assert table.schema == apart.schema
+    for j in range(5):
+        assert table.store.codes(j).tolist() == apart.store.codes(j).tolist()
+    matrix = table.schema.encode(views)
+    assert np.shares_memory(matrix, whole)
+    np.testing.assert_array_equal(matrix, apart.schema.encode(alone))
+
+
+@pytest.mark.parametrize("take", [[1, 0, 2], [0, 1], [0, 2], [0, 0, 2]])
+def test_other_views_of_an_array_are_columns_like_any(take):
+    whole = np.arange(12.0).reshape(3, 4)
+    views = {f"c{k}": whole[j] for k, j in enumerate(take)}
+    for some in (views, views | {"c0": whole[take[0]][::-1]}, views | {"c0": whole[:, 0].repeat(2)[:4]}):
+        encoded = make_table(some).schema.encode(some)
+        np.testing.assert_array_equal(encoded, np.column_stack(list(some.values())))

@@ -3,13 +3,14 @@
 import os
 import threading
 import time
+import weakref
 
 import pytest
 from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from foresift import _core
-from foresift.growing import in_threads, one_blas_thread
+from foresift.growing import InOrder, in_threads, one_blas_thread
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 5])
@@ -22,6 +23,27 @@ def test_results_are_in_the_order_of_the_tasks(n_jobs):
     assert [k for k, _ in results] == list(range(20))
     assert {in_main for _, in_main in results} == {n_jobs in (None, 1)}
     assert in_threads(work, [], n_jobs, _core.StopFlag()) == []
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_what_comes_in_any_order_is_handed_on_by_number_and_let_go(n_jobs):
+    taken, held = [], weakref.WeakSet()
+    take = InOrder(lambda part: taken.append((part.number, len(held))))
+
+    class Part:
+        def __init__(self, number):
+            self.number = number
+            held.add(self)
+
+    def work(k):
+        time.sleep(0.004 * (k % 3 == 0))  # others overtake it
+        if k != 25:
+            take(k, Part(k))
+
+    in_threads(work, range(30), n_jobs, _core.StopFlag())
+    assert [number for number, _ in taken] == list(range(25))  # what comes after a gap does not count
+    assert len(held) <= 4  # those behind the gap
+    assert max(n for _, n in taken) < 25
 
 
 def test_n_jobs_may_come_from_joblib():

@@ -19,6 +19,7 @@ from foresift._values import date_error, is_missing, kind_of_values
 
 # Cells of one block where reading needs a copy (sparse, integers): 32 MB of float64.
 _BLOCK_CELLS = 2**22
+_MANY_ROWS = 4096  # from which on columns are read one by one: what is copied of many at once takes memory
 
 
 class Block(NamedTuple):
@@ -45,6 +46,8 @@ class Source:
         X itself if it is a numeric array.
     narrow : bool
         Whether float32 holds every number exactly.
+    matrix : ndarray or None
+        All columns in one float64 array, without a copy, if a mapping has its columns from one.
     pandas : bool
         Whether X is a pandas frame, whose names scikit-learn reads itself.
     """
@@ -56,6 +59,7 @@ class Source:
     array: NDArray[Any] | None = None
     narrow: bool = False
     pandas: bool = False
+    matrix: NDArray[np.float64] | None = None
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -138,7 +142,7 @@ def _read_frame(frame: nw.DataFrame[Any], estimator: Any, *, pandas: bool) -> So
     _require_shape(frame.shape, estimator)
     # A run of pandas columns is one cheap view. Elsewhere it is a copy, and single columns are not: with many
     # rows that is what counts, with few the time per column.
-    by_runs = frame.implementation.is_pandas_like() or len(frame) < 4096
+    by_runs = frame.implementation.is_pandas_like() or len(frame) < _MANY_ROWS
     columns = None if by_runs else list(frame.iter_columns())
 
     def blocks() -> Iterator[Block]:
@@ -182,7 +186,12 @@ def _read_mapping(X: Mapping[Any, Any], estimator: Any) -> Source:
     n_rows = next(iter(lengths.values()), 0)
     _require_shape((n_rows, len(labels)), estimator)
 
+    matrix = _one_array(columns)
+
     def blocks() -> Iterator[Block]:
+        if matrix is not None and n_rows < _MANY_ROWS:
+            yield Block(0, matrix, False)
+            return
         for j, column in enumerate(columns):
             label = label_of(labels, j)
             if isinstance(column, nw.Series):
@@ -190,7 +199,23 @@ def _read_mapping(X: Mapping[Any, Any], estimator: Any) -> Source:
             else:
                 yield _block_of_column(j, column, False, label)
 
-    return Source(n_rows, len(labels), labels, blocks)
+    return Source(n_rows, len(labels), labels, blocks, matrix=matrix)
+
+
+def _one_array(columns: Sequence[Any]) -> NDArray[np.float64] | None:
+    """Return the array that has these columns, if they are the rows of one, as those of a file are."""
+    rows = columns[0].base if isinstance(columns[0], np.ndarray) else None
+    if not isinstance(rows, np.ndarray) or rows.dtype != np.float64 or rows.ndim != 2:
+        return None
+    begin, step = rows.__array_interface__["data"][0], rows.strides[0]
+    places = range(begin, begin + step * len(rows), step) if rows.flags.c_contiguous and rows.size else ()
+    if len(columns) != len(places):
+        return None
+    for column, place in zip(columns, places, strict=True):
+        whole = isinstance(column, np.ndarray) and column.base is rows and column.shape == rows.shape[1:]
+        if not whole or column.strides != rows.strides[1:] or column.__array_interface__["data"][0] != place:
+            return None
+    return rows.T
 
 
 def _opened(column: Any) -> Any:

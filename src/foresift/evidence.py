@@ -183,8 +183,8 @@ def gather_evidence(
     evidence = Evidence(table.n_columns, bound, weighting)
     # Parts of fixed sizes are added up in order, so that rounding does not depend on the threads.
     size = -(-n_estimators // 64)
-    for part in fold_trees(grower, range(n_estimators), progress, read, size=size, tried=True, n_jobs=n_jobs):
-        evidence.merge(part)
+    options: dict[str, Any] = {"size": size, "tried": True, "n_jobs": n_jobs, "merge": evidence.merge}
+    fold_trees(grower, range(n_estimators), progress, read, **options)
     return evidence
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -107,26 +107,60 @@ def fold_trees(
     columns: NDArray[np.uint32] | None = None,
     max_features: int = 0,
     n_jobs: int | None = 1,
+    merge: Callable[[T], object] | None = None,
 ) -> list[T]:
     """Grow trees in threads, `size` of them at a time, and return what `fold` makes of each lot, in order.
 
     `columns` leaves out all others; `max_features` then says how many of them are tried per node. If a
-    callback asks to stop, what is left out are lots at the end.
+    callback asks to stop, what is left out are lots at the end. With `merge` nothing is returned: it is given
+    what is folded, in order and one at a time, so that of many lots only a few are there at once.
     """
     stop = _core.StopFlag()
+    parts: list[T] = []
+    take = InOrder(parts.append if merge is None else merge)
 
-    def grow(some: Sequence[int]) -> T | None:
-        if progress.stop_requested:
-            return None
-        grown = grower.grow(list(some), feature_weights, stop, columns, max_features)
-        folded = fold(NodeTable.from_core(arrays, tried=tried) for arrays in grown)
+    def grow(lot: int) -> None:
+        if progress.stop_requested:  # what counts is up to the first lot that was skipped
+            return
+        some = list(trees[lot * size : (lot + 1) * size])
+        grown = grower.grow(some, feature_weights, stop, columns, max_features)
+        take(lot, fold(NodeTable.from_core(arrays, tried=tried) for arrays in grown))
         progress.advance(len(some))
-        return folded
 
-    tasks = [trees[i : i + size] for i in range(0, len(trees), size)]
-    parts = in_threads(grow, tasks, n_jobs, stop)
-    # A thread may have skipped a lot while a later one was done: what counts is up to the first gap.
-    return list(takewhile(lambda part: part is not None, parts))
+    in_threads(grow, range(-(-len(trees) // size)), n_jobs, stop)
+    return parts
+
+
+class InOrder:
+    """Hands on what comes from several threads, one at a time and by number.
+
+    Parameters
+    ----------
+    take : callable
+        Is given one after the other, from that of number 0 on, as soon as all before it is there. What comes
+        after a number that is never there is not handed on.
+
+    Examples
+    --------
+    >>> take = InOrder(print)
+    >>> take(1, "b")
+    >>> take(0, "a")
+    a
+    b
+    """
+
+    def __init__(self, take: Callable[[Any], object]) -> None:
+        self._take, self._next, self._lock = take, 0, threading.Lock()
+        self._early: dict[int, Any] = {}
+
+    def __call__(self, number: int, item: Any) -> None:
+        """Hand an item on, and those that waited for it; or let it wait."""
+        with self._lock:
+            self._early[number] = item
+            del item
+            while self._next in self._early:
+                self._take(self._early.pop(self._next))
+                self._next += 1
 
 
 def in_row_spans(work: Callable[[int, int, _core.StopFlag], None], n_rows: int, n_jobs: int | None) -> None:

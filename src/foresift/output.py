@@ -2,12 +2,59 @@
 
 import contextlib
 import errno
+import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from itertools import repeat
 from pathlib import Path
+from typing import Any
 
-__all__ = ["atomic", "folder", "together"]
+__all__ = ["atomic", "folder", "json_lines", "together"]
+
+
+def json_lines(value: Any, depth: int = 0) -> Iterator[str]:
+    """Write plain values as JSON that people can read too, piece by piece.
+
+    What holds nothing but strings and numbers stands on one line, such as a row of a table; what holds more
+    has a line for each item. The text is not made as a whole: of many columns it is larger than the table.
+
+    Parameters
+    ----------
+    value : dict, list, str, float, int, bool or None
+        Without NaN or infinity.
+    depth : int, default=0
+        How far lines are moved in.
+
+    Yields
+    ------
+    str
+        Parts of the text, in order.
+
+    Examples
+    --------
+    >>> rows = [{"name": "age", "rank": 1}, {"name": "size", "rank": 2}]
+    >>> print("".join(json_lines({"rows": rows, "n": 2})))
+    {
+     "rows": [
+      {"name": "age", "rank": 1},
+      {"name": "size", "rank": 2}
+     ],
+     "n": 2
+    }
+    """
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if not any(isinstance(item, dict | list) for item in items):
+        yield json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return
+    begin, end = "{}" if isinstance(value, dict) else "[]"
+    names = (f"{json.dumps(str(key), ensure_ascii=False)}: " for key in value) if begin == "{" else repeat("")
+    mark = begin
+    for name, item in zip(names, items, strict=False):
+        yield f"{mark}\n{' ' * (depth + 1)}{name}"
+        yield from json_lines(item, depth + 1)
+        mark = ","
+    yield f"\n{' ' * depth}{end}"
 
 
 @contextlib.contextmanager

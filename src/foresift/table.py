@@ -70,8 +70,9 @@ class Schema:
         -------
         ndarray of shape (n, n_columns), float32 or float64
             Numeric columns as they are; nominal columns as category codes, -1 for a category that did not
-            occur in training. NaN is missing in both. X itself, not a copy, if it is a float array and no
-            column is nominal; otherwise C-contiguous. A sparse X becomes dense: see `encode_batches`.
+            occur in training. NaN is missing in both. X itself, not a copy, if it is a float array, or a
+            mapping of the rows of one, and no column is nominal; otherwise C-contiguous. A sparse X becomes
+            dense: see `encode_batches`.
 
         Examples
         --------
@@ -89,8 +90,9 @@ class Schema:
         else:
             match_features("Schema", self.names, self.n_columns, source.names, source.n_columns)
         labels = self.names
-        if source.array is not None and not self.nominal.any():
-            numbers = as_float(source.array)
+        whole = source.matrix if source.array is None else source.array
+        if whole is not None and not self.nominal.any():
+            numbers = as_float(whole)
             require_finite(numbers, 0, labels)
             return numbers
         out = np.empty((source.n_rows, source.n_columns), np.float32 if source.narrow else np.float64)

@@ -172,7 +172,10 @@ def _select(
     for message in dict.fromkeys(" ".join(str(warning.message).split()) for warning in warned):
         typer.echo(f"foresift: {message}", err=True)
     kinds = {decision.name: decision.kind for decision in split.decisions}
-    ranking = [{**row, "kind": kinds[row["name"]]} for row in found.ranking]
+    for (
+        row
+    ) in found.ranking:  # nobody else has them yet, and of many columns a copy takes more than the table
+        row["kind"] = kinds[row["name"]]
     left_out = [{"name": d.name, "reason": d.why} for d in split.decisions if d.left_out]
     left_out += [{"name": name, "reason": "as you say"} for name in split.dropped]
     about = {
@@ -188,7 +191,6 @@ def _select(
     sentence = " ".join([found.sentence, *notes[len(found.notes) :]])
     return replace(
         found,
-        ranking=ranking,
         notes=notes,
         sentence=sentence,
         data={**found.data, **about},
@@ -199,9 +201,8 @@ def _select(
 def _write(found: "Selection", place: Path, table: "TableFile | None") -> None:
     """Write the files, all of them or none."""
     import csv
-    import json
 
-    from foresift.output import together
+    from foresift.output import json_lines, together
 
     plain = found.to_dict()
     with together(place) as new:
@@ -209,8 +210,9 @@ def _write(found: "Selection", place: Path, table: "TableFile | None") -> None:
             writer = csv.DictWriter(file, list(plain["features"][0]))
             writer.writeheader()
             writer.writerows(plain["features"])
-        text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1)
-        new("selection.json").write_text(text + "\n", encoding="utf-8")
+        with new("selection.json").open("w", encoding="utf-8") as file:
+            file.writelines(json_lines(plain))
+            file.write("\n")
         if table is not None:
             table.write(new(f"selected{table.suffix}"), {*found.features, found.data["target"]})
         new("report.html").write_text(found.to_html(), encoding="utf-8")
@@ -227,9 +229,10 @@ def _print(
     out: Path | None,
 ) -> None:
     if as_json:
-        import json
+        from foresift.output import json_lines
 
-        sys.stdout.write(json.dumps(found.to_dict(), ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+        sys.stdout.writelines(json_lines(found.to_dict()))
+        sys.stdout.write("\n")
         return
     if not shown:
         sys.stdout.writelines(f"{name}\n" for name in found.features)

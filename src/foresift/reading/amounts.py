@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.reading.cells import to_number
+from foresift.reading.numbers import to_number
 
 __all__ = ["Amounts", "is_quantity", "read_amount", "read_amounts", "uses_decimal_commas"]
 

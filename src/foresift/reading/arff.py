@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import BinaryIO, NamedTuple, TextIO
 
 from foresift.errors import InputError
-from foresift.reading.cells import Column, gather, to_number
+from foresift.reading.cells import Column, gather
 from foresift.reading.delimited import SAMPLE, sniff_encodings, text_lines
+from foresift.reading.numbers import to_number
 
 __all__ = ["Arff", "Attribute"]
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MISSING", "PADDED", "Column", "gather", "to_number"]
+from foresift.reading.numbers import NumberColumns
+
+__all__ = ["MISSING", "Column", "gather"]
 
 MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null"})
-PADDED = re.compile(r"0\d{2,}")  # a code, such as a postal one; 01 to 12 may well be months
-_PADDED_CELL = re.compile(r"\n[ \t]*0\d{2,}[ \t]*(?=\n)")  # of cells between ends of lines
-_GROUPED = re.compile(r"[+-]?(0|[1-9]\d{0,2}(\.\d{3})?)")  # no thousands in 0.123
-CELLS = 2**18  # that are held as text at a time: 20 MB or so
+CELLS = 2**14  # that are held as text at a time: 1 MB or so
+MORE_CELLS = 2**18  # where more than a few columns are text
+FEW_TEXTS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,23 +82,6 @@ class Column:
         return np.array(texts, dtype=object)[places]
 
 
-def to_number(cell: str) -> float:
-    """Read a number as tables write it.
-
-    Examples
-    --------
-    >>> to_number(" 2.5e3 ")
-    2500.0
-    >>> to_number("1_000")
-    Traceback (most recent call last):
-        ...
-    ValueError: 1_000
-    """
-    if "_" in cell:  # Python reads 1_000 as a number, a table means a name
-        raise ValueError(cell)
-    return float(cell)
-
-
 def gather(
     rows: Callable[[], Iterator[list[str]]],
     names: Sequence[str],
@@ -135,98 +118,40 @@ def gather(
     (array([1. , nan, 2.5]), array([0, 1, 0], dtype=int32), ['red', 'blue'])
     """
     wanted = dict.fromkeys(text)
-    cells: list[_Cells] = [_Text(missing) if name in wanted else _Numbers(missing, padded) for name in names]
-    _fill(rows(), dict(enumerate(cells)), len(names))
-    late: dict[int, _Cells] = {}
-    for j, column in enumerate(cells):
-        if isinstance(column, _Numbers) and not column.fits:
-            cells[j] = late[j] = _Text(missing)
+    as_text = {j: _Text(missing) for j, name in enumerate(names) if name in wanted}
+    numbers = NumberColumns([j for j in range(len(names)) if j not in as_text], missing, padded=padded)
+    _fill(rows(), as_text, len(names), numbers)
+    found = numbers.take()
+    late = {j: _Text(missing) for j in range(len(names)) if j not in found and j not in as_text}
     if late:
         _fill(rows(), late, len(names))
-    return [column.column(name) for name, column in zip(names, cells, strict=True)]
+    as_text |= late
+    return [
+        as_text[j].column(name) if j in as_text else Column(name, found[j].values, grouped=found[j].grouped)
+        for j, name in enumerate(names)
+    ]
 
 
-def _fill(rows: Iterator[list[str]], cells: dict[int, _Cells], n_columns: int) -> None:
-    at_once = max(1, CELLS // max(1, n_columns))
+def _fill(
+    rows: Iterator[list[str]], texts: dict[int, _Text], n_columns: int, numbers: NumberColumns | None = None
+) -> None:
+    # Columns of text are added to one by one, which takes its time for a few rows.
+    at_once = max(1, (CELLS if len(texts) <= FEW_TEXTS else MORE_CELLS) // max(1, n_columns))
     while some := list(islice(rows, at_once)):
-        turned = list(zip(*some, strict=True))
-        for j, column in cells.items():
-            column.add(turned[j])
+        if numbers is not None:
+            numbers.add(some)
+        for j, column in texts.items():
+            column.add([row[j] for row in some])
 
 
-class _Cells(ABC):
-    """The cells of one column, so far."""
+class _Text:
+    """The cells of one column of text, so far."""
 
-    @abstractmethod
-    def add(self, cells: Sequence[str]) -> None: ...
-
-    @abstractmethod
-    def column(self, name: str) -> Column: ...
-
-
-class _Numbers(_Cells):
-    def __init__(self, missing: Collection[str], padded: bool) -> None:
-        self.fits = True
-        self._missing, self._padded = missing, padded
-        self._grouped: list[NDArray[np.float64]] | None = []  # None once it is clear that dots are fractions
-        self._dots = False
-        self._parts: list[NDArray[np.float64]] = []
-
-    def add(self, cells: Sequence[str]) -> None:
-        if not self.fits:
-            return
-        try:
-            self._parts.append(self._read(cells))
-            self._look_at(cells)
-        except ValueError:
-            self.fits = False
-            self._parts = []
-
-    def _look_at(self, cells: Sequence[str]) -> None:
-        """See what the numbers no longer tell: zeros in front, and how many digits follow a point."""
-        text = "\n".join(("", *cells, ""))
-        if self._padded and _PADDED_CELL.search(text):
-            raise ValueError("leading zeros")
-        if self._grouped is None:
-            return
-        if "." not in text:
-            plain = self._parts[-1]
-            if np.nanmax(np.abs(plain), initial=0) < 1000:
-                self._grouped.append(plain)
-            else:  # dots would be in it
-                self._grouped = None
-            return
-        self._dots = True
-        there = [None if cell in self._missing else cell for cell in map(str.strip, cells)]
-        if all(cell is None or _GROUPED.fullmatch(cell) for cell in there):
-            numbers = (np.nan if cell is None else float(cell.replace(".", "")) for cell in there)
-            self._grouped.append(np.fromiter(numbers, np.float64, len(cells)))
-        else:
-            self._grouped = None
-
-    def _read(self, cells: Sequence[str]) -> NDArray[np.float64]:
-        if self._missing is MISSING and "_" not in "".join(cells):
-            try:  # the fast way: nothing is missing
-                return np.fromiter(map(float, cells), np.float64, len(cells))
-            except ValueError:
-                pass
-        stripped = map(str.strip, cells)
-        numbers: Iterable[float] = (np.nan if c in self._missing else to_number(c) for c in stripped)
-        return np.fromiter(numbers, np.float64, len(cells))
-
-    def column(self, name: str) -> Column:
-        values = np.concatenate(self._parts) if self._parts else np.empty(0)
-        return Column(
-            name, values, grouped=np.concatenate(self._grouped) if self._dots and self._grouped else None
-        )
-
-
-class _Text(_Cells):
     def __init__(self, missing: Collection[str]) -> None:
         self._missing = missing
         self._codes: dict[str, int] = {}  # of stripped text
         self._seen: dict[str, int] = {}  # of cells as they stand
-        self._parts: list[NDArray[np.int32]] = []
+        self._values = array("i")
 
     def add(self, cells: Sequence[str]) -> None:
         seen, codes = self._seen, self._codes
@@ -234,8 +159,7 @@ class _Text(_Cells):
             if cell not in seen:
                 text = cell.strip()
                 seen[cell] = -1 if text in self._missing else codes.setdefault(text, len(codes))
-        self._parts.append(np.fromiter(map(seen.__getitem__, cells), np.int32, len(cells)))
+        self._values.extend(map(seen.__getitem__, cells))
 
     def column(self, name: str) -> Column:
-        values = np.concatenate(self._parts) if self._parts else np.empty(0, dtype=np.int32)
-        return Column(name, values, list(self._codes))
+        return Column(name, np.array(self._values, dtype=np.int32), list(self._codes))

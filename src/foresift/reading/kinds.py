@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from foresift.errors import InputError
 from foresift.reading.amounts import read_amount, read_amounts
-from foresift.reading.cells import PADDED, Column, to_number
+from foresift.reading.cells import Column
 from foresift.reading.dates import read_dates
+from foresift.reading.numbers import PADDED, to_number
 from foresift.table import MAX_CATEGORIES
 
 __all__ = ["Decision", "Wishes", "decide"]

@@ -104,8 +104,9 @@ def split_table(table: TableFile, target: str, wishes: Wishes | None = None) -> 
     dots = comma and any(c.texts and uses_decimal_commas(c.texts) for c in table.columns)
     columns: dict[str, NDArray[Any]] = {}
     decisions, table_rows = [], table.n_rows
+    table.columns.reverse()  # of a long list only the end is let go quickly
     while table.columns:
-        column = table.columns.pop(0)
+        column = table.columns.pop()
         if column.name != target:
             decision, values = decide(column, wishes, decimal_comma=comma, thousands_dot=dots)
             decisions.append(decision)

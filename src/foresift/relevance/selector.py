@@ -243,7 +243,7 @@ class RelevanceSelector(RankingSelector):
                 self.redundant_with_ = redundant_with(
                     table, weights, best_first, self.redundancy, seed, progress
                 )
-        self.gains_, self.expected_gains_ = means[:, 0], _mean(means[:, 1:])
+        self.gains_, self.expected_gains_ = means[:, 0].copy(), _mean(means[:, 1:])  # not all of them
         self.null_scores_ = z[:, 1:]
         self._warn_if_none_can_pass()
         self.stability_: Stability | None = None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from foresift import _core
 from foresift._sklearn import Progress
@@ -41,17 +41,25 @@ class TwinSums:
 
     def add_tree(self, table: NodeTable) -> None:
         """Add a tree that recorded its trials and those of the twins."""
-        tried = trials_of([table])
-        assert table.permuted is not None
-        weight = node_weights(tried.counts, "complexity")[tried.node]
-        fresh = (_core.below_own_split(table.arrays[0], table.tried_bytes) == 0) & (weight > 0)
-        feature, weight = tried.feature[fresh], weight[fresh]
-        gains = np.column_stack([tried.gain, table.permuted])[fresh]
-        shape = len(self.weight), len(weight)
-        of_column = sparse.csr_array((weight, (feature, np.arange(len(weight)))), shape=shape)
-        had_turn = np.flatnonzero(~np.isnan(gains).any(axis=0))
-        self.weight[:, had_turn] += of_column.sum(axis=1)[:, np.newaxis]
-        self.gain[:, had_turn] += of_column @ gains[:, had_turn]
+        tried, permuted = trials_of([table]), table.permuted
+        assert permuted is not None
+        weight = node_weights(tried.counts, "complexity")
+        fresh = (_core.below_own_split(table.arrays[0], table.tried_bytes) == 0) & (weight > 0)[tried.node]
+        had_turn = np.flatnonzero(~np.isnan(permuted)[fresh].any(axis=0))
+        n_features = len(self.weight)
+        own, twins = np.zeros(n_features), np.zeros((n_features, len(had_turn)))
+        # Of a wide table the gains of all trials take more than the table does: node by node, without a copy.
+        ends = np.searchsorted(tried.node, np.arange(1 + len(weight)))
+        for of_node, (begin, end) in zip(weight.tolist(), pairwise(ends.tolist()), strict=True):
+            trials = begin + np.flatnonzero(fresh[begin:end])
+            feature = tried.feature[trials]  # each but once
+            own[feature] += of_node * tried.gain[trials]
+            twins[feature] += of_node * permuted[np.ix_(trials, had_turn)]
+        weights = _sums(tried.feature[fresh], weight[tried.node[fresh]], n_features)
+        self.weight[:, 0] += weights
+        self.weight[:, 1 + had_turn] += weights[:, np.newaxis]
+        self.gain[:, 0] += own
+        self.gain[:, 1 + had_turn] += twins
 
     def merge(self, other: TwinSums) -> None:
         """Add what was summed elsewhere."""
@@ -63,6 +71,16 @@ class TwinSums:
         """Mean gains, of the shape of `gain`; NaN without a trial that counts."""
         known = self.weight > 0
         return np.divide(self.gain, self.weight, out=np.full(known.shape, np.nan), where=known)
+
+
+def _sums(feature: NDArray[Any], weight: NDArray[np.float64], n_features: int) -> NDArray[np.float64]:
+    """Sum of the weights of each feature."""
+    order = np.argsort(feature, kind="stable")
+    begins = np.flatnonzero(np.diff(feature[order], prepend=-1))
+    sums = np.zeros(n_features)
+    if len(begins):
+        sums[feature[order[begins]]] = np.add.reduceat(weight[order], begins)
+    return sums
 
 
 def alike(table: Table, weights: NDArray[np.float64] | None) -> tuple[NDArray[np.uint32], NDArray[np.intp]]:
@@ -186,6 +204,6 @@ def gather_twins(
     sums = TwinSums(table.n_columns, n_twins)
     # Parts of fixed sizes are added up in order, so that rounding does not depend on the threads.
     size = -(-n_estimators // 64)
-    for part in fold_trees(grower, range(n_estimators), progress, read, size=size, tried=True, n_jobs=n_jobs):
-        sums.merge(part)
+    options: dict[str, Any] = {"size": size, "tried": True, "n_jobs": n_jobs, "merge": sums.merge}
+    fold_trees(grower, range(n_estimators), progress, read, **options)
     return sums

@@ -59,6 +59,21 @@ class Plan:
     n_folds: int
     tree_share: float
 
+    @property
+    def one_by_one(self) -> bool:
+        """Whether rankings follow each other, each in all threads: two of a wide table need much memory.
+
+        Examples
+        --------
+        >>> plan_for(200, 10_000).one_by_one, plan_for(100_000, 50).one_by_one
+        (True, False)
+        """
+        return self.n_folds < 5
+
+    def jobs(self, n_jobs: int | None) -> tuple[int | None, int | None]:
+        """How many threads share out the rankings, and how many each of them has."""
+        return (1, n_jobs) if self.one_by_one else (n_jobs, 1)
+
     def lots(self, *, by_curve: bool) -> list[tuple[int, ...]]:
         """Folds that are left out together: each alone, and every two if sizes are chosen inside of folds.
 
@@ -201,7 +216,7 @@ def assess(
     seed : int
         Draws rows and folds.
     n_jobs : int or None
-        Lots of folds at once.
+        Threads: lots of folds at once, or one with so many.
     tell : callable
         Is called when one of `Plan.lots` is done.
 
@@ -220,14 +235,16 @@ def assess(
     used = rows.take(there)
     deal = StratifiedKFold(plan.n_folds, shuffle=True, random_state=seed).split(used.y, used.y)
     parts = [test for _, test in deal]
-    work = _Folds(used, parts, _lighter(selector, plan.tree_share), keep, _metric_of(used.y), seed)
+    outside, inside = plan.jobs(n_jobs)
+    light = _lighter(selector, plan.tree_share, inside)
+    work = _Folds(used, parts, light, keep, _metric_of(used.y), seed, inside)
     lots = plan.lots(by_curve=by_curve)
-    ranked = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work.ranked)(lot, tell) for lot in lots)
+    ranked = Parallel(n_jobs=outside, prefer="threads")(delayed(work.ranked)(lot, tell) for lot in lots)
     learnt = dict(zip(lots, ranked, strict=True))
     curves = np.array([learnt[i,].scores[0] for i in range(plan.n_folds)])
     sizes = sizes_for(rows.X.shape[1])
     inner = [_chosen_without(i, learnt, sizes) if by_curve else None for i in range(plan.n_folds)]
-    results = Parallel(n_jobs=n_jobs, prefer="threads")(
+    results = Parallel(n_jobs=outside, prefer="threads")(
         delayed(work.kept)(i, learnt[i,].selector, size) for i, size in enumerate(inner)
     )
     kept, n_kept, baseline = (np.array(part) for part in zip(*results, strict=True))
@@ -277,11 +294,11 @@ def _stratified(
     return np.sort(np.concatenate(drawn))
 
 
-def _lighter(selector: Any, tree_share: float) -> Any:
+def _lighter(selector: Any, tree_share: float, n_jobs: int | None) -> Any:
     """Clone with fewer trees, and without what only the whole table needs."""
     light = clone(selector)
     params = light.get_params(deep=False)
-    new: dict[str, Any] = {"n_jobs": 1} if "n_jobs" in params else {}
+    new: dict[str, Any] = {"n_jobs": n_jobs} if "n_jobs" in params else {}
     if tree_share < 1 and "n_estimators" in params:
         new["n_estimators"] = max(1, round(tree_share * params["n_estimators"]))
     return light.set_params(**new)
@@ -315,6 +332,7 @@ class _Folds:
     keep: Keep
     metric: str
     seed: int
+    n_jobs: int | None
 
     def ranked(self, lot: tuple[int, ...], tell: Callable[[], object]) -> _Ranked:
         """Rank without a lot of folds, and score the best of every size on each of them."""
@@ -359,7 +377,7 @@ class _Folds:
             max_features="sqrt",
             categorical_features=nominal[columns] if nominal.any() else None,
             random_state=self.seed,
-            n_jobs=1,
+            n_jobs=self.n_jobs,
         )
         forest.fit(X[np.ix_(train, columns)], y[train])
         return [self.score(forest, X[np.ix_(test, columns)], y[test]) for test in tests]

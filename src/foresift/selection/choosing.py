@@ -223,13 +223,15 @@ class Work:
             some = self._rows(rows)
             return selector.set_params(categorical_features=some.nominal).fit(some.X, some.y)
 
+        n_jobs, n_jobs_each = self._plan.jobs(self.n_jobs)
         return resample(
             fit,
             self.selector,
             self.y,
             tree_share=self._plan.tree_share,
             seed=self.seed,
-            n_jobs=self.n_jobs,
+            n_jobs=n_jobs,
+            n_jobs_each=n_jobs_each,
             tell=lambda: self.tell("repeating", n_samples, 1),
         )
 

@@ -55,6 +55,7 @@ def resample(
     tree_share: float,
     seed: int,
     n_jobs: int | None = None,
+    n_jobs_each: int | None = 1,
     tell: Callable[[], object] = lambda: None,
 ) -> Resampled:
     """Repeat a fitted `RelevanceSelector` on random parts of the rows.
@@ -77,8 +78,8 @@ def resample(
         Share of its trees that is grown for a sample.
     seed : int
         Draws the samples.
-    n_jobs : int or None
-        Samples at once.
+    n_jobs, n_jobs_each : int or None
+        Samples at once, and threads of each.
     tell : callable
         Is called when a sample is done.
 
@@ -88,9 +89,8 @@ def resample(
         Of the columns.
     """
     n_samples, size = samples_for(len(y), selector.n_features_in_)
-    light = clone(selector).set_params(
-        n_jobs=1, redundancy=None, n_estimators=max(1, round(tree_share * selector.n_estimators))
-    )
+    n_trees = max(1, round(tree_share * selector.n_estimators))
+    light = clone(selector).set_params(n_jobs=n_jobs_each, redundancy=None, n_estimators=n_trees)
     rng = np.random.default_rng([seed, 3])
     samples = [rows for _ in range(n_samples // 2) for rows in _two_parts(y, size, rng)]
 

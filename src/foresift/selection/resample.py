@@ -18,7 +18,6 @@ __all__ = ["Resampled", "resample", "samples_for"]
 CELLS = 2_000_000  # rows times columns, of all samples together; they take about 10 s
 MOST, LEAST = 20, 4  # samples
 LEAST_ROWS = 500  # of a sample, unless half of the rows are fewer
-CLEAR = 2.0  # scores above it say what one standard deviation is worth
 
 
 class Resampled(NamedTuple):
@@ -62,9 +61,8 @@ def resample(
 
     The spread of an estimate over samples of m of n rows, without replacement, times sqrt(m / (n - m)), is
     its standard error (the jackknife that leaves out n - m rows: Shao & Wu 1989, A general theory for
-    jackknife variance estimation). Scores are about linear in the cube root of the gain, which, other than
-    the score, does not grow with the rows. To that comes that their unit, the spread of chance, is an
-    estimate too.
+    jackknife variance estimation). Scores are in standard deviations of chance, so those of samples are
+    smaller by the root of m / n, and so is their spread: for them the factor is sqrt(n / (n - m)).
 
     Parameters
     ----------
@@ -97,15 +95,12 @@ def resample(
     def one(rows: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
         fitted = fit(clone(light), rows)
         tell()
-        roots = np.cbrt(fitted.gains_)
-        return fitted.relevant_, roots, roots - np.cbrt(fitted.expected_gains_), np.nan_to_num(fitted.scores_)
+        return fitted.relevant_, np.nan_to_num(fitted.scores_)
 
     results = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(one)(rows) for rows in samples)
-    passed, roots, above, scores = (np.array(part) for part in zip(*results, strict=True))
-    z, worth, clear = _worth(selector)
-    of_gain = roots.std(axis=0, ddof=1) * np.sqrt(size / (len(y) - size)) * worth
-    of_scale = z * _scale_error(above[:, clear], scores[:, clear])
-    half = student.ppf(0.975, n_samples - 1) * np.hypot(of_gain, of_scale)
+    passed, scores = (np.array(part) for part in zip(*results, strict=True))
+    errors = scores.std(axis=0, ddof=1) * np.sqrt(len(y) / (len(y) - size))
+    half = student.ppf(0.975, n_samples - 1) * errors
     return Resampled(passed.mean(axis=0), selection_stability(passed), half, passed)
 
 
@@ -115,27 +110,3 @@ def _two_parts(y: NDArray[np.intp], size: int, rng: np.random.Generator) -> list
     places = np.arange(len(y)) * 2 * size / len(y)  # evenly spread over the classes
     taken = order[np.flatnonzero(np.diff(np.floor(places), prepend=-1) > 0)][: 2 * size]
     return [np.sort(taken[0::2]), np.sort(taken[1::2])]
-
-
-def _worth(selector: Any) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Scores, how many units of them one of the cube root of the gain is worth, and which are clear."""
-    z = np.nan_to_num(selector.scores_)
-    above = np.cbrt(selector.gains_) - np.cbrt(selector.expected_gains_)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        worth = z / above
-    clear = (z > CLEAR) & np.isfinite(worth) & (worth > 0)
-    usual = float(np.median(worth[clear])) if clear.any() else np.nan
-    return z, np.where(clear, worth, usual), clear
-
-
-def _scale_error(above: NDArray[np.float64], scores: NDArray[np.float64]) -> float:
-    """Relative error of the unit of the scores, what chance spreads, which is known from a few twins only.
-
-    It is what scores vary more, between samples, than the gains do that they are made of.
-    """
-    if not above.size:
-        return 0.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        of_scores, of_gains = (v.std(axis=0, ddof=1) / v.mean(axis=0) for v in (scores, above))
-    extra = np.nan_to_num(of_scores**2 - of_gains**2, posinf=0.0, neginf=0.0)
-    return float(np.sqrt(max(0.0, np.median(extra))))

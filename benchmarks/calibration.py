@@ -208,7 +208,7 @@ def run(path: Path, methods: list[str], names: list[str], seeds: int | None) -> 
                         file.write(json.dumps({**record, "chosen": counts, "of": of}) + "\n")
 
 
-def read(path: Path) -> list[dict[str, Any]]:
+def read(path: Path, key: tuple[str, ...] = ("cell", "method", "seed")) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     records = {}
@@ -217,7 +217,7 @@ def read(path: Path) -> list[dict[str, Any]]:
             record = json.loads(line)
         except json.JSONDecodeError:
             continue
-        records[record["cell"], record["method"], record["seed"]] = record
+        records[tuple(record[name] for name in key)] = record
     return list(records.values())
 
 

@@ -23,7 +23,7 @@ import resource
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -223,15 +223,19 @@ def read(path: Path, key: tuple[str, ...] = ("cell", "method", "seed")) -> list[
 
 @dataclass(frozen=True)
 class Summary:
-    """Means over the seeds of one method in one cell; `powers` has one for each seed."""
+    """One method in one cell: means over the seeds; `falses` and `powers` have a share for each seed."""
 
     seeds: int
     any_false: float
-    fdr: float
-    fdr_error: float
+    falses: tuple[float, ...]
     powers: tuple[float, ...]
     correlates: float
     seconds: float
+
+    @property
+    def fdr(self) -> float:
+        """Share of irrelevant columns among the chosen."""
+        return float(np.mean(self.falses))
 
     @property
     def power(self) -> float:
@@ -252,13 +256,17 @@ def summaries(records: list[dict[str, Any]]) -> dict[str, dict[str, Summary]]:
         found[cell][method] = Summary(
             len(group),
             float((chosen[:, IRRELEVANT] > 0).mean()),
-            float(false.mean()),
-            float(np.sqrt(ALPHA * (1 - ALPHA) / len(group))),
+            tuple(false.tolist()),
             tuple(power.tolist()),
             float((chosen[:, CORRELATE] / of[:, CORRELATE]).mean()),
             float(np.mean([r["seconds"] for r in group])),
         )
     return found
+
+
+def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
+    """Mean over the tables, and its standard error."""
+    return float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))
 
 
 def table(path: Path) -> str:
@@ -283,7 +291,7 @@ def table(path: Path) -> str:
 
 
 def beside(path: Path, peer: str) -> str:
-    """Markdown: ours and a peer on the tables of each cell that both have done."""
+    """Markdown: ours and a peer on the tables with relevant columns that both have done."""
     done: dict[str, dict[tuple[str, int], dict[str, Any]]] = defaultdict(dict)
     for record in read(path):
         done[record["method"]][record["cell"], record["seed"]] = record
@@ -294,17 +302,15 @@ def beside(path: Path, peer: str) -> str:
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for cell, methods in found.items():
-        if not methods:
+        if not methods or not CELLS[cell].informative:
             continue
         us, them = methods["relevance"], methods[peer]
-        power = " | | "
-        if CELLS[cell].informative:
-            gaps = np.subtract(us.powers, them.powers)
-            error = gaps.std(ddof=1) / np.sqrt(len(gaps)) if len(gaps) > 1 else np.nan
-            power = f"{us.power:.2f} | {them.power:.2f} | {gaps.mean():+.3f} ({error:.3f})"
-        hold = max(us.fdr, them.fdr) <= ALPHA + 2 * us.fdr_error
+        rates = [mean_and_error(s.falses) for s in (us, them)]
+        gap, error = mean_and_error(np.subtract(us.powers, them.powers))
+        hold = all(rate <= ALPHA + 2 * error for rate, error in rates)
         lines.append(
-            f"| {cell} | {us.seeds} | {us.fdr:.3f} | {them.fdr:.3f} | {power} | {'yes' if hold else 'no'} |"
+            f"| {cell} | {us.seeds} | {' | '.join(f'{rate:.3f} ({error:.3f})' for rate, error in rates)} "
+            f"| {us.power:.2f} | {them.power:.2f} | {gap:+.3f} ({error:.3f}) | {'yes' if hold else 'no'} |"
         )
     return "\n".join(lines)
 

@@ -170,6 +170,15 @@ def test_checksums_see_how_a_table_is_stored(one, other):
     assert Data.of("d", one, Y).checksum != Data.of("d", other, Y).checksum
 
 
+@pytest.mark.parametrize("n_rows", [40, 5000])
+def test_whether_columns_lie_in_one_array_does_not_count(n_rows):
+    rows = np.arange(3.0 * n_rows).reshape(3, n_rows)
+    together = {f"c{j}": row for j, row in enumerate(rows)}
+    apart = {name: column.copy() for name, column in together.items()}
+    y = np.arange(n_rows) % 2
+    assert Data.of("d", together, y).checksum == Data.of("d", apart, y).checksum
+
+
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
 def test_equal_tables_have_equal_checksums(form):
     assert (

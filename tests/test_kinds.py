@@ -187,6 +187,14 @@ def test_a_long_number_says_that_dots_are_no_thousands(tmp_path, monkeypatch):
     assert split_table(read_table(path), "y").columns["people"].tolist() == [0.345, 1.234]
 
 
+def test_dots_beside_exponents_or_noughts_are_no_thousands(tmp_path):
+    path = tmp_path / "t.csv"
+    for other in ("1e-05", "05"):
+        path.write_text(f"people;share;y\n1.234;1,5;u\n{other};2,25;v\n2.345;3,5;v\n")
+        split = split_table(read_table(path), "y")
+        assert split.columns["people"].tolist() == [1.234, float(other), 2.345]
+
+
 def test_codes_keep_their_zeros(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("zip,y\n81234,u\n 05123 ,v\n81234,v\n")

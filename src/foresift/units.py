@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
-from foresift._inputs import read
+from foresift._inputs import Block, read
 from foresift._values import is_missing
 from foresift.identity import add_array, canonical, checksum, describe, storage
 from foresift.subset_models import sliceable
@@ -93,7 +93,10 @@ class Data:
         named = source.labels is not None
         how = storage(kept, named=named)
         digest.update(canonical([source.n_rows, names, "named" if named else None, *how]).encode())
-        for block in source.blocks():
+        blocks = source.blocks()
+        if source.matrix is not None:  # whether columns lie in one array must not count
+            blocks = (Block(j, source.matrix[:, [j]], False) for j in range(source.n_columns))
+        for block in blocks:
             digest.update(canonical([block.start, block.nominal]).encode())
             add_array(digest, block.values)
         add_array(digest, labels)

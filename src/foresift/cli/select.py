@@ -172,9 +172,8 @@ def _select(
     for message in dict.fromkeys(" ".join(str(warning.message).split()) for warning in warned):
         typer.echo(f"foresift: {message}", err=True)
     kinds = {decision.name: decision.kind for decision in split.decisions}
-    for (
-        row
-    ) in found.ranking:  # nobody else has them yet, and of many columns a copy takes more than the table
+    # Nobody else has the rows yet, and of many columns a copy takes more than the table.
+    for row in found.ranking:
         row["kind"] = kinds[row["name"]]
     left_out = [{"name": d.name, "reason": d.why} for d in split.decisions if d.left_out]
     left_out += [{"name": name, "reason": "as you say"} for name in split.dropped]

@@ -222,12 +222,14 @@ def interval_units(data: Data, growth: Growth, units: Sequence[Unit]) -> list[Re
 
 
 def whole_repeats(records: Iterable[Record], planned: Iterable[Unit]) -> list[Record]:
-    """Leave out records of repeats that have been run in part only: a mean of a few folds is no repeat.
+    """Leave out records of repeats that have been run in part only, or failed in part.
+
+    A mean of a few folds is no repeat, and those that fail are seldom like the others.
 
     Parameters
     ----------
     records : iterable of Record
-        What the store has. Units that failed have been run.
+        What the store has.
     planned : iterable of Unit
         What there is to be.
 
@@ -249,5 +251,5 @@ def whole_repeats(records: Iterable[Record], planned: Iterable[Unit]) -> list[Re
 
     records = list(records)
     missing = Counter(map(repeat, planned))
-    missing.subtract(repeat(record.unit) for record in records)
+    missing.subtract(repeat(record.unit) for record in records if not record.error)
     return [record for record in records if missing[repeat(record.unit)] <= 0]

@@ -16,6 +16,7 @@ __all__ = ["PADDED", "NumberColumns", "Numbers", "to_number"]
 PADDED = re.compile(r"0\d{2,}")  # a code, such as a postal one; 01 to 12 may well be months
 _PADDED_CELL = re.compile(r"\n[ \t]*0\d{2,}[ \t]*(?=\n)")  # of cells between ends of lines
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")  # no thousands in 0.123
+_UNGROUPED = re.compile(r"[+-]?(0|[1-9]\d{0,2})")  # what stands beside them: neither 05 nor 1e-5
 
 
 class Numbers(NamedTuple):
@@ -123,7 +124,9 @@ class NumberColumns:
         self._may_group &= ~((np.abs(numbers) >= 1000) & ~dots).any(axis=0)  # dots would be in such numbers
         for i in np.flatnonzero(self._may_group & dots.any(axis=0)).tolist():
             own = [cells[k * width + i].strip() for k in np.flatnonzero(dots[:, i]).tolist()]
-            if all(map(_GROUPED.fullmatch, own)):
+            others = np.flatnonzero(~dots[:, i] & ~np.isnan(numbers[:, i]))
+            beside = (cells[k * width + i].strip() for k in others.tolist())
+            if all(map(_GROUPED.fullmatch, own)) and all(map(_UNGROUPED.fullmatch, beside)):
                 grouped = numbers[:, i].copy()
                 grouped[dots[:, i]] = [float(cell.replace(".", "")) for cell in own]
                 self._grouped.setdefault(self.columns[i], {})[len(self._blocks) - 1] = grouped

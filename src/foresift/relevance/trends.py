@@ -17,8 +17,8 @@ __all__ = ["trend_scores"]
 
 CELLS = 2**22  # of classes in the order of the twins, at a time
 MOST_KNOWN = 2**20  # ranks of columns that explain the classes; a tenth as many columns as rows at most
-_CLEAR = 0.02  # columns with p-values below this explain the classes,
-_BY_CHANCE = 2  # or below one that so many columns of noise reach
+_CLEAR = 0.02  # columns with p-values below this explain the classes;
+_BY_CHANCE = 2  # of many columns fewer, so that of noise no more than so many are expected to
 RELATED = 0.3  # correlation of ranks from which on columns are said to tell the same
 _RIDGE = 1e-6  # of unit columns: copies share their coefficient
 _NOTHING = 1e-9  # of the variance of a class; what is left below this is rounding
@@ -42,7 +42,8 @@ def trend_scores(
     regression of the classes on the ranks of clear columns leaves of them, and the greater score counts.
     Clear columns that are correlated with the one that is tested, itself first of all, are left out of the
     regression: what they share is its to tell. So neither a column without meaning nor its twins have a part
-    in what they are set against, and one is as good as the other.
+    in what they are set against (but that, at the limit of their number, it may take another's place among
+    the clear ones), and one is as good as the other.
 
     Sums are of whole numbers (what is left of a class is rounded), so they do not depend on rounding.
 
@@ -112,6 +113,7 @@ class _Ranked:
         """
         scores = np.full((len(self.columns), 1 + self.n_twins), np.nan)
         n_rows, n_classes = values.shape
+        variances = _variances(values)
         lot = max(1, CELLS // (n_rows * n_classes))
         for begin in range(0, 1 + self.n_twins, lot):
             numbers = range(begin, min(begin + lot, 1 + self.n_twins))
@@ -127,10 +129,10 @@ class _Ranked:
                     continue
                 own = special(ranks)
                 if own is None:
-                    sums = (ranks @ by_twin).reshape(len(numbers), n_classes)
+                    z = _deviations((ranks @ by_twin).reshape(len(numbers), n_classes), variances, ranks)
                 else:
-                    sums = ranks[sources] @ own
-                scores[k, numbers] = _greatest(sums, values if own is None else own, float(ranks @ ranks))
+                    z = _deviations(ranks[sources] @ own, _variances(own), ranks)
+                scores[k, numbers] = among(z.max(axis=1, initial=0), n_classes)
         return scores
 
     def _source(self, number: int) -> NDArray[Any]:
@@ -140,12 +142,16 @@ class _Ranked:
         return np.searchsorted(self.rows, self.twin_rows(number - 1)[self.rows])
 
 
-def _greatest(sums: NDArray[np.float64], values: NDArray[np.float64], squares: float) -> NDArray[np.float64]:
-    """Score of the greatest sum in each row, by the variance that sums have if rows are permuted."""
-    variances = values.var(axis=0) * len(values) / (len(values) - 1)
+def _variances(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(values.var(axis=0) * len(values) / (len(values) - 1))
+
+
+def _deviations(
+    sums: NDArray[np.float64], variances: NDArray[np.float64], ranks: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Sums of classes that anything is left of, in the standard deviations they have if rows are permuted."""
     left = variances > 0
-    z = np.abs(sums[:, left]) / np.sqrt(squares * variances[left])
-    return among(z.max(axis=1, initial=0), values.shape[1])
+    return np.asarray(np.abs(sums[:, left]) / np.sqrt(float(ranks @ ranks) * variances[left]))
 
 
 def _clear(scores: NDArray[np.float64], n_rows: int) -> list[int]:

@@ -29,7 +29,7 @@ def weak_effects(n, p, n_relevant, seed, rho=0.0):
 @settings(deadline=None, max_examples=40)
 def test_equals_ranks_and_regressions_written_out(seed, weighted):
     rng = np.random.default_rng(seed)
-    n, p = int(rng.integers(8, 120)), int(rng.integers(2, 8))
+    n, p = int(rng.integers(8, 160)), int(rng.integers(3, 10))
     X = rng.integers(0, rng.integers(1, 6, p), (n, p)).astype(float)
     X[:, ::3] = rng.normal(size=X[:, ::3].shape)
     X[:, -1] = X[:, 0] + rng.normal(size=n)
@@ -49,7 +49,7 @@ def test_equals_ranks_and_regressions_written_out(seed, weighted):
     expected = reference_contrasts.trend_scores(X[rows], y[rows], [1], twins)
     found = trend_scores(table, weights, np.arange(p, dtype=np.uint32), 2, permuted)
     # A sure thing and a sheer impossibility have quantiles without end; residuals are rounded to 2^-20.
-    assert np.clip(found, -4, 8) == pytest.approx(np.clip(expected, -4, 8), abs=1e-4, nan_ok=True)
+    assert np.clip(found, -4, 7) == pytest.approx(np.clip(expected, -4, 7), abs=1e-3, nan_ok=True)
 
 
 def test_a_steady_trend_shows_and_twins_may_come_in_lots(monkeypatch):
@@ -94,7 +94,7 @@ def test_noise_beside_strong_columns_scores_as_its_twins_do():
     own, twins = np.array(scores)[:, :, 0], np.array(scores)[:, :, 1:]
     assert own.mean() == pytest.approx(twins.mean(), abs=0.15)
     for level in (0.9, 0.97):
-        assert (own > np.quantile(twins, level)).mean() < 1 - level + 0.025
+        assert (own > np.quantile(twins, level)).mean() < 1 - level + 0.015
 
 
 def test_classes_that_are_explained_whole_leave_nothing_to_others():

@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from typer.testing import CliRunner
 
 from foresift.cli.app import app
 from foresift.cli.compare import split_option
+from foresift.cli.errors import _listening
+from foresift.experiment import _deaf_children
 
 PLAIN = ("--methods", "info-gain,random", "--classifiers", "nb", "--cv", "3", "--sizes", "own,1")
 
@@ -188,3 +191,34 @@ def _count(store):
         return 0
     finally:
         connection.close()
+
+
+def test_after_ctrl_c_threads_of_libraries_end_in_silence(monkeypatch):
+    told = []
+    monkeypatch.setattr(threading, "excepthook", told.append)
+
+    def fail():
+        thread = threading.Thread(target=lambda: 1 / 0)
+        thread.start()
+        thread.join()
+
+    with _listening() as heard:
+        fail()
+        assert len(told) == 1
+        heard.append(signal.SIGINT)
+        fail()
+        assert len(told) == 1
+    fail()
+    assert len(told) == 2
+
+
+def test_who_listens_hears_ctrl_c_while_workers_start():
+    heard = []
+    before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    try:
+        with pytest.raises(KeyboardInterrupt), _deaf_children():
+            signal.raise_signal(signal.SIGINT)
+            assert heard == []
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert heard == [signal.SIGINT]

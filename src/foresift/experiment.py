@@ -202,6 +202,8 @@ def _deaf_children() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         if main:
             signal.signal(signal.SIGINT, handler)
+    if heard and callable(handler):
+        handler(signal.SIGINT, None)  # who listens shall know of it
     if heard:
         raise KeyboardInterrupt
 

@@ -83,7 +83,10 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
 
 @contextlib.contextmanager
 def _listening() -> Iterator[list[int]]:
-    """Let Ctrl-C raise KeyboardInterrupt, and note it in the list, while a command is at work."""
+    """Let Ctrl-C raise KeyboardInterrupt, and note it in the list, while a command is at work.
+
+    What threads of libraries say of their end after that is not shown.
+    """
     heard: list[int] = []
     if threading.current_thread() is not threading.main_thread():
         yield heard
@@ -93,11 +96,17 @@ def _listening() -> Iterator[list[int]]:
         heard.append(number)
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGINT, listen)
+    def fail(args: threading.ExceptHookArgs) -> Any:
+        if not heard:
+            hook(args)
+
+    before, hook = signal.signal(signal.SIGINT, listen), threading.excepthook
+    threading.excepthook = fail
     try:
         yield heard
     finally:
         signal.signal(signal.SIGINT, before)
+        threading.excepthook = hook
 
 
 def _told(error: Exception) -> tuple[str, int]:

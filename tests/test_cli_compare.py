@@ -218,7 +218,6 @@ def test_who_listens_hears_ctrl_c_while_workers_start():
     try:
         with pytest.raises(KeyboardInterrupt), _deaf_children():
             signal.raise_signal(signal.SIGINT)
-            assert heard == []
     finally:
         signal.signal(signal.SIGINT, before)
     assert heard == [signal.SIGINT]

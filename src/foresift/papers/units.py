@@ -244,6 +244,8 @@ def whole_repeats(records: Iterable[Record], planned: Iterable[Unit]) -> list[Re
     >>> units = [Unit("score", "iris", *[""] * 6, *place, "", 0, "", "") for place in places]
     >>> [record.unit.repeat for record in whole_repeats(map(Record, units[:3]), units)]
     [0, 0]
+    >>> whole_repeats([Record(units[2]), Record(units[3], error="too few rows")], units)
+    []
     """
 
     def repeat(unit: Unit) -> tuple[str, str, str, str, int]:

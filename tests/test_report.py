@@ -246,17 +246,6 @@ def test_infinite_and_negative_scores_are_drawn():
     assert minus[1] == two[0]  # both begin at zero, to either side
 
 
-def test_one_wide_interval_does_not_hide_the_bars():
-    d = report_cases.selection(["a", "b", "c"])
-    for feature, half in zip(d["features"], (2.0, 600.0, 1.0), strict=True):
-        feature.update(score=3.0, low=3.0 - half, high=3.0 + half, chance=0.0)
-    page = Page(selection_html(d))
-    (_, width, low, high, _), (_, same, begin, end, _), _ = page.data["bars"]
-    assert width == same > 0.4 * page.data["bars"][1][3]
-    assert begin < low < high <= end  # the wide one is cut off, and the table says how wide it is
-    assert page.data["cells"]["interval"][1].startswith("\N{MINUS SIGN}597")
-
-
 @pytest.mark.parametrize(
     ("value", "low", "high", "says"),
     [

@@ -113,7 +113,7 @@ def fold_trees(
 
     `columns` leaves out all others; `max_features` then says how many of them are tried per node. If a
     callback asks to stop, what is left out are lots at the end. With `merge` nothing is returned: it is given
-    what is folded, in order and one at a time, so that of many lots only a few are there at once.
+    what is folded, in order and one at a time, and only what comes before its turn is held.
     """
     stop = _core.StopFlag()
     parts: list[T] = []

@@ -55,7 +55,7 @@ class TwinSums:
             feature = tried.feature[trials]  # each but once
             own[feature] += of_node * tried.gain[trials]
             twins[feature] += of_node * permuted[np.ix_(trials, had_turn)]
-        weights = _sums(tried.feature[fresh], weight[tried.node[fresh]], n_features)
+        weights = np.bincount(tried.feature[fresh], weight[tried.node[fresh]], minlength=n_features)
         self.weight[:, 0] += weights
         self.weight[:, 1 + had_turn] += weights[:, np.newaxis]
         self.gain[:, 0] += own
@@ -71,16 +71,6 @@ class TwinSums:
         """Mean gains, of the shape of `gain`; NaN without a trial that counts."""
         known = self.weight > 0
         return np.divide(self.gain, self.weight, out=np.full(known.shape, np.nan), where=known)
-
-
-def _sums(feature: NDArray[Any], weight: NDArray[np.float64], n_features: int) -> NDArray[np.float64]:
-    """Sum of the weights of each feature."""
-    order = np.argsort(feature, kind="stable")
-    begins = np.flatnonzero(np.diff(feature[order], prepend=-1))
-    sums = np.zeros(n_features)
-    if len(begins):
-        sums[feature[order[begins]]] = np.add.reduceat(weight[order], begins)
-    return sums
 
 
 def alike(table: Table, weights: NDArray[np.float64] | None) -> tuple[NDArray[np.uint32], NDArray[np.intp]]:

@@ -14,7 +14,6 @@ from foresift.drawing import (
     PERCENT_SIGN,
     Scale,
     decimals_for,
-    finite,
     metric_text,
     number_text,
     pvalue_text,
@@ -32,8 +31,6 @@ PAGE = 50  # rows that the script shows at first; it makes the others when asked
 MOST_FEATURES = 12_000  # features that the document knows of; of more, the kept ones and the best
 MOST_LINES = 200  # lines of the tables of columns
 LONG_SENTENCE = 180  # characters, from which on it stands in smaller letters
-WIDEST = 4  # times the largest score: where intervals are cut off in the drawing
-ENDS = ("low", "high")
 OPTIONAL = ("interval", "chance", "pvalue", "frequency")  # what not every method gives
 ERRORS = {
     "fdr": "of the columns called relevant, no more than {} are expected to be so by mistake",
@@ -172,7 +169,7 @@ def _rows(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Texts and drawing of every feature."""
     numbers = ("score", "low", "high", "chance")
     decimals = decimals_for(f.get("score") for f in features)
-    scale = _scale(features)
+    scale = Scale.around([f.get(key) for f in features for key in numbers], 1, BAR - 1, zero=True)
     rows = []
     for f in features:
         score, low, high, chance = (number_text(f.get(key), decimals) for key in numbers)
@@ -197,16 +194,6 @@ def _rows(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-def _scale(features: list[dict[str, Any]]) -> Scale:
-    """Scale of the bars: all scores, and the intervals as far as they leave room for these.
-
-    Among thousands of columns a few have intervals a hundred times as wide as any score; theirs are cut off.
-    """
-    scores, ends = ([f.get(key) for f in features for key in keys] for keys in (("score", "chance"), ENDS))
-    most = WIDEST * max(map(abs, finite(scores)), default=0.0)
-    return Scale.around([*scores, *(end for end in finite(ends) if abs(end) <= most)], 1, BAR - 1, zero=True)
-
-
 def _state(feature: dict[str, Any]) -> str:
     if feature.get("kept"):
         return "kept"
@@ -219,7 +206,7 @@ def _bar(feature: dict[str, Any], scale: Scale) -> list[float | None]:
     """Begin and width of the bar, ends of the interval, chance: places from 0 to BAR, None where unknown."""
     zero, score = scale(0.0), scale.at(feature.get("score"))
     ends = (zero, zero) if score is None else (min(zero, score), max(zero, score))
-    places = ends[0], ends[1] - ends[0], *(scale.at(feature.get(key)) for key in (*ENDS, "chance"))
+    places = ends[0], ends[1] - ends[0], *(scale.at(feature.get(key)) for key in ("low", "high", "chance"))
     return [None if place is None else round(place, 1) for place in places]
 
 

@@ -140,11 +140,11 @@ class RelevanceSelector(RankingSelector):
     `interactions`, products of signs (above or below the median; in the commonest category or not) of each
     column and every other one. Two columns that matter only together, such as those of an exclusive or, show
     in these. The greatest score counts, pairs less one standard deviation. A column has a part in pairs if
-    its sign leaves a quarter of the rows on either side, in the tests of ranks if no value has more than three
-    quarters of them; if only some have a part, the greatest is put on the scale of a single score. Pairs are
-    looked at if there are at most 1,000 columns, on at most 2,000 rows. If weights vary within a class, the
-    forest is alone. Three columns that tell nothing in pairs are not found. For the error rates that were
-    measured see docs/relevance.md.
+    its sign leaves a quarter of the rows on either side, in the tests of ranks if no value has more than
+    three quarters of them; if only some have a part, the greatest is put on the scale of a single score.
+    Pairs are looked at if there are at most 1,000 columns, on at most 2,000 rows. If weights vary within a
+    class, the forest is alone. Three columns that tell nothing in pairs are not found. For the error rates
+    that were measured see docs/relevance.md.
 
     Examples
     --------

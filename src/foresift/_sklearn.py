@@ -9,15 +9,15 @@ from __future__ import annotations
 import numbers
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
-from sklearn.base import _fit_context as fit_context
-from sklearn.base import is_classifier
+from sklearn.base import _fit_context, is_classifier
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import (
@@ -40,6 +40,7 @@ __all__ = [
     "Progress",
     "ProgressBar",
     "RealNotInt",
+    "StoppedEarly",
     "StrOptions",
     "check_features",
     "check_sample_weight",
@@ -75,6 +76,67 @@ except ImportError:
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             raise ImportError("ProgressBar needs scikit-learn 1.9 or newer: pip install -U scikit-learn")
+
+
+def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate a `fit`: scikit-learn's checks of parameters and callbacks, and learned state all or none.
+
+    A fit begins without the learned attributes of an earlier one, unless it goes on from there (a warm start,
+    a method of another name). If it fails or is interrupted, the estimator is what it was before: the earlier
+    model, or not fitted. Only one that raises `StoppedEarly` keeps what it has.
+
+    Parameters
+    ----------
+    prefer_skip_nested_validation : bool
+        Whether the parameters of estimators used inside are known to be right; see scikit-learn's decorator.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> class Mean(BaseEstimator):
+    ...     _parameter_constraints = {}
+    ...
+    ...     @fit_context(prefer_skip_nested_validation=True)
+    ...     def fit(self, X, y=None):
+    ...         self.n_features_in_ = len(X[0])
+    ...         self.means_ = [sum(column) / len(X) for column in zip(*X, strict=True)]
+    ...         return self
+    >>> mean = Mean().fit([[1.0, 2.0]])
+    >>> mean.fit([[1.0], ["text"]])
+    Traceback (most recent call last):
+        ...
+    TypeError: unsupported operand type(s) for +: 'float' and 'str'
+    >>> mean.n_features_in_, mean.means_
+    (2, [1.0, 2.0])
+    """
+
+    def decorator(fit: Callable[..., Any]) -> Callable[..., Any]:
+        checked = _fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)(fit)
+
+        @wraps(fit)
+        def wrapper(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+            before = vars(estimator)
+            goes_on = fit.__name__ != "fit" or getattr(estimator, "warm_start", False)
+            estimator.__dict__ = {name: before[name] for name in before if goes_on or not _is_learned(name)}
+            try:
+                return checked(estimator, *args, **kwargs)
+            except StoppedEarly:
+                raise
+            except BaseException:
+                estimator.__dict__ = before
+                raise
+
+        return wrapper
+
+    return decorator
+
+
+class StoppedEarly(KeyboardInterrupt):
+    """Ctrl-C in a fit that has left a whole, if earlier, result."""
+
+
+def _is_learned(name: str) -> bool:
+    return name.endswith("_") and not name.startswith("_")
 
 
 class Progress:
@@ -391,7 +453,8 @@ def require_classifier(estimator: Any, owner: str) -> None:
         raise ValueError(f"{owner} needs a classifier, but {name} is a class: make one, {name}().")
     if not hasattr(estimator, "fit") or not is_classifier(estimator):
         raise ValueError(f"{owner} needs a classifier, but {type(estimator).__name__} is none.")
-    if hasattr(estimator, "_validate_params"):  # which not every path to a fitted clone leads through
+    # Not every path to a fitted clone leads through its own checks; other packages' estimators may have none.
+    if hasattr(estimator, "_parameter_constraints"):
         estimator._validate_params()
 
 

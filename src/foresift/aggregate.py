@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
@@ -25,6 +24,7 @@ from foresift.concordance import (
     places_in_top,
     robust_rank_scores,
 )
+from foresift.errors import warn_caller
 from foresift.ranking import RankingSelector
 from foresift.table import make_table
 
@@ -164,7 +164,6 @@ class AggregateSelector(RankingSelector):
             Itself.
         """
         names, members = zip(*_named(self.selectors), strict=True)
-        self.__dict__.pop("pvalues_", None)  # of an earlier fit by another rule
         table = make_table(X, y, estimator=self)
         weights = check_sample_weight(sample_weight, table.n_rows)
         table.require_two_classes(self, weights)
@@ -218,11 +217,7 @@ class AggregateSelector(RankingSelector):
         weighted = [weights is not None and has_fit_parameter(member, "sample_weight") for member in clones]
         if weights is not None and not all(weighted):
             blind = [name for name, takes in zip(self.selector_names_, weighted, strict=True) if not takes]
-            warnings.warn(
-                f"sample_weight is not taken by {', '.join(blind)}: there every row counts alike.",
-                UserWarning,
-                stacklevel=4,  # the caller of fit, behind fit_context
-            )
+            warn_caller(f"sample_weight is not taken by {', '.join(blind)}: there every row counts alike.")
         return Parallel(n_jobs=self.n_jobs)(
             delayed(_fit)(member, X, y, weights if takes else None)
             for member, takes in zip(clones, weighted, strict=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from typing import Any, ClassVar, Self
-from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from foresift._sklearn import StrOptions, fit_context, seed_of, track
+from foresift.errors import warn_caller
 from foresift.members import VotingClassifier, draw_rows, fit_member
 
 __all__ = ["ResampleBoostClassifier"]
@@ -121,11 +121,10 @@ class ResampleBoostClassifier(VotingClassifier):
                 if kept and progress.advance():
                     break
         if rounds.n_resets == _MAX_RESETS:
-            warn(
+            warn_caller(
                 f"Boosting ended with {max(1, len(rounds.members))} of {self.n_estimators} members:"
                 f" {_MAX_RESETS} in a row were wrong in half of the rows or more. Take a stronger estimator,"
-                " or update='arc-x4'.",
-                stacklevel=3,
+                " or update='arc-x4'."
             )
         self.estimators_, self.estimator_errors_, votes = rounds.outcome()
         self.estimator_weights_ = votes / votes.sum()

@@ -209,8 +209,6 @@ class ContributionSelector(SearchSelector):
     def _open_search(
         self, estimator: Any, X: Any, table: Table, weights: NDArray[np.float64] | None
     ) -> SubsetForests:
-        for name in ("pairs_", "contributions_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
         self._worths, self._orders = [], []
         return SubsetForests(estimator, X, table, weights, self.n_jobs)
 
@@ -292,8 +290,6 @@ class ContributionSelector(SearchSelector):
     # --- the outcome ---
 
     def _keep(self, scorer: SubsetScorer | None, n_wanted: int | None) -> None:
-        if not self.path_:
-            return
         at = self._chosen(n_wanted)
         self.support_ = self.path_.mask(self.path_[at])
         # Counted back from the chosen set: what was dropped after it is kept.

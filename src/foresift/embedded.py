@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from foresift._sklearn import Interval, RealNotInt, StrOptions, seed_of, track
 from foresift.criteria import node_complexity
+from foresift.errors import warn_caller
 from foresift.evidence import gather_evidence
 from foresift.growing import scale_up
 from foresift.null_gain import BOUNDS
@@ -231,16 +231,13 @@ class ForestGainSelector(RankingSelector):
         self.pvalues_ = evidence.pvalues
         n_untried = int(np.isnan(scores).sum())
         if n_untried:
-            warnings.warn(
+            warn_caller(
                 f"{n_untried} of {len(scores)} columns were never tried at a node of any complexity, so they "
-                "have no score: raise n_estimators or max_features.",
-                UserWarning,
-                stacklevel=5,  # the caller of fit, behind fit_context
+                "have no score: raise n_estimators or max_features."
             )
         counts = np.bincount(table.target, weights, minlength=table.n_classes)
         unit = self.weight_unit * float(node_complexity(counts)) if self.weighting == "complexity" else 1.0
         self.intervals_ = evidence.intervals(unit, self.confidence)
-        self.__dict__.pop("redundancy_", None)  # of an earlier fit
         if self.redundancy is not None:
             self._find_redundant(scores, table, weights, seed, options)
         return scores

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numbers
 from typing import Any, ClassVar, NamedTuple, Self
-from warnings import warn
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -23,6 +22,7 @@ from foresift._sklearn import (
     seeded,
     track,
 )
+from foresift.errors import warn_caller
 from foresift.members import TrainingRows, VotingClassifier, draw_rows, fit_member, shares_of
 from foresift.sampling import checked_weights, draw_columns
 
@@ -176,8 +176,6 @@ class SubsetBaggingClassifier(VotingClassifier):
         SubsetBaggingClassifier
             Itself.
         """
-        for name in ("oob_score_", "oob_decision_function_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
         data, shares, weights = self._open(X, y, sample_weight)
         size = self._size(data.table.n_columns)
         seed = seed_of(self.random_state)
@@ -219,7 +217,6 @@ class SubsetBaggingClassifier(VotingClassifier):
     def _distribution(
         self, X: Any, y: Any, weights: NDArray[np.float64] | None, n_columns: int, size: int, seed: int
     ) -> NDArray[np.float64]:
-        self.__dict__.pop("selector_", None)  # of an earlier fit
         given = self.distribution
         if isinstance(given, str):
             return np.full(n_columns, 1 / n_columns)
@@ -257,10 +254,9 @@ class SubsetBaggingClassifier(VotingClassifier):
         there = shares > 0
         judged = votes.any(axis=1) & there
         if not judged[there].all():
-            warn(
+            warn_caller(
                 f"{(there & ~judged).sum()} rows were drawn by every member and have no out-of-bag estimate:"
-                " raise n_estimators.",
-                stacklevel=4,
+                " raise n_estimators."
             )
         self.oob_decision_function_ = shares_of(votes)
         truth = self.classes_.take(data.table.target[judged])

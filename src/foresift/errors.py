@@ -1,8 +1,10 @@
-"""Errors that say what to do, and what is said of a name that is not known."""
+"""Errors and warnings that say what to do, and what is said of a name that is not known."""
 
+import sys
+import warnings
 from collections.abc import Iterable
 
-__all__ = ["InputError", "OutputError", "no_such"]
+__all__ = ["InputError", "OutputError", "no_such", "warn_caller"]
 
 
 class InputError(Exception):
@@ -25,3 +27,25 @@ def no_such(what: str, name: str, known: Iterable[str], more: str) -> ValueError
 
     near = difflib.get_close_matches(name, known, n=1)
     return ValueError(f"There is no {what} {name!r}{f'; did you mean {near[0]!r}?' if near else '.'} {more}")
+
+
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that called foresift, however deep in foresift or scikit-learn the reason was found.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_caller("Raise n_estimators.")
+    >>> str(caught[0].message)
+    'Raise n_estimators.'
+    """
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and _is_internal(frame.f_globals.get("__name__", "")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_internal(module: str) -> bool:
+    return module.partition(".")[0] in ("foresift", "sklearn", "joblib")

@@ -197,7 +197,6 @@ class FeatureBoostingSelector(RankingSelector):
             "accuracy": np.array(accuracies),
             "change": np.array(changes),
         }
-        self.__dict__.pop("pair_distribution_", None)  # of an earlier fit
         if isinstance(learned, PairWeights):
             self.pair_distribution_ = np.zeros((data.n_columns, data.n_columns))
             self.pair_distribution_[np.ix_(usable, usable)] = learned.of_pairs

@@ -6,7 +6,6 @@ import copy
 import numbers
 from dataclasses import replace
 from typing import Any, ClassVar
-from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +25,7 @@ from foresift._sklearn import (
     track,
 )
 from foresift.bagging import draw_options, unseen_votes
+from foresift.errors import warn_caller
 from foresift.gains import GainSums
 from foresift.growing import grow_trees
 from foresift.node_table import NodeTable
@@ -242,10 +242,9 @@ class SiftForestClassifier(TreeClassifier):
         SiftForestClassifier
             Itself.
         """
-        old, before = self._trees_to_keep(), dict(self.__dict__)
+        old = self._trees_to_keep()
         table, weights = self._make_table(X, y, sample_weight)
-        if old and (before["schema_"], list(before["classes_"])) != (table.schema, list(table.classes)):
-            self.__dict__ = before  # reading X has set its columns already
+        if old and (self.schema_, list(self.classes_)) != (table.schema, list(table.classes)):
             raise ValueError(
                 "warm_start would keep trees of other columns, categories or classes: set it to False."
             )
@@ -285,7 +284,7 @@ class SiftForestClassifier(TreeClassifier):
         if (self.node_tables_[0].tried is not None) != self.record_tried:
             raise ValueError("record_tried cannot change between fits when warm_start=True.")
         if self.n_estimators == n_old:
-            warn("Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=4)
+            warn_caller("Warm-start fitting without increasing n_estimators does not fit new trees.")
         return self.node_tables_
 
     def _grow(
@@ -324,7 +323,7 @@ class SiftForestClassifier(TreeClassifier):
                 f'feature_sampling="{name}" learns from all trees, so it cannot begin in the middle: '
                 "keep what it was in the last fit, or set warm_start to False."
             )
-        return self._sampling if name in LEARNING else None
+        return copy.deepcopy(self._sampling) if name in LEARNING else None  # this fit may fail
 
     def _set_sampling(self, sampling: Sampling, n_features: int) -> None:
         """Keep the sampling for a warm start, and show what it knows after the last tree."""
@@ -336,7 +335,7 @@ class SiftForestClassifier(TreeClassifier):
         uniform = np.full(n_features, 1 / n_features)
         self.feature_weights_ = uniform if sampling.weights is None else sampling.weights
         for name in ("confidence_intervals_", "mean_interval_sizes_", "weight_changes_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
+            self.__dict__.pop(name, None)  # of another sampling, before a warm start
         if isinstance(sampling, ConfidenceSampling):
             self.confidence_intervals_ = sampling.intervals
             self.mean_interval_sizes_ = np.array(sampling.sizes)
@@ -386,10 +385,9 @@ class SiftForestClassifier(TreeClassifier):
         shares = np.ones(table.n_rows) if weights is None else weights
         judged = (times > 0) & (shares > 0)
         if not judged[shares > 0].all():
-            warn(
+            warn_caller(
                 f"{((shares > 0) & ~judged).sum()} rows were seen by every tree and have no out-of-bag"
-                " estimate: grow more.",
-                stacklevel=4,
+                " estimate: grow more."
             )
         with np.errstate(invalid="ignore"):
             self.oob_decision_function_ = sums / times[:, np.newaxis]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -26,6 +25,7 @@ from foresift._sklearn import (
     track,
 )
 from foresift.coding import InputCoding, encoded_rows
+from foresift.errors import warn_caller
 from foresift.growing import in_threads
 from foresift.table import Schema, make_table
 
@@ -336,11 +336,9 @@ class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 "the weights are no longer finite. Use a smaller learning_rate."
             )
         if all_alike(network.outputs(values)) and not all_alike(values):
-            warnings.warn(
+            warn_caller(
                 f"The network answers the same for every row: with learning_rate={self.learning_rate} its "
-                "units may have become saturated. Use a smaller learning_rate.",
-                UserWarning,
-                stacklevel=3,  # the caller of fit, behind fit_context
+                "units may have become saturated. Use a smaller learning_rate."
             )
         self.network_, self.coding_ = network, coding
         self.schema_, self.classes_ = table.schema, table.classes

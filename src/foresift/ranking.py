@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
@@ -29,6 +28,7 @@ from foresift._sklearn import (
 )
 from foresift._slices import columns_of, matrix_of, take_columns
 from foresift._values import is_missing
+from foresift.errors import warn_caller
 from foresift.subset_size import SizeCurve, SubsetSizeCV
 from foresift.table import Schema, Table, make_table
 
@@ -222,7 +222,6 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         self, X: Any, y: ArrayLike, weights: NDArray[np.float64] | None, n_columns: int
     ) -> int | None:
         """How many features to keep, by cross-validation if that is asked for; None: by the method."""
-        self.__dict__.pop("size_curve_", None)  # of an earlier fit
         plan = SubsetSizeCV() if self.n_features_to_select == "cv" else self.n_features_to_select
         if isinstance(plan, SubsetSizeCV):
             self.size_curve_ = plan.curve(self, X, y, weights, n_columns)
@@ -249,12 +248,10 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         if support.any():
             return support
         best = self.ranking_ == 1
-        warnings.warn(
+        warn_caller(
             f"No feature passed the rule of {type(self).__name__}, so the best is kept:"
             f" {label_of(self.schema_.names, int(best.argmax()))}. None may be relevant; set"
-            " n_features_to_select to keep a given number.",
-            UserWarning,
-            stacklevel=4,  # the caller of fit, behind fit_context
+            " n_features_to_select to keep a given number."
         )
         return best
 

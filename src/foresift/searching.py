@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from foresift._sklearn import Progress, fit_context, seed_of, seeded, track
+from foresift._sklearn import Progress, StoppedEarly, fit_context, seed_of, seeded, track
 from foresift.ranking import RankingSelector
 from foresift.search_path import ROUNDING, SearchPath
 from foresift.subset_models import refuse_size_by_cv
@@ -101,8 +101,6 @@ class SearchSelector(RankingSelector):
         """
         seed = seed_of(self.random_state)
         estimator = seeded(clone(self._estimator()), seed)
-        for name in ("support_", "scores_", "ranking_"):  # of an earlier fit, if this one is cut short
-            self.__dict__.pop(name, None)
         table, weights = read_for_search(self, estimator, X, y, sample_weight)
         n_wanted = self._n_wanted(table.n_columns)
         self._check_rules(table.n_columns, n_wanted)
@@ -118,10 +116,13 @@ class SearchSelector(RankingSelector):
             with track(self, None, task="step", X=X, y=y) as progress:
                 self._search(data, scorer, n_wanted, progress)
         except KeyboardInterrupt:
-            self.interrupted_ = True
-            if not self.path_ or not self.return_partial:
-                self._keep(scorer, n_wanted)
+            if not self.path_:
                 raise
+            self.interrupted_ = True
+            self._keep(scorer, n_wanted)
+            if not self.return_partial:
+                raise StoppedEarly from None
+            return self
         self._keep(scorer, n_wanted)
         return self
 

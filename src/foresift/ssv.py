@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from foresift import _core
 from foresift._inputs import label_of
 from foresift._sklearn import StrOptions, track
+from foresift.errors import warn_caller
 from foresift.growing import grow_trees, in_threads, scale_up
 from foresift.node_table import NodeTable
 from foresift.ranking import RankingSelector
@@ -126,7 +126,6 @@ class SSVSelector(RankingSelector):
     def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
         require_numbers(table)
         weights = scale_up(weights)
-        self.__dict__.pop("node_table_", None)
         if self.mode == "separate":
             self.n_rankable_ = table.n_columns
             return self._score_columns(table, weights)
@@ -163,12 +162,10 @@ class SSVSelector(RankingSelector):
 
     def _best(self, n_wanted: int) -> NDArray[np.bool_]:
         if n_wanted > self.n_rankable_:
-            warnings.warn(
+            warn_caller(
                 f"{n_wanted} features are to be selected, but the tree uses, and so can rank, only"
                 f" {self.n_rankable_}: the others are taken in column order. Select at most"
-                f' {self.n_rankable_}, or use mode="separate".',
-                UserWarning,
-                stacklevel=4,  # the caller of fit, behind fit_context
+                f' {self.n_rankable_}, or use mode="separate".'
             )
         return super()._best(n_wanted)
 

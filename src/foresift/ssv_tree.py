@@ -200,8 +200,6 @@ class SSVTreeClassifier(TreeClassifier):
         """
         table, weights = self._make_table(X, y, sample_weight)
         require_numbers(table)
-        for name in ("pruning_degrees_", "cv_errors_"):
-            self.__dict__.pop(name, None)
         folds = self._folds(table, weights, sample_weight) if self.pruning == "cv" else None
         with track(self, 1 + (folds.n_folds if folds else 0), task="tree", X=X, y=y) as progress:
             (full,) = grow_trees(self._make_grower(table, weights), [0], progress, tried=False)

@@ -273,8 +273,6 @@ class SequentialSelector(SearchSelector):
     def _keep(self, scorer: SubsetScorer | None, n_wanted: int | None) -> None:
         assert scorer is not None
         self.n_evaluated_, self.n_cached_ = scorer.n_evaluated, scorer.n_cached
-        if not self.path_:
-            return
         self.support_ = self.path_.mask(self._chosen(n_wanted))
         self.scores_ = self.path_.memberships() + self.path_.n_features_in * self.support_
         self.ranking_ = ranks_by_score(self.scores_)

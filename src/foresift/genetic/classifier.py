@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from foresift import _core
 from foresift._sklearn import (
     CallbackSupportMixin,
+    StoppedEarly,
     check_sample_weight,
     fit_context,
     seed_of,
@@ -290,17 +291,22 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             self.schema_, self.classes_, self.coding_ = table.schema, table.classes, search.reader.coding
 
         n_tasks = most - (0 if population is None else population.n_trained)
-        with track(self, n_tasks, task="network", X=X, y=y) as progress:
-            run_search(
-                search,
-                population,
-                most,
-                progress,
-                keep=keep,
-                checkpoint=self.checkpoint,
-                max_seconds=self.max_seconds,
-                patience=patience,
-            )
+        try:
+            with track(self, n_tasks, task="network", X=X, y=y) as progress:
+                run_search(
+                    search,
+                    population,
+                    most,
+                    progress,
+                    keep=keep,
+                    checkpoint=self.checkpoint,
+                    max_seconds=self.max_seconds,
+                    patience=patience,
+                )
+        except KeyboardInterrupt:
+            if hasattr(self, "schema_"):  # the last whole generation has been kept
+                raise StoppedEarly from None
+            raise
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_population")

@@ -6,7 +6,6 @@ import hashlib
 import numbers
 import os
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from foresift._sklearn import HasMethods, Interval, Progress, StrOptions, require_classifier
 from foresift.coding import InputCoding, encoded_rows
+from foresift.errors import warn_caller
 from foresift.genetic.checkpoints import load_population, require_place, save_population
 from foresift.genetic.evolution import Evolution, Judge, Population, Settings
 from foresift.genetic.genes import Genome
@@ -237,7 +237,7 @@ def _warn_of_useless(search: Search, population: Population) -> None:
         alike = f"{n_alike} of the {len(members)} members answer the same for every row"
         found.append(f"{alike}: {learner.when_alike}")
     for message in found:
-        warnings.warn(message, UserWarning, stacklevel=6)  # the caller of fit, behind fit_context
+        warn_caller(message)
 
 
 def _enough(population: Population, began: float, max_seconds: float | None, patience: int | None) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foresift._sklearn import Interval, Progress, RealNotInt, StrOptions, seed_of, track
+from foresift.errors import warn_caller
 from foresift.growing import one_blas_thread
 from foresift.ranking import RankingSelector
 from foresift.redundancy import STEPS, redundant_with
@@ -296,7 +296,7 @@ class RelevanceSelector(RankingSelector):
             )
 
     def _warn(self, message: str) -> None:
-        warnings.warn(message, UserWarning, stacklevel=6)  # the caller of fit, behind fit_context
+        warn_caller(message)
 
     def _pass(
         self,

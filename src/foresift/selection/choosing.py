@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift._slices import take_rows
-from foresift.errors import no_such
+from foresift.errors import no_such, warn_caller
 from foresift.methods import METHODS, SEARCHES
 from foresift.selection.assess import Assessment, Plan, Rows, assess, order_of, plan_for, why_not
 from foresift.selection.resample import Resampled, resample, samples_for
@@ -109,10 +108,8 @@ def _warn_of_no_test(
     ignored = [key for key in USUAL if asked[key] != USUAL[key] and not (key in known and key in given)]
     if ignored:
         them = " and ".join(ignored)
-        warnings.warn(
-            f"{them} changed nothing: {method} has no test with such an error rate; auto and relevance have.",
-            UserWarning,
-            stacklevel=4,
+        warn_caller(
+            f"{them} changed nothing: {method} has no test with such an error rate; auto and relevance have."
         )
 
 

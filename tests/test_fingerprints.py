@@ -76,3 +76,13 @@ def test_a_run_repeats_itself_and_a_difference_is_listed(prints, tmp_path, capsy
     assert "scores_, weighted" in said
     assert "(absent)" in said
     assert "2 of " in said
+
+
+def test_a_renamed_parameter_or_attribute_is_found_under_its_old_name(prints, monkeypatch):
+    monkeypatch.setitem(prints.RENAMED, "n_rows_drawn", "n_samples")
+    monkeypatch.setitem(prints.RENAMED, "worth_", "scores_")
+    monkeypatch.setattr(prints, "ATTRIBUTES", ("worth_",))
+    example = prints.examples()["numeric"]()
+    found = prints.fitted(prints.Spec("ReliefSelector", n_rows_drawn=5), example)
+    direct = foresift.ReliefSelector(n_samples=5, random_state=0).fit(example.X, example.y)
+    assert prints.fingerprint(found["worth_"]) == prints.fingerprint(direct.scores_)

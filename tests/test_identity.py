@@ -1,6 +1,10 @@
 """What is not the same has not the same key: a store must never take one thing for another."""
 
 import functools
+import importlib
+import inspect
+import pkgutil
+import re
 
 import numpy as np
 import pandas as pd
@@ -8,6 +12,8 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import f_classif
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, fbeta_score, make_scorer
@@ -17,8 +23,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
-from foresift import compare
+import foresift
+from foresift import InfoGainSelector, SiftForestClassifier, SubsetSizeCV, compare, criteria, stats
+from foresift.classifiers import CLASSIFIERS, make_classifier
+from foresift.comparison.comparison import make_method
 from foresift.identity import canonical, describe
+from foresift.methods import METHODS
 from foresift.units import Data
 
 X = np.random.default_rng(0).normal(size=(60, 4))
@@ -103,6 +113,65 @@ def test_equal_things_have_equal_keys(make):
         assert key(clone(make())) == key(make())
 
 
+# --- public names: moving code must not lose a store ---
+
+
+@pytest.mark.parametrize("name", [name for name in foresift.__all__ if name[0].isupper()])
+def test_public_classes_go_by_their_public_names(name):
+    assert describe(getattr(foresift, name)) == f"foresift.{name}"
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        (compare, "foresift.compare"),
+        (stats.kuncheva, "foresift.stats.kuncheva"),
+        (stats.Outcome, "foresift.stats.Outcome"),
+        (criteria.gain_ratio, "foresift.criteria.gain_ratio"),
+        (type(make_classifier("nb")[0]), "foresift.NumericCoder"),
+        (RandomForestClassifier, "sklearn.ensemble.RandomForestClassifier"),
+        (f1_score, "sklearn.metrics.f1_score"),
+        (f_classif, "sklearn.feature_selection.f_classif"),
+        (sparse.csr_array, "scipy.sparse.csr_array"),
+        (float, "builtins.float"),
+        (np.float64, "numpy.float64"),
+        (doubled, f"{__name__}.doubled"),
+        (Scaled, f"{__name__}.Scaled"),
+        (Scaled.method, f"{__name__}.Scaled.method"),
+    ],
+)
+def test_names(value, name):
+    assert describe(value) == name
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(functools.partial(make_method, name) for name in METHODS),
+        *(functools.partial(make_classifier, name) for name in CLASSIFIERS),
+        lambda: InfoGainSelector(SubsetSizeCV(SiftForestClassifier())),
+        lambda: FrozenEstimator(SiftForestClassifier(3).fit(X, Y)),
+        lambda: FrozenEstimator(InfoGainSelector("cv").fit(X, Y)),
+    ],
+)
+def test_no_key_has_the_path_of_a_module_of_ours(make):
+    assert set(re.findall(r"foresift\.\w+\.", key(make()))) == set()
+
+
+def test_a_class_that_moves_keeps_its_key(monkeypatch):
+    before = key(InfoGainSelector())
+    monkeypatch.setattr(InfoGainSelector, "__module__", "foresift.selectors.filters")
+    assert key(InfoGainSelector()) == before
+
+
+def test_no_private_class_bears_a_public_name():
+    for found in pkgutil.walk_packages(foresift.__path__, "foresift."):
+        if not found.name.endswith("__main__"):
+            for name, value in vars(importlib.import_module(found.name)).items():
+                if inspect.isclass(value) and value.__module__ == found.name and name in foresift.__all__:
+                    assert getattr(foresift, name) is value
+
+
 LOOP: list = []
 LOOP.append(LOOP)
 
@@ -117,6 +186,7 @@ LOOP.append(LOOP)
         LOOP,
         (n for n in range(3)),
         functools.wraps(doubled)(made(2)),  # says that it is another
+        make_method,  # of ours, but not public: another module may have one of that name
     ],
 )
 def test_what_cannot_be_told_apart_is_refused(value):

@@ -6,6 +6,7 @@ import copyreg
 import hashlib
 import json
 import numbers
+import re
 import sys
 import types
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+import foresift
 from foresift._inputs import values_of
 from foresift._values import is_missing
 
@@ -27,17 +29,18 @@ _NO_MATTER = ("n_jobs", "verbose")  # parameters that do not change what is lear
 def describe(value: Any) -> Any:
     """Turn parameters into JSON types that say all that matters: an estimator is its class and parameters.
 
-    `n_jobs` and `verbose` are left out. Arrays and data frames become checksums, functions their names. Any
-    other object, and an estimator that stays fitted as it is cloned, is what pickle would take of it. What
-    cannot be told from another one, such as a lambda, is refused: a store would take one for the other.
+    `n_jobs` and `verbose` are left out. Arrays and data frames become checksums, classes and functions their
+    public names, wherever their code lies: moving code must not lose a store. Any other object, and an
+    estimator that stays fitted as it is cloned, is what pickle would take of it. What cannot be told from
+    another one, such as a lambda, is refused: a store would take one for the other.
 
     Examples
     --------
-    >>> from foresift.filters import InfoGainSelector
+    >>> from foresift import InfoGainSelector
     >>> describe({"size": np.int64(3), "selector": InfoGainSelector})["size"]
     3
     >>> describe(InfoGainSelector(2))
-    {'class': 'foresift.filters.InfoGainSelector', ..., 'n_features_to_select': 2, 'ratio': False}
+    {'class': 'foresift.InfoGainSelector', ..., 'n_features_to_select': 2, 'ratio': False}
     >>> describe(lambda X: X)
     Traceback (most recent call last):
         ...
@@ -107,10 +110,7 @@ def _parameters(estimator: Any, inside: tuple[int, ...]) -> dict[str, Any]:
 
 def _of_function(function: Any) -> str:
     """Name a function, if that is where it can be found; a lambda or a closure has a name but no place."""
-    found: Any = sys.modules.get(function.__module__)
-    for part in function.__qualname__.split("."):
-        found = getattr(found, part, None)
-    if found is not function:
+    if not _has(sys.modules.get(function.__module__), function):
         raise _not_told(function, "Define it with def at the top of a module.")
     return _qualified(function)
 
@@ -158,7 +158,38 @@ def _not_told(value: Any, advice: str) -> ValueError:
 
 
 def _qualified(value: Any) -> str:
-    return f"{value.__module__}.{value.__qualname__}"
+    """Public name of a class or function: moving its code must not change it.
+
+    A private module of another package is left out if the package offers the same thing in public:
+    `sklearn.ensemble.RandomForestClassifier`, not `sklearn.ensemble._forest.RandomForestClassifier`.
+    """
+    module, name = value.__module__, value.__qualname__
+    if module.partition(".")[0] == "foresift":
+        return _own_name(value)
+    public = re.sub(r"\._.*", "", module)
+    return f"{public if _offers(sys.modules.get(public), value) else module}.{name}"
+
+
+def _own_name(value: Any) -> str:
+    """Name of a class or function of this package; a class that is not public goes by its bare name."""
+    name = value.__qualname__
+    for place in foresift._MODULES:
+        if _offers(getattr(foresift, place), value):
+            return f"foresift.{place}.{name}"
+    if not isinstance(value, type) and not _offers(foresift, value):
+        raise _not_told(value, "It is not public: define one of your own with def at the top of a module.")
+    return f"foresift.{name}"
+
+
+def _offers(module: Any, value: Any) -> bool:
+    """Whether a class or function is public in a module, under its own name."""
+    return value.__qualname__.partition(".")[0] in getattr(module, "__all__", ()) and _has(module, value)
+
+
+def _has(module: Any, value: Any) -> bool:
+    for part in value.__qualname__.split("."):
+        module = getattr(module, part, None)
+    return module is value
 
 
 def canonical(value: Any) -> str:

@@ -117,7 +117,7 @@ class UncodedTable:
     nominal: NDArray[np.bool_] | None
 
     @classmethod
-    def open(cls, X: Any, y: Any, categorical_features: Any, estimator: Any) -> UncodedTable:
+    def open(cls, X: Any, y: Any, categorical_features: Any, estimator: Any = None) -> UncodedTable:
         """Take the parameters of `make_table`; `estimator` gets the names and the number of columns.
 
         Examples
@@ -129,9 +129,10 @@ class UncodedTable:
         ['Numeric', 'Nominal']
         """
         source = read(X, estimator)
-        pandas = X if source.pandas else None
-        check_features(estimator, pandas, source.names, source.n_columns, reset=True, y=y)
-        target, classes = code_target(y, source.n_rows)
+        if estimator is not None:
+            pandas = X if source.pandas else None
+            check_features(estimator, pandas, source.names, source.n_columns, reset=True, y=y)
+        target, classes = (None, None) if y is None else code_target(y, source.n_rows)
         labels = Table(_core.ColumnStore(source.n_rows), Schema(None, ()), target, classes)
         return cls(source, labels, nominal_mask(categorical_features, source))
 

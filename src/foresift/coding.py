@@ -160,7 +160,9 @@ class InputCoding:
             values /= unit[j]
             shares = None if weights is None else weights[used]
             centre[j] = np.average(values, weights=shares)
-            gain[j] = 1 / np.sqrt(np.average((values - centre[j]) ** 2, weights=shares))
+            deviation = np.sqrt(np.average((values - centre[j]) ** 2, weights=shares))
+            # Other values than one may have as good as no weight: the column is constant for all that counts.
+            gain[j] = 1 / deviation if deviation > 0 else 0.0
         return cls(np.concatenate([[0], np.cumsum(widths)]).astype(np.intp), nominal, unit, centre, gain)
 
     @property

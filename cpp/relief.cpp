@@ -14,6 +14,7 @@ constexpr std::size_t kLine = 32;       // values compared at a time
 constexpr std::size_t kTile = 1 << 17;  // bytes of the lines that are compared with several others while at hand
 constexpr std::size_t kTogether = 16;   // rows whose distances to a tile are found one after another
 constexpr std::size_t kManyFeatures = 2048;  // from here on bytes mislead too much
+constexpr double kMuch = 0x1p20;  // times the weight that is wanted of neighbours
 constexpr double kTie = 1e-12;  // distances that differ by less, relative to the number of features, are equal
 
 // The coarse values: numbers from 0 to kScale, a missing one half way; codes below kMissing, which is a missing one.
@@ -183,8 +184,8 @@ void Relief::collect(std::uint32_t row, std::size_t of_class, std::span<const st
         const double w = other == row ? weight(row) - 1 : weight(other);
         if (!(w > 0)) continue;
         candidates.push_back({estimate - slack, other, w});
-        // More than wanted is as good as wanted; beside a very large weight the others would be lost in the sum.
-        const double counted = std::min(w, wanted);
+        // Beside a very large weight others would be lost in the sum; one far above what is wanted is enough.
+        const double counted = std::min(w, kMuch * wanted);
         heap.emplace_back(estimate + slack, counted);
         std::push_heap(heap.begin(), heap.end());
         inside += counted;

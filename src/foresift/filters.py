@@ -168,9 +168,9 @@ class PearsonSelector(_MomentSelector):
         if nearly_all.any():  # the same, from the others' own moments: the differences would be rounding
             rest = moments.others
             usable = nearly_all & (every.spread > 0)
-            share = np.divide(rest.weight, every.spread, out=np.zeros_like(others), where=usable)
-            apart = np.where(usable, np.abs(moments.mean - rest.mean), 0.0)
-            correlations += apart * np.sqrt(share * (moments.weight / every.weight))
+            shares = np.divide(moments.weight, every.weight, out=np.zeros_like(others), where=usable)
+            spread = np.where(usable, every.spread, 1.0)
+            correlations += np.abs(moments.mean - rest.mean) * np.sqrt(shares * (rest.weight / spread))
         return np.minimum(correlations.max(axis=0), 1.0)
 
 

@@ -14,6 +14,7 @@ constexpr std::size_t kLine = 32;       // values compared at a time
 constexpr std::size_t kTile = 1 << 17;  // bytes of the lines that are compared with several others while at hand
 constexpr std::size_t kTogether = 16;   // rows whose distances to a tile are found one after another
 constexpr std::size_t kManyFeatures = 2048;  // from here on bytes mislead too much
+constexpr double kMuch = 0x1p20;  // times the weight that is wanted of neighbours
 constexpr double kTie = 1e-12;  // distances that differ by less, relative to the number of features, are equal
 
 // The coarse values: numbers from 0 to kScale, a missing one half way; codes below kMissing, which is a missing one.
@@ -183,9 +184,11 @@ void Relief::collect(std::uint32_t row, std::size_t of_class, std::span<const st
         const double w = other == row ? weight(row) - 1 : weight(other);
         if (!(w > 0)) continue;
         candidates.push_back({estimate - slack, other, w});
-        heap.emplace_back(estimate + slack, w);
+        // Beside a very large weight others would be lost in the sum; one far above what is wanted is enough.
+        const double counted = std::min(w, kMuch * wanted);
+        heap.emplace_back(estimate + slack, counted);
         std::push_heap(heap.begin(), heap.end());
-        inside += w;
+        inside += counted;
         while (inside - heap.front().second >= wanted) {
             inside -= heap.front().second;
             std::pop_heap(heap.begin(), heap.end());
@@ -238,6 +241,12 @@ void Relief::judge(std::uint32_t row, std::span<const std::uint64_t> estimates, 
                    std::span<double> sums) const {
     const double total = std::accumulate(class_weight_.begin(), class_weight_.end(), 0.0);
     const auto own = static_cast<std::size_t>(target_[row]);
+    double others = total - class_weight_[own];
+    if (others < 0x1p-26 * total) {  // too little is left of them in the difference
+        others = 0;
+        for (std::size_t c = 0; c < class_weight_.size(); ++c)
+            if (c != own) others += class_weight_[c];
+    }
     const auto use = [&](double factor) {
         if (scratch.candidates.empty()) return;
         settle(row, scratch);
@@ -249,7 +258,7 @@ void Relief::judge(std::uint32_t row, std::span<const std::uint64_t> estimates, 
     for (std::size_t c = 0; c < class_weight_.size(); ++c) {
         if (c == own) continue;
         collect(row, c, estimates, scratch);
-        if (!options_.pool_misses) use(class_weight_[c] / (total - class_weight_[own]));
+        if (!options_.pool_misses) use(class_weight_[c] / others);
     }
     if (options_.pool_misses) use(1.0);
 }

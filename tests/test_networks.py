@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import sparse
 from sklearn.datasets import load_iris, make_moons
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from foresift import CartClassifier, GEFSClassifier, NetworkClassifier
-from foresift.coding import InputCoding, encoded_rows
+from foresift.coding import InputCoding, ValueTable
 from foresift.networks import Backprop, MLPEnsemble, probabilities, step_weights
 from foresift.table import make_table
 
@@ -30,9 +31,8 @@ def mixed():
 
 
 def coding_of(X, y, weights=None):
-    table = make_table(X, y)
-    rows = encoded_rows(table)
-    return InputCoding.learn(rows, table.schema.categories, weights), rows, table
+    table = ValueTable.open(X, y)
+    return InputCoding.learn(table.values, table.schema.categories, weights), table.values, table
 
 
 def test_coding_equals_scikit_learns(mixed):
@@ -51,8 +51,21 @@ def test_rows_of_a_table_are_those_that_prediction_reads(mixed):
     X, y = mixed
     X = X.mask(np.random.default_rng(1).random(X.shape) < 0.2)
     X["flag"] = X["flag"].astype("boolean")
-    table = make_table(X, y)
-    assert np.array_equal(encoded_rows(table), table.schema.encode(X), equal_nan=True)
+    table = ValueTable.open(X, y)
+    assert table.schema == make_table(X, y).schema
+    assert np.array_equal(table.values, table.schema.encode(X), equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16, np.int64, bool])
+def test_rows_of_an_array_are_not_copied_and_stay_narrow(dtype):
+    X = np.random.default_rng(0).integers(0, 5, size=(20, 3)).astype(dtype)
+    for data in (X, np.asfortranarray(X), sparse.csr_array(X), pd.DataFrame(X)):
+        table = ValueTable.open(data)
+        encoded = table.schema.encode(data)
+        assert table.values.itemsize <= encoded.itemsize
+        assert np.array_equal(table.values, encoded)
+    if X.dtype.kind == "f":
+        assert np.shares_memory(ValueTable.open(X).values, X)
 
 
 def test_missing_and_unseen_are_nothing(mixed):

@@ -44,6 +44,7 @@ __all__ = [
     "StrOptions",
     "check_features",
     "check_sample_weight",
+    "countable",
     "fit_context",
     "is_metric_scorer",
     "match_features",
@@ -280,7 +281,7 @@ def output_container(transformer: Any) -> str:
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64] | None:
-    """Check the weights of the rows: finite, not negative, not all zero, one per row.
+    """Check the weights of the rows: finite, not negative, not all zero, one per row; see also `countable`.
 
     Parameters
     ----------
@@ -320,11 +321,43 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> NDArray
         raise ValueError("Negative values in data passed to `sample_weight`: every weight must be 0 or more.")
     if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
-    # Scores square the weights: stay far from where that overflows.
+    return countable(weights)
+
+
+def countable(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bring weights of any size to where sums and squares of them are safe; most stay as they are.
+
+    A row of weight w is w rows. Beyond 2**53 rows in all, which is as far as a double counts, more of them
+    change nothing but their number, and below 2**-53 the weights are shares. There they are multiplied by a
+    power of two, exactly, to a sum of 2**53, or one, at most. Rows of very large weights beside which others
+    cannot be counted are refused.
+
+    Examples
+    --------
+    >>> countable(np.array([0.5, 3.0])), countable(np.array([2.0**600, 2.0**601])) / 2**53
+    (array([0.5, 3. ]), array([0.25, 0.5 ]))
+    >>> countable(np.array([5e-324, 5e-324]))
+    array([0.25, 0.25])
+    >>> countable(np.array([1e20, 1.0, 1.0]))
+    Traceback (most recent call last):
+        ...
+    ValueError: The weights of the rows range from 1 to 1e+20: beside the largest the smallest are lost...
+    """
     with np.errstate(over="ignore"):
-        if weights.sum() > 1e100:
-            raise ValueError("The sample weights are too large to reckon with: divide them by their mean.")
-    return weights
+        total = weights.sum()
+    if 2.0**-53 <= total <= 2.0**20 * len(weights):
+        return weights
+    least, most = weights[weights > 0].min(), weights.max()
+    exponent = np.frexp(most)[1]
+    exponent += np.frexp(np.ldexp(weights, -exponent).sum())[1]  # of the sum, which itself may overflow
+    if total < 1:
+        return np.asarray(np.ldexp(weights, -exponent))
+    if np.frexp(least)[1] < exponent - 40:
+        raise ValueError(
+            f"The weights of the rows range from {least:.3g} to {most:.3g}: beside the largest the smallest"
+            " are lost in rounding. Bring them closer together, or set the smallest to 0."
+        )
+    return weights if total <= 2.0**53 else np.asarray(np.ldexp(weights, 53 - exponent))
 
 
 def check_features(

@@ -1,4 +1,4 @@
-"""Columns as inputs of a network: indicators of the categories of nominal ones, other ones standardised."""
+"""X as numbers: as they are, or as inputs of a network (indicators of categories, numbers standardised)."""
 
 from __future__ import annotations
 
@@ -8,30 +8,94 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from foresift.table import Table
+from foresift.moments import Nominal, UncodedTable
+from foresift.table import Schema, Table
 
-__all__ = ["InputCoding", "encoded_rows"]
+__all__ = ["InputCoding", "ValueTable"]
 
 _FAR = 1e6  # deviations; a value further out counts as this far, so that single precision cannot overflow
 
 
-def encoded_rows(table: Table) -> NDArray[np.float64]:
-    """Return the rows of a table as `Schema.encode` reads them: numbers, category codes, NaN for missing.
+@dataclass(frozen=True, eq=False)
+class ValueTable:
+    """X as one matrix of numbers, and y: for methods that reckon with values instead of comparing them.
 
-    Examples
-    --------
-    >>> from foresift.table import make_table
-    >>> encoded_rows(make_table({"size": [2.5, None], "colour": ["red", "blue"]}))
-    array([[2.5, 1. ],
-           [nan, 0. ]])
+    The codes of a `Table` would not do: they are ranks, and where a column has more than 65,536 distinct
+    values one code stands for several of them. What such a method predicts on are the values themselves.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows, n_columns), float32 or float64
+        The rows as `Schema.encode` reads them: numbers, category codes, NaN for missing. X itself, not a
+        copy, if it is a float array and no column is nominal.
+    schema : Schema
+        What the columns are.
+    labels : Table
+        The classes; it has no columns.
     """
-    store = table.store
-    rows = np.full((table.n_rows, table.n_columns), np.nan)
-    for j in range(table.n_columns):
-        codes = np.asarray(store.codes(j))
-        known = codes < store.n_values(j)
-        rows[known, j] = codes[known] if store.is_nominal(j) else store.values(j)[codes[known]]
-    return rows
+
+    values: NDArray[Any]
+    schema: Schema
+    labels: Table
+
+    @classmethod
+    def open(
+        cls, X: Any, y: Any = None, *, categorical_features: Any = "from_dtype", estimator: Any = None
+    ) -> ValueTable:
+        """Read X, once, and y; the parameters are those of `make_table`.
+
+        Examples
+        --------
+        >>> table = ValueTable.open({"size": [2.5, None], "colour": ["red", "blue"]}, ["no", "yes"])
+        >>> table.values
+        array([[2.5, 1. ],
+               [nan, 0. ]])
+        >>> table.schema.names, table.target.tolist()
+        (('size', 'colour'), [0, 1])
+        """
+        table = UncodedTable.open(X, y, categorical_features, estimator)
+        source = table.source
+        shape = source.n_rows, source.n_columns
+        values: NDArray[Any] = np.empty(shape, dtype=np.float32 if source.narrow else np.float64)
+        categories: list[NDArray[Any] | None] = [None] * source.n_columns
+        for part in table.columns():
+            if isinstance(part, Nominal):
+                categories[part.at] = part.categories
+                values[:, part.at] = np.where(part.codes < 0, np.nan, part.codes)
+            elif part.values.shape == shape:
+                values = part.values
+            else:
+                values[:, part.start : part.start + part.values.shape[1]] = part.values
+        return cls(values, Schema(source.names, tuple(categories)), table.labels)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.values)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self.schema.n_columns
+
+    @property
+    def target(self) -> Any:
+        """Class code of every row, None without y."""
+        return self.labels.target
+
+    @property
+    def classes(self) -> Any:
+        """The sorted class labels, None without y."""
+        return self.labels.classes
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, 0 without y."""
+        return self.labels.n_classes
+
+    def require_two_classes(self, estimator: Any = None, weights: NDArray[Any] | None = None) -> None:
+        """Raise unless there is something to tell apart, among rows of a positive weight."""
+        self.labels.require_two_classes(estimator, weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +132,7 @@ class InputCoding:
         Parameters
         ----------
         rows : ndarray of shape (n, n_columns)
-            As `encoded_rows` gives them.
+            The values of a `ValueTable`.
         categories : tuple
             One entry per column: None for a numeric one (`Schema.categories`).
         weights : ndarray of shape (n,), default=None
@@ -96,7 +160,9 @@ class InputCoding:
             values /= unit[j]
             shares = None if weights is None else weights[used]
             centre[j] = np.average(values, weights=shares)
-            gain[j] = 1 / np.sqrt(np.average((values - centre[j]) ** 2, weights=shares))
+            deviation = np.sqrt(np.average((values - centre[j]) ** 2, weights=shares))
+            # Other values than one may have as good as no weight: the column is constant for all that counts.
+            gain[j] = 1 / deviation if deviation > 0 else 0.0
         return cls(np.concatenate([[0], np.cumsum(widths)]).astype(np.intp), nominal, unit, centre, gain)
 
     @property

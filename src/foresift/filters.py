@@ -10,7 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from foresift._sklearn import StrOptions, check_sample_weight, fit_context, seed_of
 from foresift.growing import scale_up
-from foresift.moments import Group, Moments, Nominal, UncodedTable, class_moments, indicator_moments
+from foresift.moments import (
+    NEARLY_NONE,
+    Group,
+    Moments,
+    Nominal,
+    UncodedTable,
+    class_moments,
+    indicator_moments,
+)
 from foresift.ranking import RankingSelector, ranks_by_score
 from foresift.split_gains import root_gains, split_information
 from foresift.table import Schema, Table
@@ -151,11 +159,18 @@ class PearsonSelector(_MomentSelector):
         every = moments.together
         others = every.weight - moments.weight
         # r = weight (mean - every.mean) / sqrt(spread of the column * spread of the class indicator)
-        usable = (every.spread > 0) & (moments.weight > 0) & (others > 0)
+        nearly_all = others < NEARLY_NONE * every.weight
+        usable = (every.spread > 0) & (moments.weight > 0) & (others > 0) & ~nearly_all
         factor = np.divide(
             moments.weight * every.weight, others * every.spread, out=np.zeros_like(others), where=usable
         )
         correlations = np.abs(moments.mean - every.mean) * np.sqrt(factor)
+        if nearly_all.any():  # the same, from the others' own moments: the differences would be rounding
+            rest = moments.others
+            usable = nearly_all & (every.spread > 0)
+            shares = np.divide(moments.weight, every.weight, out=np.zeros_like(others), where=usable)
+            spread = np.where(usable, every.spread, 1.0)
+            correlations += np.abs(moments.mean - rest.mean) * np.sqrt(shares * (rest.weight / spread))
         return np.minimum(correlations.max(axis=0), 1.0)
 
 

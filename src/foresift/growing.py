@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from foresift import _core
-from foresift._sklearn import Progress
+from foresift._sklearn import Progress, countable
 from foresift.node_table import NodeTable
 
 __all__ = [
@@ -64,7 +64,7 @@ def scale_up(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
     """Scale weights that are below one on average, such as shares that sum to one, up to an average of one.
 
     Sizes of nodes are counted in weight, so the unit of the weights must not decide how far a tree grows.
-    Larger weights stay: a row of weight 2 is two rows.
+    Larger weights stay, as far as they are `countable`: a row of weight 2 is two rows.
 
     Examples
     --------
@@ -73,6 +73,7 @@ def scale_up(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
     """
     if weights is None:
         return None
+    weights = countable(weights)  # class weights may have made them very large or small
     mean = weights.sum() / np.count_nonzero(weights)
     return weights / mean if mean < 1 else weights
 

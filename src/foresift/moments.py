@@ -17,10 +17,20 @@ from foresift._parts import as_numbers, factorize, parts_of, single_columns
 from foresift._sklearn import check_features
 from foresift.table import Schema, Table, code_target, nominal_mask
 
-__all__ = ["Group", "Moments", "Nominal", "Numeric", "UncodedTable", "class_moments", "indicator_moments"]
+__all__ = [
+    "NEARLY_NONE",
+    "Group",
+    "Moments",
+    "Nominal",
+    "Numeric",
+    "UncodedTable",
+    "class_moments",
+    "indicator_moments",
+]
 
 _TILE_CELLS = 2**17  # of float64: what stays in the cache while it is gone over a few times
 _LEAST_WIDTH = 64  # columns read together from the rows of a C-ordered array: whole cache lines
+NEARLY_NONE = 2.0**-26  # share of a whole; less, as whole less the rest, has lost half of its digits
 _LARGE = 2.0**600  # sums of squares beyond this, or below its inverse, are near overflow or underflow
 
 
@@ -117,7 +127,7 @@ class UncodedTable:
     nominal: NDArray[np.bool_] | None
 
     @classmethod
-    def open(cls, X: Any, y: Any, categorical_features: Any, estimator: Any) -> UncodedTable:
+    def open(cls, X: Any, y: Any, categorical_features: Any, estimator: Any = None) -> UncodedTable:
         """Take the parameters of `make_table`; `estimator` gets the names and the number of columns.
 
         Examples
@@ -129,9 +139,10 @@ class UncodedTable:
         ['Numeric', 'Nominal']
         """
         source = read(X, estimator)
-        pandas = X if source.pandas else None
-        check_features(estimator, pandas, source.names, source.n_columns, reset=True, y=y)
-        target, classes = code_target(y, source.n_rows)
+        if estimator is not None:
+            pandas = X if source.pandas else None
+            check_features(estimator, pandas, source.names, source.n_columns, reset=True, y=y)
+        target, classes = (None, None) if y is None else code_target(y, source.n_rows)
         labels = Table(_core.ColumnStore(source.n_rows), Schema(None, ()), target, classes)
         return cls(source, labels, nominal_mask(categorical_features, source))
 
@@ -284,9 +295,30 @@ def indicator_moments(codes: NDArray[np.int32], n_categories: int, groups: Seque
     >>> indicator_moments(np.array([0, 0, 1, -1], dtype=np.int32), 2, groups).weight
     array([[3., 3.]])
     """
-    counts = np.stack(
+    counts: NDArray[np.float64] = np.stack(
         [np.bincount(codes[rows] + 1, weights, minlength=n_categories + 1)[1:] for rows, weights in groups]
     )
     total = np.broadcast_to(counts.sum(axis=1, keepdims=True), counts.shape)
     share = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
-    return Moments(total, share, counts * (1.0 - share))
+    rest = _remaining(counts.T, total.T).T
+    # Of a category that as good as all rows have, 1 - share would be rounding.
+    others = np.where(rest < NEARLY_NONE * total, rest / np.where(total > 0, total, 1.0), 1.0 - share)
+    return Moments(total, share, counts * others)
+
+
+def _remaining(parts: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Total of all parts but each, along the first axis, exactly also where one part is nearly the whole.
+
+    Examples
+    --------
+    >>> _remaining(np.array([1e20, 2.0, 3.0]), np.array(1e20))
+    array([5.e+00, 1.e+20, 1.e+20])
+    """
+    rest = total - parts
+    doubtful = rest < NEARLY_NONE * total
+    if doubtful.any():
+        nothing = np.zeros_like(parts[:1])
+        before = np.concatenate([nothing, np.cumsum(parts[:-1], axis=0)])
+        after = np.concatenate([np.cumsum(parts[:0:-1], axis=0)[::-1], nothing])
+        rest = np.where(doubtful, before + after, rest)
+    return np.asarray(rest)

@@ -24,10 +24,10 @@ from foresift._sklearn import (
     table_tags,
     track,
 )
-from foresift.coding import InputCoding, encoded_rows
+from foresift.coding import InputCoding, ValueTable
 from foresift.errors import warn_caller
 from foresift.growing import in_threads
-from foresift.table import Schema, make_table
+from foresift.table import Schema
 
 __all__ = [
     "Backprop",
@@ -310,11 +310,10 @@ class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         NetworkClassifier
             Itself.
         """
-        table = make_table(X, y, categorical_features=self.categorical_features, estimator=self)
+        table = ValueTable.open(X, y, categorical_features=self.categorical_features, estimator=self)
         weights = check_sample_weight(sample_weight, table.n_rows)
         table.require_two_classes(self, weights)
-        rows = encoded_rows(table)
-        coding = InputCoding.learn(rows, table.schema.categories, weights)
+        coding = InputCoding.learn(table.values, table.schema.categories, weights)
         options = Backprop.for_data(
             coding.n_inputs,
             table.n_classes,
@@ -325,7 +324,7 @@ class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             seed=seed_of(self.random_state),
         )
         used = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights)
-        values = coding.code(rows)
+        values = coding.code(table.values)
         with track(self, 1, task="network", X=X, y=y) as progress:
             ensemble = MLPEnsemble(values, table.target, step_weights(weights), options, n_jobs=1)
             everything = coding.inputs_of(range(table.n_columns))

@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from foresift._sklearn import table_tags
-from foresift.coding import InputCoding, encoded_rows
-from foresift.table import make_table
+from foresift.coding import InputCoding, ValueTable
 
 __all__ = ["NumericCoder"]
 
@@ -64,9 +63,9 @@ class NumericCoder(TransformerMixin, BaseEstimator):
         NumericCoder
             Itself.
         """
-        table = make_table(X, categorical_features=self.categorical_features, estimator=self)
+        table = ValueTable.open(X, categorical_features=self.categorical_features, estimator=self)
         self.schema_ = table.schema
-        self.coding_ = InputCoding.learn(encoded_rows(table), table.schema.categories)
+        self.coding_ = InputCoding.learn(table.values, table.schema.categories)
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:

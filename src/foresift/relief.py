@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from foresift import _core
 from foresift._sklearn import Interval, StrOptions, seed_of, track
+from foresift.coding import ValueTable
 from foresift.growing import in_threads, scale_up
 from foresift.ranking import RankingSelector
-from foresift.table import Table
 
 __all__ = ["ReliefFSelector", "ReliefSelector"]
 
@@ -32,11 +32,15 @@ class _ReliefBase(RankingSelector):
     }
 
     n_samples: int | None
+    categorical_features: Any
     n_jobs: int | None
     random_state: Any
 
+    def _open(self, X: Any, y: Any) -> ValueTable:  # type: ignore[override]
+        return ValueTable.open(X, y, categorical_features=self.categorical_features, estimator=self)
+
     def _differences(
-        self, table: Table, weights: NDArray[np.float64] | None, n_neighbors: float, pool_misses: bool
+        self, table: ValueTable, weights: NDArray[np.float64] | None, n_neighbors: float, pool_misses: bool
     ) -> NDArray[np.float64]:
         """Mean over the sampled rows of the differences to misses less those to hits."""
         weights = scale_up(weights)
@@ -132,7 +136,9 @@ class ReliefSelector(_ReliefBase):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    def _score(  # type: ignore[override]
+        self, table: ValueTable, weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
         return self._differences(table, weights, 1.0, True)
 
 
@@ -180,8 +186,6 @@ class ReliefFSelector(_ReliefBase):
     Where several rows are equally far and not all of them are wanted, they share what is left: the outcome
     does not depend on the order of the rows, and a row of weight 2 is the same as two rows.
 
-    A column of more than 65,536 distinct values is read as so many quantiles.
-
     Time grows with rows squared times columns, memory with rows times columns.
 
     Examples
@@ -215,29 +219,29 @@ class ReliefFSelector(_ReliefBase):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    def _score(  # type: ignore[override]
+        self, table: ValueTable, weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
         return self._differences(table, weights, float(self.n_neighbors), False)
 
 
-def _scaled(table: Table, used: NDArray[np.intp]) -> tuple[NDArray[np.float64], list[int]]:
+def _scaled(table: ValueTable, used: NDArray[np.intp]) -> tuple[NDArray[np.float64], list[int]]:
     """Rows of numbers scaled to [0, 1] by their range among `used`, and of category codes; NaN is missing."""
-    store = table.store
-    rows = np.empty((len(used), table.n_columns))
+    rows = np.full((len(used), table.n_columns), np.nan)
     n_values = [0] * table.n_columns
-    for j in range(table.n_columns):
-        codes = np.asarray(store.codes(j))[used]
-        known = codes < store.n_values(j)
-        if store.is_nominal(j):  # categories are counted among these rows
-            present, column = np.unique(codes[known], return_inverse=True)
+    for j, nominal in enumerate(table.schema.nominal):
+        values = table.values[used, j].astype(np.float64)
+        known = ~np.isnan(values)
+        column = values[known]
+        if nominal:  # categories are counted among these rows
+            present, column = np.unique(column, return_inverse=True)
             n_values[j] = max(len(present), 1)
-        else:
-            column = store.values(j)[codes[known]]
-            if column.size and max(-column.min(), column.max()) > 1e300:
+        elif column.size:
+            if max(-column.min(), column.max()) > 1e300:
                 column = column / 4  # so that the span cannot overflow
-            span = np.ptp(column) if column.size else 0.0
+            span = np.ptp(column)
             column = (column - column.min()) / span if span > 0 else column * 0.0
         rows[known, j] = column
-        rows[~known, j] = np.nan
     return rows, n_values
 
 

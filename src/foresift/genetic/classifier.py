@@ -21,6 +21,7 @@ from foresift._sklearn import (
     table_tags,
     track,
 )
+from foresift.coding import ValueTable
 from foresift.genetic.checkpoints import stored_seed
 from foresift.genetic.evolution import Population
 from foresift.genetic.genes import Genome
@@ -28,16 +29,16 @@ from foresift.genetic.learners import ModelReader
 from foresift.genetic.search import SEARCH_CONSTRAINTS, open_search, run_search
 from foresift.growing import in_row_spans
 from foresift.networks import Network, probabilities
-from foresift.table import Schema, Table, make_table
+from foresift.table import Schema
 
 __all__ = ["GEFSClassifier"]
 
 
 def _read(
     owner: GEFSClassifier, X: Any, y: Any, sample_weight: Any, estimator: Any = None
-) -> tuple[Table, NDArray[np.float64] | None]:
-    """Check and code the training data."""
-    table = make_table(X, y, categorical_features=owner.categorical_features, estimator=estimator)
+) -> tuple[ValueTable, NDArray[np.float64] | None]:
+    """Check and read the training data."""
+    table = ValueTable.open(X, y, categorical_features=owner.categorical_features, estimator=estimator)
     weights = check_sample_weight(sample_weight, table.n_rows)
     table.require_two_classes(owner, weights)
     return table, weights
@@ -266,7 +267,7 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _run(
         self,
-        table: Table,
+        table: ValueTable,
         weights: NDArray[np.float64] | None,
         seed: int,
         population: Population | None,

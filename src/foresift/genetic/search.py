@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift._sklearn import HasMethods, Interval, Progress, StrOptions, require_classifier
-from foresift.coding import InputCoding, encoded_rows
+from foresift.coding import InputCoding, ValueTable
 from foresift.errors import warn_caller
 from foresift.genetic.checkpoints import load_population, require_place, save_population
 from foresift.genetic.evolution import Evolution, Judge, Population, Settings
 from foresift.genetic.genes import Genome
 from foresift.genetic.learners import EstimatorLearner, Learner, ModelReader, NetworkLearner
 from foresift.networks import NETWORK_CONSTRAINTS, Backprop, all_alike
-from foresift.table import Table
 
 __all__ = ["SEARCH_CONSTRAINTS", "SEARCH_PARAMETERS", "Search", "open_search", "run_search"]
 
@@ -47,6 +46,8 @@ SEARCH_CONSTRAINTS: dict[str, Any] = {
 }
 
 SEARCH_PARAMETERS = tuple(SEARCH_CONSTRAINTS)
+
+_DIGESTED = 4096  # rows copied at a time
 
 # What may differ between a run and the checkpoint it goes on from.
 _FREE = {
@@ -82,14 +83,14 @@ class Search:
     varying: Genome
 
 
-def open_search(owner: Any, table: Table, weights: NDArray[np.float64] | None, seed: int) -> Search:
+def open_search(owner: Any, table: ValueTable, weights: NDArray[np.float64] | None, seed: int) -> Search:
     """Prepare a search by the parameters of an estimator.
 
     Parameters
     ----------
     owner : GEFSClassifier or GEFSSelector
         Has the parameters.
-    table : Table
+    table : ValueTable
         The training data.
     weights : ndarray or None
         Weight of every row; rows of weight 0 are left out.
@@ -105,7 +106,7 @@ def open_search(owner: Any, table: Table, weights: NDArray[np.float64] | None, s
     networks = isinstance(owner.estimator, str)
     if not networks:
         require_classifier(owner.estimator, type(owner).__name__)
-    rows, target = encoded_rows(table), table.target
+    rows, target = table.values, table.target
     if weights is not None and not weights.all():
         used = weights > 0
         rows, target, weights = rows[used], target[used], weights[used]
@@ -264,15 +265,19 @@ def _held_out(target: NDArray[np.int32], fraction: float, seed: int) -> NDArray[
 
 
 def _digest(
-    rows: NDArray[np.float64],
+    rows: NDArray[Any],
     target: NDArray[np.int32],
     weights: NDArray[np.float64] | None,
     coding: InputCoding,
-    table: Table,
+    table: ValueTable,
 ) -> str:
     """Fingerprint of the data and of what its codes mean."""
     known = [None if names is None else np.asarray(names).tolist() for names in table.schema.categories]
     digest = hashlib.sha256(repr((rows.shape, known, table.classes.tolist())).encode())
-    for array in (rows, target, weights, coding.starts.astype(np.int64), coding.nominal):
+    for begin in range(0, len(rows), _DIGESTED):  # the same numbers in any container and precision
+        some = rows[begin : begin + _DIGESTED].astype(np.float64) + 0.0  # which makes 0 of -0
+        some[np.isnan(some)] = np.nan
+        digest.update(np.ascontiguousarray(some).tobytes())
+    for array in (target, weights, coding.starts.astype(np.int64), coding.nominal):
         digest.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift._sklearn import seed_of, track
+from foresift.coding import ValueTable
 from foresift.genetic.checkpoints import stored_seed
 from foresift.genetic.evolution import Population
 from foresift.genetic.genes import Genome, survival
 from foresift.genetic.search import SEARCH_CONSTRAINTS, open_search, run_search
 from foresift.ranking import RankingSelector
-from foresift.table import Table
 
 __all__ = ["GEFSSelector"]
 
@@ -142,7 +142,12 @@ categorical_features, n_jobs, random_state
     genomes_: list[Genome]
     fitness_: NDArray[np.float64]
 
-    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    def _open(self, X: Any, y: Any) -> ValueTable:  # type: ignore[override]
+        return ValueTable.open(X, y, categorical_features=self.categorical_features, estimator=self)
+
+    def _score(  # type: ignore[override]
+        self, table: ValueTable, weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
         seed = stored_seed(self.checkpoint) if self.random_state is None else None
         seed = seed_of(self.random_state) if seed is None else seed
         search = open_search(self, table, weights, seed)

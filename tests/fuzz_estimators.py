@@ -4,8 +4,8 @@
     python tests/fuzz_estimators.py --only CFSSelector --case 17      one case again, with its tracebacks
 
 A case is a name and a number, and does the same whenever it is run. What may come out is an answer that makes
-sense, or a ValueError or TypeError that says in a sentence what is wrong. Cases run in a process of their own,
-so that a crash, a hang or a lack of memory is a finding like any other.
+sense, or a ValueError or TypeError that says in a sentence what is wrong. Cases run in a process of their
+own, so that a crash, a hang or a lack of memory is a finding like any other.
 """
 
 import argparse

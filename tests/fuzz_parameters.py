@@ -238,9 +238,7 @@ SPECIAL = {
     "n_jobs": lambda rng, allowed, sketch: pick(rng, [None, 1, 2, -1, 0]),
     "verbose": lambda rng, allowed, sketch: pick(rng, [0, 1, True]),
     "max_seconds": lambda rng, allowed, sketch: pick(rng, [None, 1e9]),
-    "checkpoint": lambda rng, allowed, sketch: pick(
-        rng, [None, None, f"genes{rng.integers(10**6)}.json", "no/where", "."]
-    ),
+    "checkpoint": lambda rng, allowed, sketch: pick(rng, [None, None, f"genes{rng.integers(10**6)}.json"]),
     "scoring": lambda rng, allowed, sketch: pick(
         rng,
         [

@@ -176,6 +176,11 @@ def commonality(one: SearchPath, other: SearchPath) -> tuple[NDArray[np.float64]
     >>> rates, shares.round(3)
     (array([0.25, 0.5 ]), array([0.667, 0.5  ]))
     """
+    for path in (one, other):
+        if not isinstance(path, SearchPath):
+            raise TypeError(
+                f"commonality compares the path_ of two fitted selectors, but got {type(path).__name__}."
+            )
     p = one.n_features_in
     if other.n_features_in != p:
         raise ValueError(

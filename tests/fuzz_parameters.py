@@ -89,8 +89,15 @@ def draw_parameters(rng, kind, sketch):
         drawn["random_state"] = int(rng.integers(5))
     if chance(rng, 0.1):
         name = pick(rng, list(constraints))
-        drawn[name] = pick(rng, [*JUNK, *HUGE] if name in ANY_NUMBER else JUNK)
+        drawn[name] = pick(rng, junk_for(name))
     return drawn
+
+
+def junk_for(name):
+    """Return what is mostly no value of a parameter, or an extreme one."""
+    if name in ("scoring", "oob_score"):  # a function is one, and may fail as it likes
+        return [value for value in JUNK if not callable(value)]
+    return [*JUNK, *HUGE] if name in ANY_NUMBER else JUNK
 
 
 def _value(rng, name, allowed, sketch):
@@ -251,7 +258,7 @@ SPECIAL = {
             _plain_scorer,
         ],
     ),
-    "oob_score": lambda rng, allowed, sketch: pick(rng, [True, False, accuracy_score, len]),
+    "oob_score": lambda rng, allowed, sketch: pick(rng, [True, False, accuracy_score]),
     "cv": lambda rng, allowed, sketch: pick(
         rng,
         [

@@ -229,7 +229,7 @@ def _polars(rng, sketch):
         values = [None if _none(v) else v for v in column] if column.dtype.kind == "O" else column
         try:
             series = pl.Series(name, values, strict=True)
-        except Exception:  # of whatever polars cannot hold
+        except (Exception, pl.exceptions.PanicException):  # of whatever polars cannot hold
             series = pl.Series(name, [str(value)[:5].encode("ascii", "ignore").decode() for value in values])
         if series.dtype == pl.String and chance(rng, 0.4):
             series = series.cast(pl.Categorical)

@@ -187,6 +187,7 @@ def commonality(one: SearchPath, other: SearchPath) -> tuple[NDArray[np.float64]
             f"The paths are of different data: one has {p} columns, the other {other.n_features_in}."
         )
     sizes = sorted(set(one.n_features.tolist()) & set(other.n_features.tolist()), reverse=True)
+    sizes = [k for k in sizes if k]  # an empty set has no share
     shares = [len({*one.best(k).features} & {*other.best(k).features}) / k for k in sizes]
     return np.array([1 - k / p for k in sizes]), np.array(shares)
 

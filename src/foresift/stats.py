@@ -42,6 +42,8 @@ __all__ = [
     "win_loss_tie",
 ]
 
+_MOST_METHODS = 1_000_000  # of more the distribution has no digits left
+
 
 class WinLossTie(NamedTuple):
     """How often the first method was better, how often the second, and how often neither."""
@@ -235,8 +237,11 @@ def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
     """
     for name, value in {"k": k, "n": n, "alpha": alpha}.items():
         require_number(value, name)
-    if not (k >= 2 and n >= 1):
-        raise ValueError(f"There must be two methods or more and a data set, but k is {k} and n is {n}.")
+    if not (2 <= k <= _MOST_METHODS and 1 <= n < np.inf):
+        raise ValueError(
+            f"There must be two methods or more, up to {_MOST_METHODS:,}, and a data set or more, but k is {k}"
+            f" and n is {n}."
+        )
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1, but is {alpha}.")
     return float(sps.studentized_range.ppf(1 - alpha, k, np.inf) * np.sqrt(k * (k + 1) / (12 * n)))

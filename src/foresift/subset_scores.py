@@ -25,7 +25,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 
 from foresift import _core
 from foresift._sklearn import check_sample_weight, is_metric_scorer, require_classifier, seed_of
-from foresift._slices import take_columns, take_rows
+from foresift._slices import rows_of_split, take_columns, take_rows
 from foresift.bagging import draw_options
 from foresift.forests import SiftForestClassifier
 from foresift.growing import in_threads, resolve_max_features
@@ -105,7 +105,8 @@ def make_folds(table: Table, weights: NDArray[np.float64] | None, cv: Any, seed:
     given = not hasattr(cv, "split")
     rows = np.arange(table.n_rows) if given and not isinstance(cv, numbers.Integral) else there
     folds = []
-    for number, (train, test) in enumerate(splitter.split(rows[:, np.newaxis], table.target[rows]), start=1):
+    for number, pair in enumerate(splitter.split(rows[:, np.newaxis], table.target[rows]), start=1):
+        train, test = rows_of_split(pair, len(rows), number - 1)
         fold = Fold(np.intersect1d(rows[train], there), np.intersect1d(rows[test], there))
         seen = np.bincount(table.target[fold.train], minlength=table.n_classes)
         lacking = np.flatnonzero((counts > 0) & (seen == 0))

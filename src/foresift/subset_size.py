@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 
 from foresift._inputs import read
 from foresift._sklearn import is_metric_scorer, require_classifier, seeded
-from foresift._slices import matrix_of, take_columns, take_rows
+from foresift._slices import matrix_of, rows_of_split, take_columns, take_rows
 from foresift.forests import SiftForestClassifier
 from foresift.subset_models import fit_plain
 
@@ -171,7 +171,8 @@ class SubsetSizeCV:
                     " folds, or drop or merge such classes."
                 )
             cv = StratifiedKFold(int(cv), shuffle=True, random_state=self.random_state)
-        folds = list(check_cv(cv, labels, classifier=True).split(np.zeros((len(labels), 1)), labels))
+        pairs = check_cv(cv, labels, classifier=True).split(np.zeros((len(labels), 1)), labels)
+        folds = [rows_of_split(pair, len(labels), k) for k, pair in enumerate(pairs)]
         n_classes = len(np.unique(labels))
         if any(len(np.unique(labels[train])) < n_classes for train, _ in folds):
             raise ValueError(

@@ -110,9 +110,7 @@ def rows_of_split(pair: Any, n_rows: int, fold: int) -> tuple[NDArray[np.intp], 
             f"Split {fold} of cv is no pair of rows to learn from and rows to judge by: give two lists of row"
             " numbers, or two masks."
         ) from None
-    return _row_numbers(parts[0], n_rows, fold, "learn from"), _row_numbers(
-        parts[1], n_rows, fold, "judge by"
-    )
+    return _row_numbers(learn, n_rows, fold, "learn from"), _row_numbers(judge, n_rows, fold, "judge by")
 
 
 def _row_numbers(rows: NDArray[Any], n_rows: int, fold: int, what: str) -> NDArray[np.intp]:

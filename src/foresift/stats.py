@@ -239,8 +239,8 @@ def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
         require_number(value, name)
     if not (2 <= k <= _MOST_METHODS and 1 <= n < np.inf):
         raise ValueError(
-            f"There must be two methods or more, up to {_MOST_METHODS:,}, and a data set or more, but k is {k}"
-            f" and n is {n}."
+            f"There must be two methods or more, up to {_MOST_METHODS:,}, and a data set or more, but k is"
+            f" {k} and n is {n}."
         )
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1, but is {alpha}.")

@@ -295,6 +295,8 @@ def test_an_alpha_that_asks_for_too_many_twins():
     X, y = signal(n=60)
     with pytest.raises(ValueError, match=r"alpha=1e-05 asks for 1 / alpha = 10000\d twins .* set n_twins"):
         RelevanceSelector(alpha=1e-5).fit(X, y)
+    with pytest.raises(ValueError, match=r"alpha=5e-324 asks for 1 / alpha = inf twins"):
+        RelevanceSelector(alpha=5e-324).fit(X, y)
     assert quiet_fit(X, y, alpha=1e-5, error="none", n_twins=4, n_estimators=5).null_scores_.shape == (12, 4)
 
 

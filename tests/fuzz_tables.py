@@ -94,7 +94,7 @@ USABLE = {
     "64-bit extremes": lambda rng, n: rng.choice(np.array([-(2**63), 2**63 - 1, 0], dtype=np.int64), n),
     "unsigned extremes": lambda rng, n: rng.choice(np.array([2**64 - 1, 0, 1], dtype=np.uint64), n),
     "bytes of one bit": lambda rng, n: rng.choice(np.array([-128, 127], dtype=np.int8), n),
-    "single precision": lambda rng, n: (rng.normal(size=n) * 1e38).astype(np.float32),
+    "single precision": lambda rng, n: (rng.normal(size=n) * 1e37).astype(np.float32),
     "half precision": lambda rng, n: rng.normal(size=n).astype(np.float16),
     "booleans": lambda rng, n: rng.random(n) < 0.5,
     "words": lambda rng, n: _texts(rng, n, ["red", "green", "blue"]),

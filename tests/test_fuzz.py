@@ -1,4 +1,4 @@
-"""A minute of the fuzz of `fuzz_estimators.py`: the same cases each time, and what the fuzz itself can tell."""
+"""A minute of the fuzz of `fuzz_estimators.py`: the same cases each time, and what it can tell."""
 
 import os
 import signal

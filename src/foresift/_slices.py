@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.model_selection import check_cv
 
 from foresift._inputs import Source, read
 
-__all__ = ["columns_of", "matrix_of", "rows_of_split", "take_columns", "take_rows"]
+__all__ = ["columns_of", "matrix_of", "rows_of_split", "splits_of", "take_columns", "take_rows"]
 
 
 def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
@@ -88,6 +89,20 @@ def matrix_of(source: Source) -> NDArray[Any]:
     for j, column in enumerate(columns):
         matrix[:, j] = column
     return matrix
+
+
+def splits_of(cv: Any, labels: NDArray[Any]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Rows to learn from and rows to judge by, from a splitter, a number of folds or pairs of rows.
+
+    Examples
+    --------
+    >>> [test.tolist() for _, test in splits_of(2, np.array([0, 1, 0, 1]))]
+    [[0, 1], [2, 3]]
+    """
+    pairs = cv  # scikit-learn would take pairs apart without a word of what is wrong with them
+    if hasattr(cv, "split") or not isinstance(cv, Iterable):
+        pairs = check_cv(cv, labels, classifier=True).split(np.zeros((len(labels), 1)), labels)
+    return (rows_of_split(pair, len(labels), fold) for fold, pair in enumerate(pairs))
 
 
 def rows_of_split(pair: Any, n_rows: int, fold: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -26,7 +26,7 @@ from foresift.selection import assess
 
 # Texts of NumPy, Python and C++ that tell a user nothing.
 INTERNAL = re.compile(
-    r"out of bounds|out of range|cannot reshape|could not be broadcast|std::|bad_alloc|unhashable|NoneType"
+    r"out of bounds|out of range|cannot reshape|could not be broadcast|std::|bad_alloc|unhashable"
     r"|has no attribute|incompatible function arguments|nanobind|not supported between instances|has no len"
     r"|object is not (iterable|callable|subscriptable)|unsupported operand|ufunc|unexpected keyword"
     r"|positional argument|zero-size array|too large to convert|cannot convert float|truth value of"
@@ -132,6 +132,9 @@ def _origin(error):
         behind.append(frame.f_code.co_filename)
         if "/foresift/" in frame.f_code.co_filename:
             where, behind = f"{frame.f_code.co_filename.split('/foresift/')[-1]}:{frame.f_code.co_name}", []
+    if type(error.__cause__).__name__ == "_RemoteTraceback":  # of a process that joblib started
+        behind = re.findall(r'File "([^"]+)"', str(error.__cause__))
+        behind = behind[1 + max((j for j, file in enumerate(behind) if "/foresift/" in file), default=-1) :]
     if any(re.search(r"/sklearn/(?!utils/|base|feature_selection/)", file) for file in behind):
         return where, "theirs"  # another library's estimator does not like what it is given
     end = error.__traceback__
@@ -156,7 +159,7 @@ def _fault(text, origin):
         return None if OF_SKLEARN.search(text) or not INTERNAL.search(text) else "internal"
     if text == "n_jobs == 0 in Parallel has no meaning":  # joblib's
         return None
-    if INTERNAL.search(re.sub(r"'[^']*'|\"[^\"]*\"", "", text)):
+    if "'NoneType' object" in text or INTERNAL.search(re.sub(r"'[^']*'|\"[^\"]*\"", "", text)):
         return "internal"
     if len(text.split()) < 3 or not re.search(r"[.!?]\)?(\s|$)", text):
         return "no sentence"

@@ -97,6 +97,8 @@ def junk_for(name):
     """Return what is mostly no value of a parameter, or an extreme one."""
     if name in ("scoring", "oob_score"):  # a function is one, and may fail as it likes
         return [value for value in JUNK if not callable(value)]
+    if name == "checkpoint":  # a text is one
+        return [value for value in JUNK if not isinstance(value, str)]
     return [*JUNK, *HUGE] if name in ANY_NUMBER else JUNK
 
 

@@ -68,7 +68,8 @@ def read_problem(x: Any, y: Any, nominal: bool | None, sample_weight: Any = None
 
 def _numbers(items: NDArray[Any]) -> NDArray[np.float64]:
     try:
-        values = items.astype(np.float64)
+        with np.errstate(over="ignore"):  # becomes infinity, which is refused
+            values = items.astype(np.float64)
     except (TypeError, ValueError):
         raise TypeError("x cannot be read as numbers: convert it, or leave nominal=None.") from None
     if np.isinf(values).any():

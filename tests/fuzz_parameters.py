@@ -6,7 +6,6 @@ import numbers
 import numpy as np
 import pandas as pd
 from fuzz_tables import chance, pick
-from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import KFold, StratifiedKFold
@@ -144,7 +143,6 @@ def draw_classifier(rng):
         lambda: GaussianNB(),
         lambda: DecisionTreeClassifier(max_depth=2, random_state=state),
         lambda: KNeighborsClassifier(1),
-        lambda: DummyClassifier(),
     ]
     bad = [lambda: LinearRegression(), lambda: foresift.CartClassifier, lambda: foresift.RandomSelector()]
     return pick(rng, bad if chance(rng, 0.05) else makers)()

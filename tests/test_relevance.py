@@ -327,3 +327,9 @@ def test_all_constant_columns():
     assert selector.pvalues_.tolist() == [1, 1, 1]
     assert selector.support_.tolist() == [True, False, False]
     assert np.isnan(selection_stability(np.zeros((2, 3))).value)
+
+
+def test_any_depth_is_as_good_as_none():
+    X, y = signal(n=60)
+    deep, none = (quiet_fit(X, y, max_depth=depth, n_twins=10, n_estimators=3) for depth in (10**30, None))
+    assert deep.scores_.tolist() == none.scores_.tolist()

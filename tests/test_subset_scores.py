@@ -287,6 +287,7 @@ def test_folds_may_come_from_a_generator():
         ([([[0], [1, 2]], [0])], "Split 0 of cv is no pair of rows"),
         ("three", "cv is 'three': give a number of folds"),
         (b"x", "cv is b'x': give a number of folds"),
+        (np.array("x"), "cv is array.*: give a number of folds"),
         ([([True, False], [0])], r"a mask of shape \(2,\)"),
     ],
 )

@@ -99,7 +99,7 @@ def splits_of(cv: Any, labels: NDArray[Any]) -> Iterator[tuple[NDArray[np.intp],
     >>> [test.tolist() for _, test in splits_of(2, np.array([0, 1, 0, 1]))]
     [[0, 1], [2, 3]]
     """
-    if isinstance(cv, str | bytes):  # which have a `split` too
+    if isinstance(cv, str | bytes) or (isinstance(cv, np.ndarray) and not cv.ndim):  # which seem iterable
         raise ValueError(f"cv is {cv!r}: give a number of folds, a splitter, or pairs of row numbers.")
     pairs = cv  # scikit-learn would take pairs apart without a word of what is wrong with them
     if hasattr(cv, "split") or not isinstance(cv, Iterable):

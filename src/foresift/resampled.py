@@ -141,7 +141,9 @@ def corrected_interval(
     if not np.isfinite(values).all():
         with np.errstate(invalid="ignore"):
             return Estimate(float(values.mean()), np.nan, np.nan)
-    mean, error = _mean_and_error(values, overlap)
+    unit = _unit(values)
+    values = values / unit
+    mean, error = float(values.mean()) * unit, _error_of_mean(values, overlap) * unit
     half = float(sps.t.ppf((1 + confidence) / 2, len(values) - 1)) * error
     return Estimate(mean, max(least, mean - half), min(most, mean + half))
 
@@ -165,20 +167,22 @@ def differences(a: ArrayLike, b: ArrayLike, least: int = 2) -> NDArray[np.float6
 
 
 def _ttest(d: NDArray[np.float64], overlap: float) -> Outcome:
-    mean, error = _mean_and_error(d, overlap)
+    d = d / _unit(d)
+    mean, error = float(d.mean()), _error_of_mean(d, overlap)
     if error <= 1e-15 * np.abs(d).max():  # always the same difference
         return Outcome(np.float64(np.sign(mean) * np.inf if mean else 0.0), np.float64(mean == 0))
     t = mean / error
     return Outcome(np.float64(t), np.float64(2 * sps.t.sf(abs(t), len(d) - 1)))
 
 
-def _mean_and_error(values: NDArray[np.float64], overlap: float) -> tuple[float, float]:
+def _error_of_mean(values: NDArray[np.float64], overlap: float) -> float:
     """`overlap` is n_test / n_train, or 0 for independent trials (Nadeau & Bengio 2003)."""
-    # By a power of two, which is exact, so that no square and no sum overflows.
-    unit = np.ldexp(1.0, int(np.frexp(np.abs(values).max())[1]) - 1)
-    scaled = values / unit
-    error = scaled.std(ddof=1) * np.sqrt(1 / len(values) + overlap)
-    return float(scaled.mean() * unit), float(error * unit)
+    return float(values.std(ddof=1) * np.sqrt(1 / len(values) + overlap))
+
+
+def _unit(values: NDArray[np.float64]) -> float:
+    """A power of two of the size of the values: in units of it, which is exact, no square overflows."""
+    return float(np.ldexp(1.0, int(np.frexp(np.abs(values).max())[1]) - 1))
 
 
 def _overlap(test_share: float) -> float:

@@ -92,6 +92,9 @@ def test_first_genomes_are_as_long_as_the_paper_says():
     assert np.abs(np.bincount(np.concatenate(drawn)) / sum(map(len, drawn)) - 1 / 6).max() < 0.01
     assert {len(genome) for genome in first_genomes(50, 1, np.random.default_rng(0))} == {1, 2}
     assert {len(genome) for genome in first_genomes(50, 3, np.random.default_rng(0), 0.1)} == {1}
+    for length in (1e300, np.inf):
+        with pytest.raises(ValueError, match="genomes of more than 100,000,000 genes"):
+            first_genomes(2, 3, np.random.default_rng(0), length)
 
 
 def test_normalised_and_fitness():

@@ -275,6 +275,7 @@ def test_informative_columns_lead():
         (lambda: GridSearchCV(GaussianNB(), {}).fit(X, Y), TypeError, "best_estimator_"),
         (lambda: HistGradientBoostingClassifier(max_iter=2).fit(X, Y), TypeError, "private"),
         (lambda: GaussianNB().fit(X, Y), TypeError, "neither a decision tree"),
+        (lambda: SiftForestClassifier, TypeError, "SiftForestClassifier is a class: pass a fitted model"),
         (lambda: BaggingClassifier(GaussianNB(), 2).fit(X, Y), TypeError, "GaussianNB is neither"),
         (lambda: DecisionTreeClassifier().fit(X, np.c_[Y, Y]), ValueError, "one model per target"),
         (lambda: "forest", TypeError, "not an estimator"),

@@ -295,6 +295,8 @@ def test_an_alpha_that_asks_for_too_many_twins():
     X, y = signal(n=60)
     with pytest.raises(ValueError, match=r"alpha=1e-05 asks for 1 / alpha = 10000\d twins .* set n_twins"):
         RelevanceSelector(alpha=1e-5).fit(X, y)
+    with pytest.raises(ValueError, match=r"alpha=5e-324 asks for 1 / alpha = inf twins"):
+        RelevanceSelector(alpha=5e-324).fit(X, y)
     assert quiet_fit(X, y, alpha=1e-5, error="none", n_twins=4, n_estimators=5).null_scores_.shape == (12, 4)
 
 
@@ -325,3 +327,9 @@ def test_all_constant_columns():
     assert selector.pvalues_.tolist() == [1, 1, 1]
     assert selector.support_.tolist() == [True, False, False]
     assert np.isnan(selection_stability(np.zeros((2, 3))).value)
+
+
+def test_any_depth_is_as_good_as_none():
+    X, y = signal(n=60)
+    deep, none = (quiet_fit(X, y, max_depth=depth, n_twins=10, n_estimators=3) for depth in (10**30, None))
+    assert deep.scores_.tolist() == none.scores_.tolist()

@@ -165,3 +165,7 @@ def test_commonality():
     assert commonality(one, one)[1].tolist() == [1, 1, 1, 1]
     with pytest.raises(ValueError, match="5 columns, the other 6"):
         commonality(one, SearchPath(6))
+    with pytest.raises(TypeError, match="path_ of two fitted selectors, but got list"):
+        commonality(one, [1, 2])
+    empty = path((0, 1), ())
+    assert commonality(empty, empty)[1].tolist() == [1]  # of an empty set there is no share

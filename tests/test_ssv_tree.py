@@ -329,3 +329,9 @@ def test_callbacks_hear_of_every_tree(n_jobs):
     SSVTreeClassifier(cv=3, random_state=0, n_jobs=n_jobs).set_callbacks(listener).fit(X, y)
     assert sorted(task for name, task in listener.ended if name == "tree") == [0, 1, 2, 3]
     assert listener.events == ["setup", "teardown"]
+
+
+def test_folds_of_rows_that_are_not_there():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="Split 0 of cv has row 150 to judge by: rows are numbered from 0"):
+        SSVTreeClassifier(cv=[([0, 75, 149], [150])]).fit(X, y)

@@ -1,5 +1,7 @@
 """Tests, stability and adjusted p-values against SciPy, published examples and their definitions."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -400,3 +402,52 @@ def test_adjusted_pvalues_of_examples():
     p += [0.7590, 1.0]
     assert (stats.benjamini_hochberg(p) <= 0.05).sum() == 4
     assert (stats.holm(p) <= 0.05).sum() == 3
+
+
+@pytest.mark.parametrize("values", [["a", "b"], [None, {}], [1j, 2.0], [[1.0], [1.0, 2.0]], object()])
+def test_what_is_no_number_is_refused_by_name(values):
+    for call, name in [
+        (lambda: stats.paired_ttest(values, [1.0, 2.0]), "a"),
+        (lambda: stats.win_loss_tie([1.0, 2.0], values), "b"),
+        (lambda: stats.holm(values), "pvalues"),
+        (lambda: stats.friedman(values), "scores"),
+        (lambda: stats.corrected_interval(values, 0.1), "scores"),
+        (lambda: stats.jaccard(values), "selections"),
+    ]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(ValueError, match=rf"^{name} must hold numbers only"):
+                call()
+
+
+@pytest.mark.parametrize("value", ["a", [0.1, 0.2], None, 1j])
+def test_a_single_number_is_asked_for_by_name(value):
+    for call, name in [
+        (lambda: stats.win_loss_tie([1.0], [2.0], tol=value), "tol"),
+        (lambda: stats.critical_difference(value, 5), "k"),
+        (lambda: stats.critical_difference(3, 5, alpha=value), "alpha"),
+        (lambda: stats.corrected_resampled_ttest([1.0, 2.0], [1.0, 3.0], value), "test_share"),
+        (lambda: stats.corrected_interval([1.0, 2.0], 0.1, confidence=value), "confidence"),
+        (lambda: stats.corrected_interval([1.0, 2.0], 0.1, value), "least"),
+        (lambda: stats.selection_stability([[1, 0], [1, 1]], confidence=value), "confidence"),
+    ]:
+        with pytest.raises(TypeError, match=f"^{name} must be a number, but is"):
+            call()
+
+
+def test_extreme_scores_neither_overflow_nor_warn():
+    a, b = np.array([3.0, 4.0, 6.0]), np.array([1.0, 2.5, 2.0])
+    usual = stats.paired_ttest(a, b)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for scale in (2.0**1020, 2.0**-1060):
+            assert stats.paired_ttest(scale * a, scale * b) == usual
+        huge = stats.corrected_interval([1.7e308, 1.7e308, 1.6e308], 0.1)
+        assert 1.6e308 < huge.value < 1.7e308
+        assert np.isnan(stats.corrected_interval([np.inf, -np.inf], 0.1).low)
+        with pytest.raises(ValueError, match="finite"):
+            stats.paired_ttest([1.7e308, 1.0], [-1.7e308, 1.0])
+        with pytest.raises(ValueError, match="a column for each feature"):
+            stats.selection_stability(np.zeros((3, 0)))
+        with pytest.raises(ValueError, match="up to 1,000,000"):
+            stats.critical_difference(10**30, 3)

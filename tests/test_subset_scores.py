@@ -14,7 +14,14 @@ from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from foresift import C45Classifier, CartClassifier, SequentialSelector, SiftForestClassifier
+from foresift import (
+    C45Classifier,
+    CartClassifier,
+    InfoGainSelector,
+    SequentialSelector,
+    SiftForestClassifier,
+    SubsetSizeCV,
+)
 from foresift._sklearn import seeded
 from foresift.subset_models import sliceable
 from foresift.subset_scores import (
@@ -163,7 +170,7 @@ def test_folds_without_a_class_are_refused():
         make_folds(table, None, 3, seed=0)
     with pytest.raises(ValueError, match=r"Fold 3 has no training rows of class 'c'.*stratified"):
         make_folds(table, None, KFold(3), seed=0)
-    with pytest.raises(ValueError, match="Fold 1 has no rows to judge by"):
+    with pytest.raises(ValueError, match="has no rows to judge by"):
         make_folds(table, None, [(np.arange(30), np.array([], dtype=int))], seed=0)
     assert len(make_folds(table, None, 2, seed=0)) == 2
 
@@ -267,6 +274,28 @@ def test_folds_may_come_from_a_generator():
     assert one.path_ == other.path_
     with pytest.raises(ValueError, match="cv"):
         SequentialSelector(GaussianNB(), 5, cv="three").fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        ([([0, 1], [10**6])], "Split 0 of cv has row 1000000 to judge by: rows are numbered from 0 to"),
+        ([([-1, 1], [0])], "Split 0 of cv has row -1 to learn from"),
+        ([([0.5, 1], [0])], "as a list of whole numbers, or as a mask"),
+        ([[0, 1, 2]], "Split 0 of cv is no pair of rows"),
+        ([0, 1], "Split 0 of cv is no pair of rows"),
+        ([([[0], [1, 2]], [0])], "Split 0 of cv is no pair of rows"),
+        ("three", "cv is 'three': give a number of folds"),
+        (b"x", "cv is b'x': give a number of folds"),
+        (np.array("x"), "cv is array.*: give a number of folds"),
+        ([([True, False], [0])], r"a mask of shape \(2,\)"),
+    ],
+)
+def test_folds_that_are_none_are_refused(cv, message):
+    X, y = problem()
+    for selector in (SequentialSelector(GaussianNB(), 5, cv=cv), InfoGainSelector(SubsetSizeCV(cv=cv))):
+        with pytest.raises(ValueError, match=message):
+            selector.fit(X, y)
 
 
 def test_frames_stay_frames():

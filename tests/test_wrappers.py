@@ -325,6 +325,7 @@ def test_a_real_ctrl_c(name, n_jobs, partial):
         ({"n_features_to_select": 0}, "n_features_to_select"),
         ({"n_features_to_select": "cv"}, "SequentialSelector chooses its own size; use None, tol or max"),
         ({"n_features_to_select": SubsetSizeCV()}, "chooses its own size"),
+        ({"n_features_to_select": np.array([1, 2])}, "parameter of SequentialSelector must be"),
         ({"n_features_to_select": "all"}, "'n_features_to_select' parameter .* must be an int"),
         ({"n_features_to_select": 8}, "more than the 7 columns"),
         ({"direction": "plus-minus", "plus": 1, "minus": 1}, "plus=1 must be more than minus=1"),

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from foresift._inputs import as_float
 from foresift._sklearn import check_sample_weight
-from foresift._values import is_missing, kind_of_values
+from foresift._values import floats_of, is_missing, kind_of_values
 
 __all__ = ["Problem", "read_counts", "read_problem"]
 
@@ -30,7 +30,7 @@ class Problem(NamedTuple):
 
 def read_counts(counts: ArrayLike, name: str = "class_counts") -> NDArray[np.float64]:
     """Rows of every class, checked: finite, not negative, one entry per class along the last axis."""
-    array: NDArray[np.float64] = np.asarray(counts, dtype=np.float64)
+    array = floats_of(counts, name)
     if not (np.isfinite(array).all() and (array >= 0).all()):
         raise ValueError(f"{name} must be finite and not negative.")
     if array.ndim == 0 or array.shape[-1] == 0:
@@ -68,7 +68,8 @@ def read_problem(x: Any, y: Any, nominal: bool | None, sample_weight: Any = None
 
 def _numbers(items: NDArray[Any]) -> NDArray[np.float64]:
     try:
-        values = items.astype(np.float64)
+        with np.errstate(over="ignore"):  # becomes infinity, which is refused
+            values = items.astype(np.float64)
     except (TypeError, ValueError):
         raise TypeError("x cannot be read as numbers: convert it, or leave nominal=None.") from None
     if np.isinf(values).any():

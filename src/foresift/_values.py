@@ -9,9 +9,9 @@ import numbers
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["date_error", "is_missing", "kind_of_values"]
+__all__ = ["date_error", "floats_of", "is_missing", "kind_of_values", "require_number"]
 
 # The first that fits is taken: a Python bool is an integer too.
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -90,3 +90,39 @@ def is_missing(value: Any) -> bool:
     """Whether one object stands for a missing value: None, NaN, pandas.NA or NaT."""
     kind = _kind_of_type(value.__class__)
     return kind == "missing" or (kind == "float" and bool(value != value))
+
+
+def floats_of(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Read an argument of any shape as float64, None as NaN, or say that it is none of numbers.
+
+    Examples
+    --------
+    >>> floats_of([1, None], "scores")
+    array([ 1., nan])
+    >>> floats_of(["a"], "scores")
+    Traceback (most recent call last):
+        ...
+    ValueError: scores must hold numbers only: convert it, or leave out what is no number.
+    """
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind != "c":  # of which NumPy would keep the real part, with a warning
+            with np.errstate(over="ignore"):
+                return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(f"{name} must hold numbers only: convert it, or leave out what is no number.")
+
+
+def require_number(value: Any, name: str) -> None:
+    """Raise unless an argument is a single real number.
+
+    Examples
+    --------
+    >>> require_number("a", "alpha")
+    Traceback (most recent call last):
+        ...
+    TypeError: alpha must be a number, but is 'a'.
+    """
+    if not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, but is {value!r}.")

@@ -59,6 +59,8 @@ def node_tables(model: Any) -> list[NodeTable]:
     >>> len(tables), float(tables[0].nodes["size"][0])
     (3, 150.0)
     """
+    if isinstance(model, type):
+        raise TypeError(f"{model.__name__} is a class: pass a fitted model, {model.__name__}().fit(X, y).")
     if not hasattr(model, "node_table_") and not hasattr(model, "node_tables_"):
         check_is_fitted(model)
     return [

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from foresift._slices import rows_of_split
 from foresift.node_table import NODE_DTYPE, NodeTable
 from foresift.table import Table
 
@@ -165,10 +166,9 @@ class GivenFolds:
     """
 
     def __init__(self, pairs: Iterable[Any], weights: NDArray[np.float64]) -> None:
-        every = np.arange(len(weights))  # its items, picked by numbers or by a mask
-        times = [
-            [np.bincount(every[np.asarray(rows)], minlength=len(every)) for rows in pair] for pair in pairs
-        ]
+        n = len(weights)
+        splits = (rows_of_split(pair, n, fold) for fold, pair in enumerate(pairs))
+        times = [[np.bincount(rows, minlength=n) for rows in split] for split in splits]
         self._times = [pair for pair in times if all((part * weights).any() for part in pair)]
         self.n_folds = len(self._times)
         if not times:

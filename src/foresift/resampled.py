@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats as sps
 
+from foresift._values import floats_of, require_number
+
 __all__ = [
     "Estimate",
     "Outcome",
@@ -128,12 +130,20 @@ def corrected_interval(
     >>> round(mean, 3), round(low, 3), round(high, 3)
     (0.85, 0.751, 0.949)
     """
-    values = np.asarray(scores, dtype=np.float64)
+    values = floats_of(scores, "scores")
     if values.ndim != 1 or len(values) < 2:
         raise ValueError("scores must be a list of 2 scores or more.")
-    mean, error = float(values.mean()), _error_of_mean(values, _overlap(test_share))
-    if not np.isfinite(mean):
-        return Estimate(mean, np.nan, np.nan)
+    for name, value in {"least": least, "most": most, "confidence": confidence}.items():
+        require_number(value, name)
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, but is {confidence}.")
+    overlap = _overlap(test_share)
+    if not np.isfinite(values).all():
+        with np.errstate(invalid="ignore"):
+            return Estimate(float(values.mean()), np.nan, np.nan)
+    unit = _unit(values)
+    values = values / unit
+    mean, error = float(values.mean()) * unit, _error_of_mean(values, overlap) * unit
     half = float(sps.t.ppf((1 + confidence) / 2, len(values) - 1)) * error
     return Estimate(mean, max(least, mean - half), min(most, mean + half))
 
@@ -146,16 +156,18 @@ def differences(a: ArrayLike, b: ArrayLike, least: int = 2) -> NDArray[np.float6
     >>> differences([3, 4], [1, 4])
     array([2., 0.])
     """
-    first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    first, second = floats_of(a, "a"), floats_of(b, "b")
     if first.ndim != 1 or first.shape != second.shape or len(first) < least:
         raise ValueError(f"a and b must be two equally long lists of {least} scores or more, trial by trial.")
-    d = first - second
+    with np.errstate(over="ignore", invalid="ignore"):
+        d = first - second
     if not np.isfinite(d).all():
         raise ValueError("Scores must be finite; leave out the trials in which either method failed.")
     return d
 
 
 def _ttest(d: NDArray[np.float64], overlap: float) -> Outcome:
+    d = d / _unit(d)
     mean, error = float(d.mean()), _error_of_mean(d, overlap)
     if error <= 1e-15 * np.abs(d).max():  # always the same difference
         return Outcome(np.float64(np.sign(mean) * np.inf if mean else 0.0), np.float64(mean == 0))
@@ -168,7 +180,13 @@ def _error_of_mean(values: NDArray[np.float64], overlap: float) -> float:
     return float(values.std(ddof=1) * np.sqrt(1 / len(values) + overlap))
 
 
+def _unit(values: NDArray[np.float64]) -> float:
+    """A power of two of the size of the values: in units of it, which is exact, no square overflows."""
+    return float(np.ldexp(1.0, int(np.frexp(np.abs(values).max())[1]) - 1))
+
+
 def _overlap(test_share: float) -> float:
+    require_number(test_share, "test_share")
     if not 0 < test_share < 1:
         raise ValueError(f"test_share must lie between 0 and 1 (0.1 for 10 folds), but is {test_share}.")
     return test_share / (1 - test_share)

@@ -176,12 +176,18 @@ def commonality(one: SearchPath, other: SearchPath) -> tuple[NDArray[np.float64]
     >>> rates, shares.round(3)
     (array([0.25, 0.5 ]), array([0.667, 0.5  ]))
     """
+    for path in (one, other):
+        if not isinstance(path, SearchPath):
+            raise TypeError(
+                f"commonality compares the path_ of two fitted selectors, but got {type(path).__name__}."
+            )
     p = one.n_features_in
     if other.n_features_in != p:
         raise ValueError(
             f"The paths are of different data: one has {p} columns, the other {other.n_features_in}."
         )
     sizes = sorted(set(one.n_features.tolist()) & set(other.n_features.tolist()), reverse=True)
+    sizes = [k for k in sizes if k]  # an empty set has no share
     shares = [len({*one.best(k).features} & {*other.best(k).features}) / k for k in sizes]
     return np.array([1 - k / p for k in sizes]), np.array(shares)
 

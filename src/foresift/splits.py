@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit
 
+from foresift._slices import rows_of_split
 from foresift.units import Data, canonical, checksum
 
 __all__ = ["Split", "cv_name", "seed_for", "splits"]
@@ -119,10 +120,10 @@ def splits(data: Data, cv: Any = 10, *, repeats: int = 1, random_state: int = 0)
         cv = list(cv)  # it may be an iterator
     found = []
     for repeat in range(int(repeats)):
-        for fold, (train, test) in enumerate(_split(data, cv, seed_for(random_state, repeat))):
-            parts = _rows(train, data.n_rows, fold, "learn from"), _rows(test, data.n_rows, fold, "judge by")
-            _require_apart(data, fold, *parts)
-            found.append(Split(repeat, fold, *parts))
+        for fold, pair in enumerate(_split(data, cv, seed_for(random_state, repeat))):
+            train, test = rows_of_split(pair, data.n_rows, fold)
+            _require_apart(data, fold, train, test)
+            found.append(Split(repeat, fold, train.astype(np.uint32), test.astype(np.uint32)))
     if repeats > 1 and found and len({split.rows for split in found}) * repeats <= len(found):
         raise ValueError(
             f"cv ({cv_name(cv)}) splits the same way every time: leave repeats at 1, or its random_state"
@@ -133,33 +134,10 @@ def splits(data: Data, cv: Any = 10, *, repeats: int = 1, random_state: int = 0)
     return found
 
 
-def _rows(given: Any, n_rows: int, fold: int, what: str) -> NDArray[np.uint32]:
-    """Numbers of rows, from numbers or a mask."""
-    rows = np.asarray(given)
-    if rows.dtype == bool:
-        if rows.shape != (n_rows,):
-            raise ValueError(
-                f"Split {fold} of cv has a mask of shape {rows.shape} of rows to {what}: give one value for"
-                f" each of {n_rows} rows, or numbers of rows."
-            )
-        rows = np.flatnonzero(rows)
-    if not rows.size:
-        raise ValueError(f"Split {fold} of cv has no rows to {what}.")
-    if rows.ndim != 1 or rows.dtype.kind not in "iu":
-        raise ValueError(
-            f"Split {fold} of cv: give the rows to {what} as a list of whole numbers, or as a mask."
-        )
-    if rows.min() < 0 or rows.max() >= n_rows:
-        wrong = rows.min() if rows.min() < 0 else rows.max()
-        raise ValueError(
-            f"Split {fold} of cv has row {wrong} to {what}: rows are numbered from 0 to {n_rows - 1}."
-        )
-    if len(np.unique(rows)) < len(rows):
-        raise ValueError(f"Split {fold} of cv has a row twice among those to {what}: give each once.")
-    return rows.astype(np.uint32)
-
-
-def _require_apart(data: Data, fold: int, train: NDArray[np.uint32], test: NDArray[np.uint32]) -> None:
+def _require_apart(data: Data, fold: int, train: NDArray[np.intp], test: NDArray[np.intp]) -> None:
+    for rows, what in ((train, "learn from"), (test, "judge by")):
+        if len(np.unique(rows)) < len(rows):
+            raise ValueError(f"Split {fold} of cv has a row twice among those to {what}: give each once.")
     both = np.intersect1d(train, test)
     if len(both):
         raise ValueError(

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from foresift._values import floats_of, require_number
+
 __all__ = ["Stability", "jaccard", "kuncheva", "selection_stability"]
 
 
@@ -55,6 +57,7 @@ def selection_stability(selections: ArrayLike, confidence: float = 0.95) -> Stab
     np.float64(0.333)
     """
     chosen = _indicators(selections)
+    require_number(confidence, "confidence")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, but is {confidence}.")
     n, d = chosen.shape
@@ -134,9 +137,12 @@ def jaccard(selections: ArrayLike) -> float:
 
 
 def _indicators(selections: ArrayLike) -> NDArray[np.float64]:
-    chosen = np.asarray(selections, dtype=np.float64)
-    if chosen.ndim != 2 or len(chosen) < 2 or not np.isin(chosen, (0, 1)).all():
-        raise ValueError("selections must be a matrix of True and False with at least two rows, one each.")
+    chosen = floats_of(selections, "selections")
+    if chosen.ndim != 2 or len(chosen) < 2 or not chosen.shape[1] or not np.isin(chosen, (0, 1)).all():
+        raise ValueError(
+            "selections must be a matrix of True and False: a row for each selection, at least two, and a"
+            " column for each feature."
+        )
     return chosen
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats as sps
 
+from foresift._values import floats_of, require_number
 from foresift.resampled import (
     Estimate,
     Outcome,
@@ -40,6 +41,8 @@ __all__ = [
     "wilcoxon",
     "win_loss_tie",
 ]
+
+_MOST_METHODS = 1_000_000  # of more the distribution has no digits left
 
 
 class WinLossTie(NamedTuple):
@@ -133,6 +136,7 @@ def win_loss_tie(a: ArrayLike, b: ArrayLike, tol: float = 0.0) -> WinLossTie:
     >>> win_loss_tie([0.9, 0.8, 0.7], [0.8, 0.8, 0.9])
     WinLossTie(wins=1, losses=1, ties=1)
     """
+    require_number(tol, "tol")
     if not tol >= 0:
         raise ValueError(f"tol must be 0 or more, but is {tol}.")
     d = differences(a, b, least=1)
@@ -231,8 +235,13 @@ def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
     >>> round(critical_difference(4, 14), 2)
     1.25
     """
-    if k < 2 or n < 1:
-        raise ValueError(f"There must be two methods or more and a data set, but k is {k} and n is {n}.")
+    for name, value in {"k": k, "n": n, "alpha": alpha}.items():
+        require_number(value, name)
+    if not (2 <= k <= _MOST_METHODS and 1 <= n < np.inf):
+        raise ValueError(
+            f"There must be two methods or more, up to {_MOST_METHODS:,}, and a data set or more, but k is"
+            f" {k} and n is {n}."
+        )
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1, but is {alpha}.")
     return float(sps.studentized_range.ppf(1 - alpha, k, np.inf) * np.sqrt(k * (k + 1) / (12 * n)))
@@ -303,7 +312,7 @@ def adjusted_pvalues(pvalues: ArrayLike, error: str) -> NDArray[np.float64]:
     >>> adjusted_pvalues([0.01, 0.03, 0.04], "fwer")
     array([0.03, 0.06, 0.06])
     """
-    p = np.asarray(pvalues, dtype=np.float64)
+    p = floats_of(pvalues, "pvalues")
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
         raise ValueError("pvalues must be a list of numbers from 0 to 1; leave out tests that gave none.")
     if error == "none" or not len(p):
@@ -319,7 +328,7 @@ def adjusted_pvalues(pvalues: ArrayLike, error: str) -> NDArray[np.float64]:
 
 
 def _scores(scores: ArrayLike, least: int) -> NDArray[np.float64]:
-    table = np.asarray(scores, dtype=np.float64)
+    table = floats_of(scores, "scores")
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < least or not np.isfinite(table).all():
         raise ValueError(
             f"scores must be a matrix of finite numbers: 2 data sets (rows) or more, {least} methods or more."

@@ -34,7 +34,7 @@ def refuse_size_by_cv(selector: Any) -> None:
     ValueError: n_features_to_select="cv": SequentialSelector chooses its own size; use None, ...
     """
     wanted = selector.n_features_to_select
-    if wanted == "cv" or hasattr(wanted, "curve"):
+    if (isinstance(wanted, str) and wanted == "cv") or hasattr(wanted, "curve"):
         rules = [name for name in ("tol", "max_error_increase") if name in selector.get_params()]
         raise ValueError(
             f'n_features_to_select="cv": {type(selector).__name__} chooses its own size; use None,'

@@ -21,11 +21,11 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.model_selection import StratifiedKFold
 
 from foresift import _core
 from foresift._sklearn import check_sample_weight, is_metric_scorer, require_classifier, seed_of
-from foresift._slices import take_columns, take_rows
+from foresift._slices import splits_of, take_columns, take_rows
 from foresift.bagging import draw_options
 from foresift.forests import SiftForestClassifier
 from foresift.growing import in_threads, resolve_max_features
@@ -98,14 +98,11 @@ def make_folds(table: Table, weights: NDArray[np.float64] | None, cv: Any, seed:
                 f"Class {label!r} has {counts[rare[0]]} rows, fewer than the {cv} folds, so it would"
                 " be missing in some: lower cv, or drop or merge such classes."
             )
-        splitter: Any = StratifiedKFold(int(cv), shuffle=True, random_state=seed % 2**32)
-    else:
-        splitter = check_cv(cv, table.target, classifier=True)
+        cv = StratifiedKFold(int(cv), shuffle=True, random_state=seed % 2**32)
     # Given folds number all rows; a splitter deals out those that are there.
-    given = not hasattr(cv, "split")
-    rows = np.arange(table.n_rows) if given and not isinstance(cv, numbers.Integral) else there
+    rows = there if hasattr(cv, "split") else np.arange(table.n_rows)
     folds = []
-    for number, (train, test) in enumerate(splitter.split(rows[:, np.newaxis], table.target[rows]), start=1):
+    for number, (train, test) in enumerate(splits_of(cv, table.target[rows]), start=1):
         fold = Fold(np.intersect1d(rows[train], there), np.intersect1d(rows[test], there))
         seen = np.bincount(table.target[fold.train], minlength=table.n_classes)
         lacking = np.flatnonzero((counts > 0) & (seen == 0))

@@ -12,11 +12,11 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.model_selection import StratifiedKFold
 
 from foresift._inputs import read
 from foresift._sklearn import is_metric_scorer, require_classifier, seeded
-from foresift._slices import matrix_of, take_columns, take_rows
+from foresift._slices import matrix_of, splits_of, take_columns, take_rows
 from foresift.forests import SiftForestClassifier
 from foresift.subset_models import fit_plain
 
@@ -171,7 +171,7 @@ class SubsetSizeCV:
                     " folds, or drop or merge such classes."
                 )
             cv = StratifiedKFold(int(cv), shuffle=True, random_state=self.random_state)
-        folds = list(check_cv(cv, labels, classifier=True).split(np.zeros((len(labels), 1)), labels))
+        folds = list(splits_of(cv, labels))
         n_classes = len(np.unique(labels))
         if any(len(np.unique(labels[train])) < n_classes for train, _ in folds):
             raise ValueError(

@@ -256,14 +256,13 @@ class RelevanceSelector(RankingSelector):
     def _n_twins(self, n_columns: int) -> int:
         if self.n_twins is not None:
             return int(self.n_twins)
-        wanted = max(10, math.ceil(_LEAST_POOL / max(1, n_columns)), math.ceil(1 / self.alpha))
-        if wanted > _MOST_TWINS:
+        if 1 / self.alpha > _MOST_TWINS:
             raise ValueError(
-                f"alpha={self.alpha} asks for 1 / alpha = {wanted} twins of every column: use "
+                f"alpha={self.alpha} asks for 1 / alpha = {1 / self.alpha:.0f} twins of every column: use "
                 f"an alpha of at least {1 / _MOST_TWINS}, or set n_twins (with fewer than 1 / alpha a single "
                 "relevant feature cannot pass)."
             )
-        return wanted
+        return max(10, math.ceil(_LEAST_POOL / max(1, n_columns)), math.ceil(1 / self.alpha))
 
     def _scores(self, z: NDArray[np.float64], varies: NDArray[np.bool_], n_rows: int) -> NDArray[np.float64]:
         """Scores of the columns: 0 for constant ones, NaN for others that were not tried."""

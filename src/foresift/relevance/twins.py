@@ -174,7 +174,7 @@ def gather_twins(
         missing="learn",
         multiway=nominal_splits == "multiway",
         max_features=resolve_max_features(max_features, len(order)),
-        max_depth=-1 if max_depth is None else max_depth,
+        max_depth=-1 if max_depth is None else min(max_depth, 2**31 - 1),
         min_split=float(min_samples_split),
         min_share=min_share,
         record_tried=True,

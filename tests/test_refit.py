@@ -18,6 +18,7 @@ from foresift import (
     SequentialSelector,
     SiftForestClassifier,
 )
+from foresift.numeric import NumericCoder
 
 pytestmark = pytest.mark.filterwarnings("ignore:No feature passed the rule")
 
@@ -173,3 +174,13 @@ def test_a_search_that_was_stopped_keeps_its_best_set_of_the_new_table():
     with Stop(500), pytest.raises(KeyboardInterrupt):
         selector.fit(X, y)
     assert selector.n_features_in_ == len(selector.support_) == 4
+
+
+def test_a_coder_keeps_what_it_learned_when_a_refit_fails():
+    coder = NumericCoder().fit({"a": [1.0, 3.0], "b": ["x", "y"]})
+    content = pickle.dumps(coder)
+    with pytest.raises(ValueError, match="infinity"):
+        coder.fit([[np.inf]])
+    assert pickle.dumps(coder) == content
+    with pytest.raises(NotFittedError):
+        NumericCoder().transform([[1.0]])

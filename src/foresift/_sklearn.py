@@ -307,7 +307,9 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> NDArray
     if sample_weight is None:
         return None
     if np.isscalar(sample_weight):
-        sample_weight = np.full(n_rows, sample_weight, dtype=np.float64)
+        if isinstance(sample_weight, bool) or not isinstance(sample_weight, numbers.Real):
+            raise TypeError(f"sample_weight is {sample_weight!r}: give one number per row of X, or None.")
+        sample_weight = np.full(n_rows, float(sample_weight))
     weights: NDArray[np.float64] = check_array(
         sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight"
     )
@@ -513,4 +515,8 @@ def seed_of(random_state: Any) -> int:
     """
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    if isinstance(random_state, numbers.Integral) and not 0 <= random_state < 2**32:
+        raise ValueError(
+            f"random_state is {random_state}: take a whole number from 0 to {2**32 - 1}, or None."
+        )
     return int(check_random_state(random_state).randint(np.iinfo(np.int64).max, dtype=np.int64))

@@ -87,9 +87,9 @@ class GainSums:
         ndarray of shape (n_features, 2)
             Lower and upper ends; NaN where two observations are not there yet or all gains were equal.
         """
-        size = np.full(len(self.weight), 0.0) if unit <= 0 else self.weight / unit
         mean = self.mean
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            size = np.full(len(self.weight), 0.0) if unit <= 0 else self.weight / unit
             spread = np.maximum(self.square / self.weight - mean**2, 0.0)
             variance = spread * size / (size - 1)
             half = stdtrit(size - 1, (1 + confidence) / 2) * np.sqrt(variance / size)

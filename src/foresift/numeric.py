@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from foresift._sklearn import table_tags
+from foresift._sklearn import StrOptions, fit_context, table_tags
 from foresift.coding import InputCoding, ValueTable
 
 __all__ = ["NumericCoder"]
@@ -45,9 +45,14 @@ class NumericCoder(TransformerMixin, BaseEstimator):
            [0., 0., 0.]])
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
+    }
+
     def __init__(self, categorical_features="from_dtype"):
         self.categorical_features = categorical_features
 
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn categories, means and deviations.
 

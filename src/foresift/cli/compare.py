@@ -27,6 +27,7 @@ from foresift.cli.table import (
     require_jobs,
     worth_saying,
 )
+from foresift.cli.terminal import notes, printable
 from foresift.methods import METHODS
 
 if TYPE_CHECKING:
@@ -144,8 +145,6 @@ def compare(
         if place is not None:
             _write(found, place)
     if not as_json and not quiet:
-        from foresift.cli.terminal import notes
-
         sys.stdout.write(notes(worth_saying(split)))
     _show(found, as_json=as_json, quiet=quiet)
 
@@ -186,12 +185,14 @@ def _show(found: "Comparison", *, as_json: bool, quiet: bool) -> None:
     if as_json:
         sys.stdout.write(json.dumps(found.to_dict(), allow_nan=False, ensure_ascii=False) + "\n")
     elif not found.rows:
-        typer.echo(f"foresift: everything failed, first: {found.failures[0]['error']}", err=True)
+        why = printable(found.failures[0]["error"])
+        typer.echo(f"foresift: everything failed, first: {why}", err=True)
     elif quiet:
         best = found.best()
         typer.echo(f"{best.method} {best.size} {best.classifier} {best.scorer} {best.mean:.4f}")
     else:
-        sys.stdout.write(f"{found}\n{found.verdict}\n")
+        lines = f"{found}\n{found.verdict}".split("\n")
+        sys.stdout.writelines(f"{printable(line)}\n" for line in lines)
     if not found.rows:
         raise typer.Exit(FAILED)
 

@@ -24,6 +24,7 @@ from foresift.cli.table import (
     require_jobs,
     worth_saying,
 )
+from foresift.cli.terminal import notes, printable, ranking_table, wrapped
 from foresift.errors import InputError
 from foresift.methods import METHODS
 
@@ -170,7 +171,7 @@ def _select(
             tell=tell,
         )
     for message in dict.fromkeys(" ".join(str(warning.message).split()) for warning in warned):
-        typer.echo(f"foresift: {message}", err=True)
+        typer.echo(f"foresift: {printable(message)}", err=True)
     kinds = {decision.name: decision.kind for decision in split.decisions}
     # Nobody else has the rows yet, and of many columns a copy takes more than the table.
     for row in found.ranking:
@@ -234,10 +235,8 @@ def _print(
         sys.stdout.write("\n")
         return
     if not shown:
-        sys.stdout.writelines(f"{name}\n" for name in found.features)
+        sys.stdout.writelines(f"{printable(name)}\n" for name in found.features)
         return
-    from foresift.cli.terminal import notes, ranking_table, wrapped
-
     n_columns = len(split.decisions) + len(split.dropped)
     size = f"{_count(found.data['n_rows'], 'row')}, {_count(n_columns, 'column')}, target {split.target}"
     head = f"{table.source} ({table.how}): {size}"

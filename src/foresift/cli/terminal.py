@@ -14,17 +14,21 @@ BAR_WIDTH = 10
 MOST_NOTES = 12
 MOST_OF_A_NAME = 40  # characters
 NARROW, WIDE = 100, 120  # characters
+_HARMLESS = "\u00a0\u202f\u3000"  # blanks that names have in some languages
 
 
 def printable(text: str) -> str:
     r"""Return text that moves no cursor and sets no colour, whatever a file has in its names.
+
+    Whatever a command prints that a file has a say in goes through here, but for JSON, which has escapes of
+    its own.
 
     Examples
     --------
     >>> printable("a\x1b[31mb")
     'a�[31mb'
     """
-    return "".join(char if char.isprintable() else "\ufffd" for char in text)
+    return "".join(char if char.isprintable() or char in _HARMLESS else "\ufffd" for char in text)
 
 
 def wrapped(text: str) -> str:

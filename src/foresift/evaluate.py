@@ -25,7 +25,7 @@ from foresift.splits import Split, cv_name, seed_for, splits
 from foresift.subset_models import for_columns, refuse_numbered_columns
 from foresift.units import Data, Job, Record, Unit, canonical, describe, host_facts, software
 
-__all__ = ["Protocol", "attempt", "column_order", "plan_scores", "score_units", "selected"]
+__all__ = ["Protocol", "attempt", "column_order", "known_sizes", "plan_scores", "score_units", "selected"]
 
 MOST_RANKS = 1000  # ranks that a record keeps, if no larger size is asked for
 Size = int | str
@@ -231,7 +231,8 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
     """Fit the selector once on the training rows, and every classifier for every size; score on the others.
 
     A pure function: what comes of a unit depends on the unit alone. An error of the selector is that of all
-    units, an error of a classifier that of one.
+    units, an error of a classifier that of one. A size that the selector does not know, such as one that cuts
+    through columns of equal rank, is not scored: `extra` says why, under "unknown_sizes".
 
     Parameters
     ----------
@@ -250,7 +251,6 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
     rows = [part.astype(np.intp) for part in (trial.split.train, trial.split.test)]
     train, test = (take_rows(data.X, some) for some in rows)
     y_train, y_test = (data.y[some] for some in rows)
-    base: dict[str, Any] = {"extra": {"n_train": len(y_train), "n_test": len(y_test)}}
 
     def select() -> dict[str, Any]:
         if trial.selector is None:
@@ -259,7 +259,9 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
         start = time.perf_counter()
         selector.fit(_with_names(train, data, selector), y_train)
         seconds = time.perf_counter() - start
-        return {"features": _chosen(selector, data.n_features, trial.sizes), "seconds": {"select": seconds}}
+        features, unknown = _chosen(selector, data.n_features, trial.sizes)
+        extra = {"unknown_sizes": unknown} if unknown else {}
+        return {"features": features, "seconds": {"select": seconds}, "extra": extra}
 
     def score(unit: Unit) -> dict[str, Any]:
         model = seeded(clone(trial.classifiers[unit.classifier]), np.random.default_rng([trial.seed, 1]))
@@ -267,6 +269,8 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
         scores: dict[str, dict[str, float | None]] = {name: {} for name in trial.scorers}
         seconds = {**chosen.seconds, "fit": 0.0, "score": 0.0}
         for size in trial.sizes:
+            if str(size) in chosen.extra.get("unknown_sizes", ()):
+                continue
             columns = _columns(chosen.features, size)
             here, there = (X if columns is None else take_columns(X, columns) for X in (train, test))
             one = clone(model) if columns is None else for_columns(model, None, columns)
@@ -277,7 +281,8 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
                 scores[name][str(size)] = float(value)
             seconds["fit"] += middle - start
             seconds["score"] += time.perf_counter() - middle
-        return {"scores": scores, "features": chosen.features, "seconds": seconds, **base}
+        extra = {"n_train": len(y_train), "n_test": len(y_test), **chosen.extra}
+        return {"scores": scores, "features": chosen.features, "seconds": seconds, "extra": extra}
 
     chosen = attempt(units[0], select)
     if chosen.error:
@@ -317,7 +322,9 @@ def attempt(unit: Unit, work: Callable[[], dict[str, Any]]) -> Record:
 
 
 def column_order(selector: Any) -> NDArray[np.intp] | None:
-    """Columns of a fitted selector, best first: by `ranking_` if it ranks all, else by `scores_`; else None.
+    """Columns of a fitted selector, best first; None if it has neither `ranking_` nor `scores_`.
+
+    Where ranks are tied, `scores_` decide, if there are any, else the order of the columns.
 
     Examples
     --------
@@ -330,32 +337,67 @@ def column_order(selector: Any) -> NDArray[np.intp] | None:
     if ranking is not None and np.array_equal(np.sort(ranking), np.arange(1, len(ranking) + 1)):
         return np.argsort(ranking, kind="stable")
     scores = getattr(selector, "scores_", None)
-    return None if scores is None else np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable")
+    if scores is not None:
+        return np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable")
+    return None if ranking is None else np.argsort(ranking, kind="stable")
 
 
-def _chosen(selector: Any, n_features: int, sizes: Sequence[Size]) -> dict[str, list[int]]:
-    """What a fitted selector says: "own", "order", and sets of a size that are not its beginning."""
-    features = {}
+def known_sizes(selector: Any) -> NDArray[np.intp]:
+    """Numbers of columns of which a fitted selector knows the best: all, unless it ranks several equally.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.feature_selection import RFE
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> known_sizes(RFE(DecisionTreeClassifier(), n_features_to_select=2).fit(*load_iris(return_X_y=True)))
+    array([2, 3, 4])
+    """
+    scores, ranking = (getattr(selector, name, None) for name in ("scores_", "ranking_"))
+    if scores is not None:
+        return np.arange(1, len(scores) + 1)
+    ranks: Any = [] if ranking is None else ranking
+    return np.cumsum(np.unique(ranks, return_counts=True)[1])
+
+
+def _chosen(
+    selector: Any, n_features: int, sizes: Sequence[Size]
+) -> tuple[dict[str, list[int]], dict[str, str]]:
+    """What a fitted selector says: "own", "order", and sets of a size that are not its beginning.
+
+    And the sizes that it does not know, with the reason; if it knows none of them, that is an error.
+    """
+    features: dict[str, list[int]] = {}
+    unknown: dict[str, str] = {}
+    name = type(selector).__name__
     if hasattr(selector, "get_support"):
         features["own"] = np.flatnonzero(selector.get_support()).tolist()
     elif "own" in sizes:
-        raise ValueError(f"{type(selector).__name__} has no get_support, so it selects nothing of its own.")
+        unknown["own"] = f"{name} has no get_support, so it selects nothing of its own."
     counts = [size for size in sizes if not isinstance(size, str)]
-    order = column_order(selector)
+    order, known = column_order(selector), set(known_sizes(selector).tolist())
     if order is not None:
         features["order"] = order[: max([MOST_RANKS, *counts])].tolist()
-        for count in counts:
+    for count in counts:
+        if order is None:
+            unknown[str(count)] = (
+                f"{name} has neither scores_ nor a ranking_, so there is no best {count} of {n_features}:"
+                " leave sizes out to take what it selects."
+            )
+        elif count not in known:
+            unknown[str(count)] = (
+                f"{name} gives several columns the same rank, so there is no best {count} of {n_features}:"
+                " leave that size out, or let it rank every column, as with n_features_to_select=1."
+            )
+        else:
             found = _best_set(selector, count)
             there = set(found)
             found += islice((j for j in order.tolist() if j not in there), count - len(found))
             if sorted(found) != sorted(features["order"][:count]):
                 features[str(count)] = sorted(found)
-    elif counts:
-        raise ValueError(
-            f"{type(selector).__name__} has neither scores_ nor a ranking_ of all columns, so there is no"
-            f" best {counts[0]} of {n_features}: leave sizes out to take what it selects."
-        )
-    return features
+    if len(unknown) == len(sizes):
+        raise ValueError(next(iter(unknown.values())))
+    return features, unknown
 
 
 def _best_set(selector: Any, size: int) -> list[int]:

@@ -192,7 +192,7 @@ class Record:
         Columns by number: "order" (best first), "own" (what the method chose), and the sets of sizes that are
         not the beginning of that order, if there are any. `evaluate.selected` reads it.
     extra : dict
-        Whatever else a kind of unit has to tell.
+        Whatever else a kind of unit has to tell; of "score" the numbers of rows, and sizes that are unknown.
     error : str
         Why it failed; empty if it did not.
     seconds : dict

@@ -66,7 +66,7 @@ def render(
     for failure in failures:
         who = f"{failure['method']} with {failure['classifier']}"
         console.print(Text(f"Failed {failure['count']} times: {who}: {failure['error']}"), style="red")
-    if failures and about.get("store"):
+    if any("size" not in failure for failure in failures) and about.get("store"):
         console.print(
             Text("What failed is kept in the store, and tried again with --retry-failed (retry_failed=True).")
         )

@@ -11,10 +11,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from foresift.chosen import Size
 from foresift.classifiers import make_classifier
 from foresift.comparison.summary import Row, failures, selection_shares, summarise
 from foresift.errors import no_such
-from foresift.evaluate import Protocol, Size, plan_scores
+from foresift.evaluate import Protocol, plan_scores
 from foresift.experiment import run
 from foresift.methods import METHODS, SEARCHES
 from foresift.store import Store

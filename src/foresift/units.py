@@ -80,7 +80,7 @@ class Data:
                 f"y has {len(set(labels.tolist()))} different numbers with fractions, so it is an amount and"
                 " no class: methods are compared by classifiers only. Cut it into classes first."
             )
-        names = tuple(str(label) for label in source.labels or range(source.n_columns))
+        names = source.texts or tuple(map(str, range(source.n_columns)))
         parts = None if groups is None else np.asarray(groups)
         if parts is not None and parts.shape != labels.shape:
             raise ValueError(

@@ -4,6 +4,7 @@ import contextlib
 import json
 import shlex
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,12 +23,13 @@ from foresift.cli.table import (
     Target,
     completing,
     names_of,
+    notes_on_target,
     option,
     read_columns,
     require_jobs,
     worth_saying,
 )
-from foresift.cli.terminal import notes, printable
+from foresift.cli.terminal import classes, notes, printable
 from foresift.methods import METHODS
 
 if TYPE_CHECKING:
@@ -142,10 +144,11 @@ def compare(
             found = _compared(split.columns, split.labels, arguments, scheduler)
         except KeyboardInterrupt as stopped:
             raise KeyboardInterrupt(_how_to_go_on(stopped, store)) from None
+        found.about["notes"] += notes_on_target(split, categorical)
         if place is not None:
             _write(found, place)
     if not as_json and not quiet:
-        sys.stdout.write(notes(worth_saying(split)))
+        sys.stdout.write(classes(Counter(split.labels.tolist())) + notes(worth_saying(split)))
     _show(found, as_json=as_json, quiet=quiet)
 
 

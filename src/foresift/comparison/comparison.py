@@ -19,6 +19,7 @@ from foresift.evaluate import Protocol, plan_scores
 from foresift.experiment import run
 from foresift.methods import METHODS, SEARCHES
 from foresift.store import Store
+from foresift.target_notes import are_numbers, notes_on_classes
 from foresift.units import Data, software
 
 __all__ = ["Comparison", "compare", "make_method"]
@@ -36,7 +37,8 @@ class Comparison:
     rows : list of Row
         One for each method, classifier, size and scorer; no selection is the method "none".
     about : dict
-        Data and protocol: name, rows, columns, classes, splits, scorers, seed, store, versions.
+        Data and protocol: name, rows, columns, classes, notes on them that a reader should be warned of,
+        splits, scorers, seed, store, versions.
     failures : list of dict
         What went wrong, and how many times.
     selected : dict
@@ -246,6 +248,7 @@ def compare(
         "n_rows": data.n_rows,
         "n_features": data.n_features,
         "classes": data.classes,
+        "notes": notes_on_classes(data.classes, numeric=are_numbers(y, set(data.y.tolist()))),
         "features": list(data.features),
         "cv": jobs[0].units[0].cv,
         "repeats": int(repeats),

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -56,7 +57,6 @@ def test_our_selector_does_what_its_key_does():
     assert one["method"]["error"] == "fdr"
     assert not hasattr(given, "scores_")  # it is cloned
     assert "RelevanceSelector" in repr(found)
-    assert found.plot_stability is not None
 
 
 def test_parameters_of_the_object_stay():
@@ -68,9 +68,8 @@ def test_parameters_of_the_object_stay():
     three = select(X, y, RelevanceSelector(3, **FAST), random_state=0)
     assert len(three.features) == 3
     assert "The best 3 of 8 columns are kept, as asked" in three.verdict
-    assert select(X, y, InfoGainSelector(), 2, check=False).features == three.features[:0] + list(
-        select(X, y, "info-gain", 2, check=False).features
-    )
+    two, by_key = (select(X, y, how, 2, check=False) for how in (InfoGainSelector(), "info-gain"))
+    assert two.features == by_key.features
     small = select(X, y, RelevanceSelector(minimal=True, **FAST), random_state=0)
     kept = [row for row in small.ranking if row["kept"]]
     assert all(row["redundant_with"] is None for row in kept)
@@ -83,12 +82,12 @@ def test_parameters_of_the_object_stay():
     "selector",
     [
         SelectKBest(k=3),
-        SelectKBest(mutual_info_classif, k=2),
+        SelectKBest(partial(mutual_info_classif, random_state=0), k=2),
         RFE(DecisionTreeClassifier(max_depth=3), n_features_to_select=2),
         RFE(DecisionTreeClassifier(max_depth=3), n_features_to_select=1),
         SelectFromModel(RandomForestClassifier(10)),
         SelectFromModel(LogisticRegression(class_weight={"lo": 2, "hi": 1})),
-        SequentialFeatureSelector(GaussianNB(), n_features_to_select=2, cv=3),
+        SequentialFeatureSelector(GaussianNB(), n_features_to_select=1, cv=2),
         VarianceThreshold(0.5),
         AggregateSelector([InfoGainSelector(), PearsonSelector()]),
     ],
@@ -184,7 +183,7 @@ LABELS = {
     "range": range(4),
     "pairs": pd.MultiIndex.from_tuples([("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]),
     "pairs of kinds": pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1), ("b", 2)]),
-    "dates": pd.date_range("2020-01-01", periods=4),
+    "dates": pd.to_datetime(["2020-01-01", "2020-02-01", "2020-03-01", "2021-01-01"]),
     "fractions": [0.5, 1.5, 2.5, 3.5],
 }
 
@@ -198,7 +197,8 @@ def labelled(columns, n=100):
 @pytest.mark.parametrize("method", ["auto", "info-gain", SelectKBest(k=2)], ids=str)
 def test_features_index_the_frame_whatever_its_labels(columns, method):
     X, y = labelled(columns)
-    found = select(X, y, method, n_features_to_select=2 if method == "info-gain" else None, random_state=0)
+    wanted = 2 if method == "info-gain" else None
+    found = select(X, y, method, wanted, random_state=0, check=method != "auto")
     assert set(X.columns[:1]) <= set(found.features)
     assert X[found.features].shape == (100, len(found.features))
     pd.testing.assert_frame_equal(
@@ -210,7 +210,7 @@ def test_features_index_the_frame_whatever_its_labels(columns, method):
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert {row["name"] for row in plain["features"]} == set(map(str, X.columns))
     assert [row["name"] for row in plain["features"] if row["kept"]] == list(map(str, found.features))
-    assert str(X.columns[0]) in found.to_frame()["name"].tolist()
+    assert str(X.columns.tolist()[0]) in found.to_frame()["name"].tolist()
     assert found.to_html()
     with pytest.raises(ValueError, match="X lacks the column"):
         found.transform(X.iloc[:, 1:])

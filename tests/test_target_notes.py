@@ -35,7 +35,6 @@ NUMBERS = {
     "int": lambda y: y,
     "float": lambda y: y.astype(float),
     "list": lambda y: y.tolist(),
-    "objects": lambda y: y.astype(object),
     "pandas": lambda y: pd.Series(y),
     "polars": lambda y: pl.Series(y),
     "frame": lambda y: pd.DataFrame({"y": y}),

@@ -116,11 +116,12 @@ def _given(
 ) -> Any:
     """Clone a selector: its own parameters stay, but threads and seeds that it leaves open are ours."""
     selector = clone(method)
-    free = selector.get_params().get("n_jobs", 0) is None
+    ours = {"random_state": seed, "n_jobs": n_jobs}
+    given = {key: value for key, value in ours.items() if selector.get_params().get(key, 0) is None}
     wanted = {} if n_wanted is None else {"n_features_to_select": n_wanted}
     it = "it" if len(asked) == 1 else "them"
     _warn_of_no_test(asked, f"set {it} where {name_of(method)} is made.")
-    return seeded(_set(selector, {"n_jobs": n_jobs} if free else {}, {**wanted, **parameters}), seed)
+    return seeded(_set(selector, given, {**wanted, **parameters}), seed)
 
 
 def _set(selector: Any, given: Mapping[str, Any], parameters: Mapping[str, Any]) -> Any:

@@ -232,7 +232,7 @@ def assess(
     rows : Rows
         The table.
     selector : selector
-        Fitted to all rows; it is cloned.
+        It is cloned; one that is none of ours is fitted to all rows, and so tells what it ranks.
     keep : callable
         What a fitted selector keeps.
     plan : Plan
@@ -264,7 +264,7 @@ def assess(
     outside, inside = plan.jobs(n_jobs)
     light = _lighter(selector, plan.tree_share, inside)
     n_columns = rows.X.shape[1]
-    ranks_all = len(known_sizes(selector)) == n_columns
+    ranks_all = is_ours(selector) or len(known_sizes(selector)) == n_columns
     sizes = sizes_for(n_columns) if ranks_all else np.array([n_columns])
     work = _Folds(used, parts, light, keep, sizes, _metric_of(used.y), seed, inside)
     lots = plan.lots(by_curve=by_curve)

@@ -15,9 +15,9 @@ from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from foresift._slices import take_rows
-from foresift.chosen import column_order, known_sizes
+from foresift.chosen import known_sizes
 from foresift.forests import SiftForestClassifier
-from foresift.ranking import RankingSelector
+from foresift.selection.fitted import is_ours, order_of
 from foresift.stats import Estimate, corrected_interval
 from foresift.subset_size import SizeCurve, choose_size, sizes_for
 
@@ -27,9 +27,6 @@ __all__ = [
     "Plan",
     "Rows",
     "assess",
-    "has_test",
-    "is_ours",
-    "order_of",
     "plan_for",
     "why_not",
 ]
@@ -173,36 +170,6 @@ class Rows:
             return self
         given = None if self.given is None else (take_rows(self.given[0], rows), self.given[1][rows])
         return Rows(self.X[rows], self.y[rows], self.nominal, given)
-
-
-def is_ours(selector: Any) -> bool:
-    """Whether a selector reads tables as we do."""
-    return isinstance(selector, RankingSelector)
-
-
-def has_test(selector: Any) -> bool:
-    """Whether a fitted selector has tested its columns."""
-    return is_ours(selector) and hasattr(selector, "relevant_")
-
-
-def order_of(selector: Any) -> NDArray[np.intp]:
-    """Columns in the order in which a fitted selector would keep them, best first.
-
-    Relevant columns come before the others, and among them those that tell the same as a better one after
-    the rest. Gains of `ForestGainSelector` count by how far they are above chance: a column of many values
-    gains more by chance than one of few. A selector that ranks nothing has those first that it keeps.
-    """
-    if not is_ours(selector):
-        order = column_order(selector)
-        return np.argsort(~selector.get_support(), kind="stable") if order is None else order
-    ranks = np.asarray(selector.ranking_)
-    if hasattr(selector, "redundant_with_"):
-        group = np.where(~selector.relevant_, 2, (selector.redundant_with_ >= 0).astype(int))
-        return np.lexsort((ranks, group))
-    if hasattr(selector, "expected_scores_"):
-        above = np.asarray(selector.scores_ - selector.expected_scores_)
-        return np.lexsort((ranks, -np.where(np.isnan(above), -np.inf, above)))
-    return np.argsort(ranks, kind="stable")
 
 
 # Given a fitted selector and the size that a curve chose, or None: the columns to keep, maybe none.

@@ -19,9 +19,9 @@ from foresift._sklearn import seeded
 from foresift._slices import take_rows
 from foresift.errors import no_such
 from foresift.methods import METHODS, SEARCHES
-from foresift.selection.assess import Assessment, Plan, Rows, assess, has_test, order_of, plan_for, why_not
+from foresift.selection.assess import Assessment, Plan, Rows, assess, plan_for, why_not
+from foresift.selection.fitted import Read, has_test, order_of
 from foresift.selection.resample import Resampled, resample, samples_for
-from foresift.table import Schema
 
 __all__ = [
     "Tell",
@@ -190,15 +190,18 @@ class Work:
     """The parts of a selection that look at rows."""
 
     X: Any
-    y: NDArray[np.intp]
     selector: Any
-    schema: Schema
-    given: tuple[Any, NDArray[Any]] | None  # for a selector that is none of ours, as in `Rows`
+    table: Read
     method: str
     n_wanted: int | None
     seed: int
     n_jobs: int | None
     tell: Tell
+
+    @property
+    def y(self) -> NDArray[np.intp]:
+        """Code of every row's class."""
+        return self.table.codes
 
     def keep(self, fitted: Any, size: int | None) -> NDArray[np.intp]:
         """Return the columns that the method keeps: of "auto" the best relevant ones, maybe none.
@@ -248,7 +251,7 @@ class Work:
         """Repeat a test of relevance on parts of the rows."""
         if not has_test(self.selector) or len(self.y) < 2 * self.selector.min_samples_split:
             return None
-        n_samples, _ = samples_for(len(self.y), self.schema.n_columns)
+        n_samples, _ = samples_for(len(self.y), self.table.schema.n_columns)
         self.tell("repeating", n_samples, 0)
         _ = self._whole  # before there are threads, each of which would make its own
 
@@ -270,18 +273,20 @@ class Work:
 
     @property
     def _plan(self) -> Plan:
-        return plan_for(len(self.y), self.schema.n_columns)
+        return plan_for(len(self.y), self.table.schema.n_columns)
 
     @cached_property
     def _whole(self) -> Rows | None:
         """All rows as numbers, if the check looks at about all of them: turning many columns takes long."""
         if len(self.y) > 2 * self._plan.n_rows:
             return None
-        return Rows(np.asarray(self.schema.encode(self.X)), self.y, self.schema.nominal, self.given)
+        schema = self.table.schema
+        return Rows(np.asarray(schema.encode(self.X)), self.y, schema.nominal, self.table.given)
 
     def _rows(self, rows: NDArray[np.intp]) -> Rows:
         if self._whole is not None:
             return self._whole.take(rows)
-        some = np.asarray(self.schema.encode(take_rows(self.X, rows)))
-        given = None if self.given is None else (take_rows(self.given[0], rows), self.given[1][rows])
-        return Rows(some, self.y[rows], self.schema.nominal, given)
+        schema, given = self.table.schema, self.table.given
+        some = np.asarray(schema.encode(take_rows(self.X, rows)))
+        given = None if given is None else (take_rows(given[0], rows), given[1][rows])
+        return Rows(some, self.y[rows], schema.nominal, given)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.selection.assess import Assessment, has_test, order_of
+from foresift.selection.assess import Assessment
+from foresift.selection.fitted import has_test, order_of
 from foresift.selection.resample import Resampled
 from foresift.stats import Estimate, corrected_interval
 

@@ -20,7 +20,6 @@ from foresift._sklearn import seed_of
 from foresift._slices import take_columns
 from foresift.growing import one_blas_thread
 from foresift.methods import METHODS
-from foresift.selection.assess import has_test, is_ours
 from foresift.selection.choosing import (
     Tell,
     Work,
@@ -31,9 +30,8 @@ from foresift.selection.choosing import (
     require_size,
 )
 from foresift.selection.findings import Findings
+from foresift.selection.fitted import fit_all, has_test
 from foresift.selection.sentences import order_of_ranking, say
-from foresift.subset_models import sliceable
-from foresift.table import code_target, make_table
 from foresift.target_notes import are_numbers, notes_on_classes
 
 __all__ = ["Selection", "select"]
@@ -309,19 +307,9 @@ def select(
     with one_blas_thread(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "No feature passed")  # the sentence says so
         tell("ranking", 1, 0)
-        given = None
-        if is_ours(selector):
-            schema = selector.fit(X, y).schema_
-            codes, classes = code_target(y, source.n_rows)
-        else:
-            table = make_table(X, y)
-            table.require_two_classes(selector)
-            schema, codes, classes = table.schema, table.target, table.classes
-            given = sliceable(X), classes[codes]
-            selector.fit(*given)
+        table = fit_all(selector, X, y, source.n_rows)
         tell("ranking", 1, 1)
-        target = np.asarray(codes, dtype=np.intp)
-        work = Work(X, target, selector, schema, given, key, n_features_to_select, seed, n_jobs, tell)
+        work = Work(X, selector, table, key, n_features_to_select, seed, n_jobs, tell)
         assessment = resampled = None
         unchecked = work.why_unchecked() if check else None
         if check:  # warnings are shut off here and not in the threads, which share the filters
@@ -331,9 +319,10 @@ def select(
             if assessment is None and unchecked is None:
                 unchecked = "too few of the rows that it looked at are of common classes"
     kept = work.keep(selector, None if assessment is None else assessment.curve.chosen)
-    class_names = [str(label) for label in classes.tolist()]
-    result = Findings(selector, names, schema.nominal, class_names, kept, assessment, resampled)
-    counts = np.bincount(codes, minlength=len(classes)).tolist()
+    classes = table.classes.tolist()
+    class_names = list(map(str, classes))
+    result = Findings(selector, names, table.schema.nominal, class_names, kept, assessment, resampled)
+    counts = np.bincount(table.codes, minlength=len(classes)).tolist()
     facts = {
         "n_rows": source.n_rows,
         "n_columns": source.n_columns,
@@ -356,7 +345,7 @@ def select(
     wanted = n_features_to_select
     if tested and selector.n_features_to_select is not None:
         wanted = len(kept)
-    on_target = notes_on_classes(classes.tolist(), numeric=are_numbers(y, classes.tolist()))
+    on_target = notes_on_classes(classes, numeric=are_numbers(y, classes))
     said = say(ranking, about, wanted, facts, assessment, unchecked, on_target)
     return Selection(
         selector,

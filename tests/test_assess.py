@@ -10,7 +10,8 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold
 
 from foresift import InfoGainSelector, RelevanceSelector, SiftForestClassifier, select
-from foresift.selection.assess import LEAST_IN_A_LEAF, Rows, assess, order_of, plan_for
+from foresift.selection.assess import LEAST_IN_A_LEAF, Rows, assess, plan_for
+from foresift.selection.fitted import order_of
 from foresift.selection.resample import _two_parts, resample, samples_for
 from foresift.subset_size import SizeCurve, choose_size
 

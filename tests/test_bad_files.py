@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import typer
 from typer.testing import CliRunner
 
 import foresift
+from foresift import output
 from foresift.__main__ import main
 from foresift.cli.app import app, methods
 from foresift.cli.errors import BAD_INPUT, CLOSED_PIPE, FAILED, STOPPED
@@ -23,6 +25,7 @@ from foresift.output import atomic, folder, together
 from foresift.reading import delimited
 
 GOOD = "x,y\n" + "".join(f"{i % 7}.5,{'ab'[i % 2]}\n" for i in range(40))
+COMPARE = ("--target", "y", "--methods", "random", "--classifiers", "nb", "--cv", "2")
 
 
 def run(*args, **more):
@@ -47,7 +50,7 @@ TABLES = {
     "long row": ("x,y\n1,a,b\n", "line 2: 3 cells, but the header has 2"),
     "another delimiter": (
         "x~y\n1~a\n2~b\n",
-        "no column 'y'; did you mean one of 'x~y'? The table was read as one column: if something else than"
+        "no column 'y'; there is 'x~y'. The table was read as one column: if something else than"
         " commas separates cells, say so (--delimiter).",
     ),
     "ragged with a delimiter told": ("x,y\n1,a,b\n", "commas are taken to separate cells, --delimiter says"),
@@ -58,7 +61,7 @@ TABLES = {
         "missing in 1 rows; fill them in, or leave those rows out (--skip-unlabelled)",
     ),
     "nothing but the target": ("y\na\nb\n", "no column besides the target"),
-    "no such target": ("x,yy\n1,a\n2,b\n", "no column 'y'; did you mean one of 'yy'"),
+    "no such target": ("x,yy\n1,a\n2,b\n", "no column 'y'; did you mean 'yy'?"),
     "target all distinct": ("x,y\n" + TWENTY_ONE, "number with 21 values in 21 rows"),
     "target of names": (
         "x,y\n" + "".join(f"1,name {i}\n" for i in range(21)),
@@ -217,6 +220,46 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
     assert (out / "report.html").read_text() == "an older report"
 
 
+def test_a_folder_that_vanished_is_made_again(tmp_path):
+    """Clearing a build folder while a long command runs must not cost its answer."""
+    place = tmp_path / "new" / "out"
+    with folder(place):
+        shutil.rmtree(place.parent)
+        with together(place) as new:
+            new("answer.txt").write_text("42")
+    assert (place / "answer.txt").read_text() == "42"
+    with atomic(tmp_path / "page" / "report.html") as page:
+        page.write_text("42")
+    assert (tmp_path / "page" / "report.html").read_text() == "42"
+
+
+@pytest.mark.parametrize("command", ["select", "compare", "report", "reproduce"])
+def test_commands_make_a_folder_that_vanished_again(command, tmp_path, monkeypatch):
+    path, out, store = tmp_path / "table.csv", tmp_path / "out", tmp_path / "t.sqlite"
+    path.write_text(GOOD)
+    options = {
+        "select": [path, "--target", "y", "--method", "info-gain", "--no-check", "--out", out],
+        "compare": [path, *COMPARE, "--out", out],
+        "report": [store, "--out", out / "report.html"],
+        "reproduce": ["rogers-gunn", "--quick", "--only", "Simple", "--table", "3", "--out", out],
+    }
+    if command == "report":
+        assert run("compare", path, *COMPARE, "--store", store).exit_code == 0
+    result = run(command, *options[command])
+    assert result.exit_code == 0, result.output
+    names = {entry.name for entry in out.iterdir()}
+    really = output.together
+
+    def later(place):
+        shutil.rmtree(out, ignore_errors=True)
+        return really(place)
+
+    for user in ("foresift.output", "foresift.papers.tables"):
+        monkeypatch.setattr(f"{user}.together", later)
+    assert run(command, *options[command]).exit_code == 0
+    assert {entry.name for entry in out.iterdir()} == names
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError, ValueError])
 def test_atomic_writes_all_or_nothing(tmp_path, error):
     path = tmp_path / "answer.txt"
@@ -288,9 +331,10 @@ def test_folders_above_one_that_stays_empty_go_too(tmp_path):
 
 
 def test_an_error_of_a_file_names_it_and_nothing_else(tmp_path):
-    with pytest.raises(FileNotFoundError) as caught, atomic(tmp_path / "no" / "answer.txt"):
+    (tmp_path / "no").touch()
+    with pytest.raises(NotADirectoryError) as caught, atomic(tmp_path / "no" / "answer.txt"):
         pass
-    assert str(caught.value) == f"[Errno 2] No such file or directory: '{tmp_path / 'no' / 'answer.txt'}'"
+    assert str(caught.value) == f"[Errno 17] it is a file, not a folder: '{tmp_path / 'no'}'"
 
 
 def test_closed_output_is_told(monkeypatch):

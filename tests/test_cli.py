@@ -12,6 +12,8 @@ from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from typer.testing import CliRunner
 
@@ -148,6 +150,52 @@ def test_k_keeps_the_best():
 def test_quiet_prints_names_only():
     names = demo("--quiet", "--k", 2).stdout.splitlines()
     assert names == [row["name"] for row in json.loads(demo("--json").stdout)["features"][:2]]
+
+
+ESCAPE = "\x1b[31mred"
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    """A table whose names and classes would colour the terminal."""
+    path = tmp_path / "t.parquet"
+    columns = {ESCAPE: [i * 0.7 % 1 for i in range(40)], f"b{ESCAPE}": [i % 7 / 4 for i in range(40)]}
+    columns["y"] = [f"{'yn'[i % 2]}{ESCAPE}" for i in range(40)]
+    pyarrow.parquet.write_table(pa.table(columns), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--quiet", "--method", "info-gain", "--k", 2),
+        ("--method", "info-gain", "--k", 2),
+        ("--method", "info-gain", "--drop", "b\x1b"),
+    ],
+)
+def test_no_name_sets_a_colour(hostile, options):
+    result = run("select", hostile, "--target", "y", "--no-check", *options)
+    assert "\x1b" not in result.output
+    assert "\ufffd[31mred" in result.output or "\\x1b" in result.output
+
+
+@pytest.mark.parametrize("quiet", [("--quiet",), ()])
+def test_no_name_sets_a_colour_in_a_comparison(hostile, quiet):
+    named = hostile.rename(hostile.with_name(f"{ESCAPE}.parquet"))
+    options = ("--methods", "info-gain", "--classifiers", "nb", "--cv", "2", *quiet)
+    result = run("compare", named, "--target", "y", *options)
+    assert result.exit_code == 0
+    assert "\x1b" not in result.output
+
+
+def test_a_column_that_is_not_there_names_near_ones_only(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("Weight,size,kind\n1,2,a\n2,3,b\n")
+    near = run("select", path, "--target", "WEIHGT").stderr
+    assert "There is no column 'WEIHGT'; did you mean 'Weight'?" in " ".join(near.split())
+    far = " ".join(run("select", path, "--target", "zzz").stderr.split())
+    assert "There is no column 'zzz'; there are 'Weight', 'size', 'kind'." in far
+    assert "mean" not in far
 
 
 def test_top_shows_so_many_rows():

@@ -89,7 +89,7 @@ def test_what_failed_names_the_column(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--target", "kidn"), "did you mean one of 'kind'"),
+        (("--target", "kidn"), "did you mean 'kind'?"),
         (("--target", "kind", "--methods", "relif"), "did you mean 'relief'"),
         (("--target", "kind", "--classifiers", "svn"), "did you mean 'svm'"),
         (("--target", "kind", "--cv", "ten"), "times x folds"),

@@ -7,13 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats as scipy_stats
-from sklearn.datasets import load_iris, make_classification
-from sklearn.feature_selection import SelectKBest
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.feature_selection import RFE, RFECV, SelectKBest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from foresift import C45Classifier, InfoGainSelector, RandomSelector, SiftForestClassifier
 from foresift.comparison import Comparison, compare, make_method
+from foresift.comparison.stored import stored_comparison
 from foresift.comparison.summary import selection_shares, summarise
 from foresift.evaluate import Protocol, plan_scores, selected
 from foresift.experiment import run
@@ -170,6 +171,38 @@ def test_comparison_as_dict_frame_and_text():
     ):
         assert part in text
     assert f"{result.best().mean:.4f}" in text
+
+
+def test_a_size_that_a_selector_does_not_know_is_told_and_the_others_stay(tmp_path):
+    X, y = load_breast_cancer(return_X_y=True)
+    rfe = RFE(DecisionTreeClassifier(max_depth=2, random_state=0), n_features_to_select=3)
+    arguments = X[:200, :6], y[:200], [rfe], ["nb"]
+    store = tmp_path / "f.sqlite"
+    found = compare(*arguments, sizes=[2, 3, 4], cv=3, store=store)
+    assert [(row.method, row.size, row.n, row.n_failed) for row in found.rows] == [
+        ("none", "all", 3, 0),
+        ("RFE", "3", 3, 0),
+        ("RFE", "4", 3, 0),
+    ]
+    (failure,) = found.failures
+    assert (failure["method"], failure["size"], failure["count"]) == ("RFE", "2", 3)
+    text = " ".join(str(found).split())
+    assert (
+        "Failed 3 times: RFE with nb: RFE gives several columns the same rank, so there is no best 2" in text
+    )
+    assert "tried again" not in text
+    with Store(store) as results:
+        assert stored_comparison(results).failures == found.failures
+
+
+def test_a_size_known_in_some_splits_only_is_never_the_best():
+    X, y = load_breast_cancer(return_X_y=True)
+    cv = RFECV(DecisionTreeClassifier(max_depth=2, random_state=0), cv=3)
+    found = compare(X[:150, :6], y[:150], [cv], ["nb"], sizes=["own", 1, 2, 3, 4, 5], cv=6)
+    partial = [row for row in found.rows if row.n < 6]
+    assert partial
+    assert all(row.n + row.n_failed == 6 and not row.best for row in found.rows if row.n < 6)
+    assert all(not math.isnan(row.mean) for row in found.rows)
 
 
 def test_a_store_is_gone_on_with(tmp_path):

@@ -283,7 +283,7 @@ def test_neither_a_file_nor_openml(tmp_path, monkeypatch):
         load("promoters")
     with pytest.raises(FileNotFoundError, match="has no file of 'sonar'"):
         checksum("sonar")
-    with pytest.raises(ValueError, match="did you mean one of sonar"):
+    with pytest.raises(ValueError, match=r"did you mean sonar\?"):
         load("sonnar")
     with pytest.raises(FileNotFoundError, match="no folder"):
         load("sonar", tmp_path / "nowhere")

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
-from sklearn.feature_selection import SelectFromModel, SelectKBest, SelectorMixin
+from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, SelectorMixin
 from sklearn.metrics import f1_score, make_scorer, recall_score
 from sklearn.model_selection import GroupShuffleSplit, StratifiedKFold, TimeSeriesSplit, cross_val_score
 from sklearn.naive_bayes import GaussianNB
@@ -214,6 +214,23 @@ def test_selector_without_ranking_cannot_be_cut():
     (record, _) = score(table(), {"m": selector}, {"nb": GaussianNB()}, Protocol(2))
     assert record.error == ""
     assert set(record.features) == {"own"}
+
+
+def test_a_size_that_a_selector_does_not_know_costs_that_size_only():
+    rfe = RFE(DecisionTreeClassifier(random_state=0), n_features_to_select=3)
+    nb = {"nb": GaussianNB()}
+    records = score(table(), {"rfe": rfe}, nb, Protocol(2, sizes=["own", 2, 3, 5]))
+    literal = score(table(), {"rfe": rfe}, nb, Protocol(2, sizes=["own", 3, 5]))
+    for record, other in zip(records, literal, strict=True):
+        assert record.error == ""
+        assert record.scores == other.scores
+        assert selected(record.features, "3") == record.features["own"]
+        assert list(record.extra["unknown_sizes"]) == ["2"]
+        assert "so there is no best 2 of 6: leave that size out" in record.extra["unknown_sizes"]["2"]
+    selector = SelectFromModel(DecisionTreeClassifier(random_state=0))
+    for record in score(table(), {"m": selector}, nb, Protocol(2, sizes=["own", 2])):
+        assert list(record.scores["accuracy"]) == ["own"]
+        assert list(record.extra["unknown_sizes"]) == ["2"]
 
 
 # --- what defines a unit ---

@@ -13,7 +13,8 @@ from selection_cases import FAST, table
 
 from foresift import RelevanceSelector, Selection, select
 from foresift.output import json_lines
-from foresift.selection.assess import Plan, order_of
+from foresift.selection.assess import Plan
+from foresift.selection.fitted import order_of
 
 pytestmark = pytest.mark.usefixtures("small_forests")
 PLAIN = st.recursive(

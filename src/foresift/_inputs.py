@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -68,6 +69,16 @@ class Source:
             return None
         return tuple(self.labels)
 
+    @property
+    def texts(self) -> tuple[str, ...] | None:
+        """Column labels as people and JSON get them, None for arrays without names; no two are the same."""
+        if self.labels is None:
+            return None
+        texts = tuple(map(str, self.labels))
+        if len(set(texts)) < len(texts):
+            raise _named_twice(texts)
+        return texts
+
 
 def read(X: Any, estimator: Any = None) -> Source:
     """Open X: NumPy, pandas, polars, pyarrow, SciPy sparse, a mapping of columns, or nested lists.
@@ -99,13 +110,20 @@ def read(X: Any, estimator: Any = None) -> Source:
     try:
         frame = nw.from_native(X, pass_through=True)
     except DuplicateError as error:
-        raise ValueError(f"Column names of X must be unique; rename or drop some. {error}") from error
+        names = X.column_names if hasattr(X, "column_names") else X.columns
+        raise _named_twice(list(map(str, names))) from error
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("X is a lazy frame; pass the result of X.collect().")
     if isinstance(frame, nw.DataFrame):
         pandas = frame is not X and nw.dependencies.is_pandas_dataframe(X)
         return _read_frame(frame, estimator, pandas=pandas)
     return _read_array(X, estimator)
+
+
+def _named_twice(texts: Sequence[str]) -> ValueError:
+    name, count = Counter(texts).most_common(1)[0]
+    many = "Two" if count == 2 else str(count)
+    return ValueError(f"{many} columns of X are named {name!r}: rename or drop one of them.")
 
 
 def _read_array(X: Any, estimator: Any, labels: Sequence[Any] | None = None) -> Source:

@@ -4,7 +4,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 
-__all__ = ["InputError", "OutputError", "no_such", "warn_caller"]
+__all__ = ["InputError", "OutputError", "near_names", "no_such", "warn_caller"]
 
 
 class InputError(Exception):
@@ -15,6 +15,23 @@ class OutputError(Exception):
     """What cannot be written, though nothing is wrong with the input, in one sentence."""
 
 
+def near_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """Return the known names that are spelled nearly like this one, nearest first; capitals do not count.
+
+    Examples
+    --------
+    >>> near_names("AGE", ["age", "size"]), near_names("weight", ["age", "size"])
+    (['age'], [])
+    """
+    import difflib  # only if something is wrong
+
+    folded: dict[str, list[str]] = {}
+    for other in known:
+        folded.setdefault(other.strip().casefold(), []).append(other)
+    near = difflib.get_close_matches(name.strip().casefold(), folded, n=most)
+    return [other for key in near for other in folded[key]][:most]
+
+
 def no_such(what: str, name: str, known: Iterable[str], more: str) -> ValueError:
     """Make the error for a name that is not among those known; it says which one may have been meant.
 
@@ -23,9 +40,7 @@ def no_such(what: str, name: str, known: Iterable[str], more: str) -> ValueError
     >>> no_such("method", "relif", ["relief", "cfs"], "`foresift methods` lists them.")
     ValueError("There is no method 'relif'; did you mean 'relief'? `foresift methods` lists them.")
     """
-    import difflib  # only if something is wrong
-
-    near = difflib.get_close_matches(name, known, n=1)
+    near = near_names(name, known, 1)
     return ValueError(f"There is no {what} {name!r}{f'; did you mean {near[0]!r}?' if near else '.'} {more}")
 
 

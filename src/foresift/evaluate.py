@@ -8,7 +8,6 @@ import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -20,15 +19,12 @@ from sklearn.metrics import check_scoring, get_scorer
 from foresift._named import NamedArray
 from foresift._sklearn import seeded
 from foresift._slices import take_columns, take_rows
-from foresift.search_path import SearchPath
+from foresift.chosen import Size, chosen_columns, selected
 from foresift.splits import Split, cv_name, seed_for, splits
 from foresift.subset_models import for_columns, refuse_numbered_columns
 from foresift.units import Data, Job, Record, Unit, canonical, describe, host_facts, software
 
-__all__ = ["Protocol", "attempt", "column_order", "plan_scores", "score_units", "selected"]
-
-MOST_RANKS = 1000  # ranks that a record keeps, if no larger size is asked for
-Size = int | str
+__all__ = ["Protocol", "attempt", "plan_scores", "score_units", "selected"]
 
 
 @dataclass(frozen=True)
@@ -231,7 +227,8 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
     """Fit the selector once on the training rows, and every classifier for every size; score on the others.
 
     A pure function: what comes of a unit depends on the unit alone. An error of the selector is that of all
-    units, an error of a classifier that of one.
+    units, an error of a classifier that of one. A size that the selector does not know, such as one that cuts
+    through columns of equal rank, is not scored: `extra` says why, under "unknown_sizes".
 
     Parameters
     ----------
@@ -250,7 +247,6 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
     rows = [part.astype(np.intp) for part in (trial.split.train, trial.split.test)]
     train, test = (take_rows(data.X, some) for some in rows)
     y_train, y_test = (data.y[some] for some in rows)
-    base: dict[str, Any] = {"extra": {"n_train": len(y_train), "n_test": len(y_test)}}
 
     def select() -> dict[str, Any]:
         if trial.selector is None:
@@ -259,7 +255,9 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
         start = time.perf_counter()
         selector.fit(_with_names(train, data, selector), y_train)
         seconds = time.perf_counter() - start
-        return {"features": _chosen(selector, data.n_features, trial.sizes), "seconds": {"select": seconds}}
+        features, unknown = chosen_columns(selector, data.n_features, trial.sizes)
+        extra = {"unknown_sizes": unknown} if unknown else {}
+        return {"features": features, "seconds": {"select": seconds}, "extra": extra}
 
     def score(unit: Unit) -> dict[str, Any]:
         model = seeded(clone(trial.classifiers[unit.classifier]), np.random.default_rng([trial.seed, 1]))
@@ -267,6 +265,8 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
         scores: dict[str, dict[str, float | None]] = {name: {} for name in trial.scorers}
         seconds = {**chosen.seconds, "fit": 0.0, "score": 0.0}
         for size in trial.sizes:
+            if str(size) in chosen.extra.get("unknown_sizes", ()):
+                continue
             columns = _columns(chosen.features, size)
             here, there = (X if columns is None else take_columns(X, columns) for X in (train, test))
             one = clone(model) if columns is None else for_columns(model, None, columns)
@@ -277,7 +277,8 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
                 scores[name][str(size)] = float(value)
             seconds["fit"] += middle - start
             seconds["score"] += time.perf_counter() - middle
-        return {"scores": scores, "features": chosen.features, "seconds": seconds, **base}
+        extra = {"n_train": len(y_train), "n_test": len(y_test), **chosen.extra}
+        return {"scores": scores, "features": chosen.features, "seconds": seconds, "extra": extra}
 
     chosen = attempt(units[0], select)
     if chosen.error:
@@ -316,75 +317,10 @@ def attempt(unit: Unit, work: Callable[[], dict[str, Any]]) -> Record:
     return Record(unit, notes=notes, host=host_facts(), **fields)
 
 
-def column_order(selector: Any) -> NDArray[np.intp] | None:
-    """Columns of a fitted selector, best first: by `ranking_` if it ranks all, else by `scores_`; else None.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.feature_selection import SelectKBest
-    >>> column_order(SelectKBest(k=1).fit(*load_iris(return_X_y=True)))
-    array([2, 3, 0, 1])
-    """
-    ranking = getattr(selector, "ranking_", None)
-    if ranking is not None and np.array_equal(np.sort(ranking), np.arange(1, len(ranking) + 1)):
-        return np.argsort(ranking, kind="stable")
-    scores = getattr(selector, "scores_", None)
-    return None if scores is None else np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable")
-
-
-def _chosen(selector: Any, n_features: int, sizes: Sequence[Size]) -> dict[str, list[int]]:
-    """What a fitted selector says: "own", "order", and sets of a size that are not its beginning."""
-    features = {}
-    if hasattr(selector, "get_support"):
-        features["own"] = np.flatnonzero(selector.get_support()).tolist()
-    elif "own" in sizes:
-        raise ValueError(f"{type(selector).__name__} has no get_support, so it selects nothing of its own.")
-    counts = [size for size in sizes if not isinstance(size, str)]
-    order = column_order(selector)
-    if order is not None:
-        features["order"] = order[: max([MOST_RANKS, *counts])].tolist()
-        for count in counts:
-            found = _best_set(selector, count)
-            there = set(found)
-            found += islice((j for j in order.tolist() if j not in there), count - len(found))
-            if sorted(found) != sorted(features["order"][:count]):
-                features[str(count)] = sorted(found)
-    elif counts:
-        raise ValueError(
-            f"{type(selector).__name__} has neither scores_ nor a ranking_ of all columns, so there is no"
-            f" best {counts[0]} of {n_features}: leave sizes out to take what it selects."
-        )
-    return features
-
-
-def _best_set(selector: Any, size: int) -> list[int]:
-    """Which set of this size a selector would take, if it has more to say than a ranking.
-
-    A search came by sets that need not contain each other; a selector of foresift may put copies last. What
-    is missing in the set is left to the ranking.
-    """
-    path = getattr(selector, "path_", None)
-    if isinstance(path, SearchPath):
-        return list(path.best(size).features) if size in path.n_features else []
-    return np.flatnonzero(selector._best(size)).tolist() if hasattr(selector, "_best") else []
-
-
 def _columns(features: dict[str, list[int]], size: Size) -> NDArray[np.intp] | None:
     if size == "all":
         return None
     return np.array(selected(features, str(size)), dtype=np.intp)
-
-
-def selected(features: Mapping[str, list[int]], size: str) -> list[int]:
-    """Columns of a size ("5", "own") among the features of a record, in rising order.
-
-    Examples
-    --------
-    >>> selected({"order": [3, 0, 2, 1], "own": [3]}, "2"), selected({"order": [3, 0], "2": [1, 3]}, "2")
-    ([0, 3], [1, 3])
-    """
-    return list(features[size]) if size in features else sorted(features["order"][: int(size)])
 
 
 def _name_of(scorer: Any) -> str:

@@ -67,7 +67,7 @@ def together(place: Path) -> Iterator[Callable[[str], Path]]:
     Parameters
     ----------
     place : Path
-        The folder, which is there already.
+        The folder. It is made if it is not there, also if it was and has vanished during the work.
 
     Yields
     ------
@@ -97,6 +97,7 @@ def together(place: Path) -> Iterator[Callable[[str], Path]]:
         return parts[path]
 
     try:
+        _make(place)
         yield new
         for path, part in parts.items():
             _finish(part, path)
@@ -113,6 +114,13 @@ def together(place: Path) -> Iterator[Callable[[str], Path]]:
             if error.filename2 is not None:
                 del error.filename2  # None would be shown as one
         raise
+
+
+def _make(place: Path) -> None:
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise NotADirectoryError(error.errno, "it is a file, not a folder", str(place)) from error
 
 
 def _finish(part: Path, path: Path) -> None:
@@ -137,7 +145,8 @@ def atomic(path: Path) -> Iterator[Path]:
     Parameters
     ----------
     path : Path
-        Where the file is to be. One that is there already is replaced, at the end and at once.
+        Where the file is to be. One that is there already is replaced, at the end and at once. Its folder is
+        made if it is not there.
 
     Yields
     ------
@@ -194,14 +203,11 @@ def folder(path: Path | None) -> Iterator[Path | None]:
 
 def _try_to_write(path: Path) -> None:
     try:
-        path.mkdir(parents=True, exist_ok=True)
         with atomic(path / "selection.json") as place:
             place.write_bytes(b" ")
             raise _Tried
     except _Tried:
         pass
-    except FileExistsError as error:
-        raise NotADirectoryError(error.errno, "it is a file, not a folder", str(path)) from error
 
 
 class _Tried(Exception):

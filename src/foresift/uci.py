@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import difflib
 import gzip
 import hashlib
 import importlib.util
@@ -17,6 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml
+
+from foresift.errors import near_names
 
 __all__ = ["CATALOGUE", "FOLDER", "Known", "Place", "available", "checksum", "load"]
 
@@ -133,8 +134,9 @@ def load(
     schema = _schema(root)
     if name not in CATALOGUE and name not in schema:
         known = sorted({*CATALOGUE, *schema})
-        near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or known
-        raise ValueError(f"There is no data set {name!r}; did you mean one of {', '.join(near)}?")
+        near = near_names(name, known)
+        said = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}."
+        raise ValueError(f"There is no data set {name!r}; {said}")
     from_file = name in schema and root is not None and (root / schema[name]["file"]).is_file()
     if from_file and root is not None:
         columns, y = _read(root / schema[name]["file"], schema[name]["discrete"])

@@ -80,7 +80,7 @@ class Data:
                 f"y has {len(set(labels.tolist()))} different numbers with fractions, so it is an amount and"
                 " no class: methods are compared by classifiers only. Cut it into classes first."
             )
-        names = tuple(str(label) for label in source.labels or range(source.n_columns))
+        names = source.texts or tuple(map(str, range(source.n_columns)))
         parts = None if groups is None else np.asarray(groups)
         if parts is not None and parts.shape != labels.shape:
             raise ValueError(
@@ -192,7 +192,7 @@ class Record:
         Columns by number: "order" (best first), "own" (what the method chose), and the sets of sizes that are
         not the beginning of that order, if there are any. `evaluate.selected` reads it.
     extra : dict
-        Whatever else a kind of unit has to tell.
+        Whatever else a kind of unit has to tell; of "score" the numbers of rows, and sizes that are unknown.
     error : str
         Why it failed; empty if it did not.
     seconds : dict

@@ -4,6 +4,7 @@ import contextlib
 import json
 import shlex
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,11 +23,13 @@ from foresift.cli.table import (
     Target,
     completing,
     names_of,
+    notes_on_target,
     option,
     read_columns,
     require_jobs,
     worth_saying,
 )
+from foresift.cli.terminal import classes, notes, printable
 from foresift.methods import METHODS
 
 if TYPE_CHECKING:
@@ -141,12 +144,11 @@ def compare(
             found = _compared(split.columns, split.labels, arguments, scheduler)
         except KeyboardInterrupt as stopped:
             raise KeyboardInterrupt(_how_to_go_on(stopped, store)) from None
+        found.about["notes"] += notes_on_target(split, categorical)
         if place is not None:
             _write(found, place)
     if not as_json and not quiet:
-        from foresift.cli.terminal import notes
-
-        sys.stdout.write(notes(worth_saying(split)))
+        sys.stdout.write(classes(Counter(split.labels.tolist())) + notes(worth_saying(split)))
     _show(found, as_json=as_json, quiet=quiet)
 
 
@@ -186,12 +188,14 @@ def _show(found: "Comparison", *, as_json: bool, quiet: bool) -> None:
     if as_json:
         sys.stdout.write(json.dumps(found.to_dict(), allow_nan=False, ensure_ascii=False) + "\n")
     elif not found.rows:
-        typer.echo(f"foresift: everything failed, first: {found.failures[0]['error']}", err=True)
+        why = printable(found.failures[0]["error"])
+        typer.echo(f"foresift: everything failed, first: {why}", err=True)
     elif quiet:
         best = found.best()
         typer.echo(f"{best.method} {best.size} {best.classifier} {best.scorer} {best.mean:.4f}")
     else:
-        sys.stdout.write(f"{found}\n{found.verdict}\n")
+        lines = f"{found}\n{found.verdict}".split("\n")
+        sys.stdout.writelines(f"{printable(line)}\n" for line in lines)
     if not found.rows:
         raise typer.Exit(FAILED)
 

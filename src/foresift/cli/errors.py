@@ -13,6 +13,7 @@ from typing import Any, NoReturn, ParamSpec
 
 import typer
 
+from foresift.cli.terminal import printable
 from foresift.errors import InputError, OutputError
 
 __all__ = ["BAD_INPUT", "CLOSED_PIPE", "FAILED", "STOPPED", "guarded"]
@@ -131,5 +132,5 @@ def _told(error: Exception) -> tuple[str, int]:
 
 
 def _end(message: str, code: int) -> NoReturn:
-    typer.echo(f"foresift: {message}", err=True)
+    typer.echo(f"foresift: {printable(message)}", err=True)
     raise typer.Exit(code)

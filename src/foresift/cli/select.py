@@ -19,11 +19,13 @@ from foresift.cli.table import (
     Numeric,
     SkipUnlabelled,
     Target,
+    notes_on_target,
     option,
     read_columns,
     require_jobs,
     worth_saying,
 )
+from foresift.cli.terminal import classes, notes, printable, ranking_table, wrapped
 from foresift.errors import InputError
 from foresift.methods import METHODS
 
@@ -126,6 +128,7 @@ def select(
         if k is not None and k > len(split.columns):
             raise InputError(f"--k is {k}, but there are only {len(split.columns)} columns to choose from.")
         found = _select(table, split, tell, method, k, alpha, error, check, trees, seed, jobs)
+        found = _with_notes(found, split, notes_on_target(split, categorical))
         if place is not None:
             tell("writing", 0, 0)
             _write(found, place, table if write_data and found.features else None)
@@ -170,7 +173,7 @@ def _select(
             tell=tell,
         )
     for message in dict.fromkeys(" ".join(str(warning.message).split()) for warning in warned):
-        typer.echo(f"foresift: {message}", err=True)
+        typer.echo(f"foresift: {printable(message)}", err=True)
     kinds = {decision.name: decision.kind for decision in split.decisions}
     # Nobody else has the rows yet, and of many columns a copy takes more than the table.
     for row in found.ranking:
@@ -184,17 +187,16 @@ def _select(
         "decisions": [{"name": d.name, "kind": d.kind, "why": d.why} for d in split.decisions],
         "how": table.how,
     }
-    notes = list(found.notes)
+    return replace(found, data={**found.data, **about}, source=table.source)
+
+
+def _with_notes(found: "Selection", split: "Split", more: list[str]) -> "Selection":
+    """Add what only the file tells."""
+    from dataclasses import replace
+
     if split.n_unlabelled:
-        notes.append(f"{split.n_unlabelled:,} rows without a target were left out.")
-    sentence = " ".join([found.sentence, *notes[len(found.notes) :]])
-    return replace(
-        found,
-        notes=notes,
-        sentence=sentence,
-        data={**found.data, **about},
-        source=table.source,
-    )
+        more = [*more, f"{split.n_unlabelled:,} rows without a target were left out."]
+    return replace(found, notes=[*found.notes, *more], sentence=" ".join([found.sentence, *more]))
 
 
 def _write(found: "Selection", place: Path, table: "TableFile | None") -> None:
@@ -234,14 +236,13 @@ def _print(
         sys.stdout.write("\n")
         return
     if not shown:
-        sys.stdout.writelines(f"{name}\n" for name in found.features)
+        sys.stdout.writelines(f"{printable(name)}\n" for name in found.features)
         return
-    from foresift.cli.terminal import notes, ranking_table, wrapped
-
     n_columns = len(split.decisions) + len(split.dropped)
     size = f"{_count(found.data['n_rows'], 'row')}, {_count(n_columns, 'column')}, target {split.target}"
     head = f"{table.source} ({table.how}): {size}"
-    sys.stdout.write(wrapped(head) + notes(worth_saying(split)))
+    counts = {one["name"]: one["count"] for one in found.data["classes"]}
+    sys.stdout.write(wrapped(head) + classes(counts) + notes(worth_saying(split)))
     sys.stdout.write(ranking_table(found.ranking, top))
     if found.method["order"] != "by score":  # which nobody needs to be told
         sys.stdout.write(wrapped(f"Best first: {found.method['order']}."))

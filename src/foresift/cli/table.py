@@ -25,6 +25,7 @@ __all__ = [
     "Target",
     "completing",
     "names_of",
+    "notes_on_target",
     "option",
     "read_columns",
     "require_jobs",
@@ -165,9 +166,26 @@ def worth_saying(split: "Split") -> list[tuple[str, str]]:
     return said + [(name, "left out, as you say") for name in split.dropped]
 
 
+def notes_on_target(split: "Split", categorical: str) -> list[str]:
+    """Say that whole numbers in the file are taken as classes, unless the user has called them categories.
+
+    `select` and `compare` get text, of which they cannot know that it was numbers.
+    """
+    from foresift.target_notes import are_whole_numbers, notes_on_classes
+
+    labels = set(split.labels.tolist())
+    if split.target in names_of(categorical) or not are_whole_numbers(labels):
+        return []
+    typed = _typed("--categorical", split.target)
+    return notes_on_classes(sorted(labels), numeric=True, how_to_confirm=f"say so ({typed})")
+
+
 def _how_to_keep(decision: "Decision") -> str:
     """Say what to type if a column is no identifier but, say, a postal code."""
-    if not decision.keep_by:
-        return ""
-    name = decision.name if "," not in decision.name else f'"{decision.name}"'
-    return f" ({decision.keep_by} {shlex.quote(name)} keeps it)"
+    return f" ({_typed(decision.keep_by, decision.name)} keeps it)" if decision.keep_by else ""
+
+
+def _typed(flag: str, name: str) -> str:
+    """Return an option that names a column, as it is typed in a shell."""
+    quoted = f'"{name}"' if "," in name else name
+    return f"{flag} {shlex.quote(quoted)}"

@@ -6,25 +6,31 @@ import os
 import shutil
 import sys
 import textwrap
+from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["notes", "printable", "ranking_table", "wrapped"]
+__all__ = ["classes", "notes", "printable", "ranking_table", "wrapped"]
 
 BAR_WIDTH = 10
+MOST_CLASSES = 10
 MOST_NOTES = 12
 MOST_OF_A_NAME = 40  # characters
 NARROW, WIDE = 100, 120  # characters
+_HARMLESS = "\u00a0\u202f\u3000"  # blanks that names have in some languages
 
 
 def printable(text: str) -> str:
     r"""Return text that moves no cursor and sets no colour, whatever a file has in its names.
+
+    Whatever a command prints that a file has a say in goes through here, but for JSON, which has escapes of
+    its own.
 
     Examples
     --------
     >>> printable("a\x1b[31mb")
     'a�[31mb'
     """
-    return "".join(char if char.isprintable() else "\ufffd" for char in text)
+    return "".join(char if char.isprintable() or char in _HARMLESS else "\ufffd" for char in text)
 
 
 def wrapped(text: str) -> str:
@@ -47,6 +53,20 @@ def notes(said: list[tuple[str, str]]) -> str:
     if len(said) > MOST_NOTES:
         lines.append(f"  ... and {len(said) - MOST_NOTES:,} more columns of which something is to be said")
     return "".join(line + "\n" for line in lines)
+
+
+def classes(counts: Mapping[str, int]) -> str:
+    """Return the classes of the target and how many rows each has, the commonest first.
+
+    Examples
+    --------
+    >>> print(classes({"yes": 188, "no": 412}), end="")
+    Classes: no 412, yes 188
+    """
+    commonest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    said = [f"{_brief(name)} {count:,}" for name, count in commonest[:MOST_CLASSES]]
+    more = f", ... ({len(counts):,} classes)" if len(counts) > MOST_CLASSES else ""
+    return wrapped(f"Classes: {', '.join(said)}{more}")
 
 
 def ranking_table(rows: list[dict[str, Any]], top: int = 0, width: int | None = None) -> str:

@@ -11,13 +11,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from foresift.chosen import Size
 from foresift.classifiers import make_classifier
 from foresift.comparison.summary import Row, failures, selection_shares, summarise
 from foresift.errors import no_such
-from foresift.evaluate import Protocol, Size, plan_scores
+from foresift.evaluate import Protocol, plan_scores
 from foresift.experiment import run
 from foresift.methods import METHODS, SEARCHES
 from foresift.store import Store
+from foresift.target_notes import are_numbers, notes_on_classes
 from foresift.units import Data, software
 
 __all__ = ["Comparison", "compare", "make_method"]
@@ -35,7 +37,8 @@ class Comparison:
     rows : list of Row
         One for each method, classifier, size and scorer; no selection is the method "none".
     about : dict
-        Data and protocol: name, rows, columns, classes, splits, scorers, seed, store, versions.
+        Data and protocol: name, rows, columns, classes, notes on them that a reader should be warned of,
+        splits, scorers, seed, store, versions.
     failures : list of dict
         What went wrong, and how many times.
     selected : dict
@@ -245,6 +248,7 @@ def compare(
         "n_rows": data.n_rows,
         "n_features": data.n_features,
         "classes": data.classes,
+        "notes": notes_on_classes(data.classes, numeric=are_numbers(y, set(data.y.tolist()))),
         "features": list(data.features),
         "cv": jobs[0].units[0].cv,
         "repeats": int(repeats),

@@ -149,9 +149,11 @@ def summarise(records: Iterable[Record], n_features: Mapping[str, int]) -> list[
             (scorer, size) for record in done for scorer, sizes in record.scores.items() for size in sizes
         ):
             agreement = known.get((data, method, size), Stability(math.nan, math.nan, math.nan))
-            row, series = _row((dataset, method, classifier, size, scorer), done, n_features[data], agreement)
+            scored = [record for record in done if size in record.scores.get(scorer, ())]
+            about = (dataset, method, classifier, size, scorer)
+            row, series = _row(about, scored, n_features[data], agreement)
             families[data, dataset, classifier, scorer].append(len(rows))
-            rows.append((replace(row, n_failed=len(some) - len(done)), series))
+            rows.append((replace(row, n_failed=len(some) - len(scored)), series))
     tested: dict[int, Row] = {}
     for family in families.values():
         tested |= dict(zip(family, _tested([rows[k] for k in family]), strict=True))
@@ -165,7 +167,7 @@ def _row(
     scores: dict[Trial, float] = {}
     shares, widths = [], []
     for record in records:
-        value = record.scores.get(scorer, {}).get(size)
+        value = record.scores[scorer][size]
         scores[record.unit.repeat, record.unit.fold] = math.nan if value is None else float(value)
         n_train, n_test = record.extra["n_train"], record.extra["n_test"]
         shares.append(n_test / (n_train + n_test))
@@ -305,7 +307,7 @@ def selection_shares(
 
 
 def failures(records: Iterable[Record]) -> list[dict[str, Any]]:
-    """What failed: method, classifier, error, and how many times.
+    """What failed: method, classifier, error, and how many times; `size` if it is one that is not known.
 
     Examples
     --------
@@ -316,8 +318,10 @@ def failures(records: Iterable[Record]) -> list[dict[str, Any]]:
     """
     counts: dict[tuple[str, ...], int] = defaultdict(int)
     for record in records:
+        about = record.unit.dataset, record.unit.method, record.unit.classifier
         if record.error:
-            unit = record.unit
-            counts[unit.dataset, unit.method, unit.classifier, record.error] += 1
-    names = ("dataset", "method", "classifier", "error")
-    return [dict(zip(names, about, strict=True)) | {"count": count} for about, count in counts.items()]
+            counts[*about, record.error] += 1
+        for size, why in record.extra.get("unknown_sizes", {}).items():
+            counts[*about, why, size] += 1
+    names = ("dataset", "method", "classifier", "error", "size")
+    return [dict(zip(names, about, strict=False)) | {"count": count} for about, count in counts.items()]

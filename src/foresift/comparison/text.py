@@ -47,6 +47,8 @@ def render(
     size = f": {about['n_rows']} rows, {about['n_features']} columns" if "n_rows" in about else ""
     seed = f"; seed {about['random_state']}" if "random_state" in about else ""
     console.print(Text(f"{about['dataset']}{size}; {about['cv']}{times}{seed}"))
+    for note in about.get("notes", ()):
+        console.print(Text(note), style="yellow")
     several = len({row.dataset for row in rows}) > 1
     for key in dict.fromkeys((row.dataset, row.classifier, row.scorer) for row in rows):
         some = [row for row in rows if (row.dataset, row.classifier, row.scorer) == key]
@@ -66,7 +68,7 @@ def render(
     for failure in failures:
         who = f"{failure['method']} with {failure['classifier']}"
         console.print(Text(f"Failed {failure['count']} times: {who}: {failure['error']}"), style="red")
-    if failures and about.get("store"):
+    if any("size" not in failure for failure in failures) and about.get("store"):
         console.print(
             Text("What failed is kept in the store, and tried again with --retry-failed (retry_failed=True).")
         )

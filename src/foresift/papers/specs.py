@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import itertools
 import tomllib
@@ -11,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources import files
 from typing import Any
+
+from foresift.errors import near_names
 
 __all__ = ["Cell", "Model", "Paper", "PaperTable", "SpecError", "build", "paper_keys", "read_paper"]
 
@@ -152,8 +153,9 @@ def read_paper(key: str) -> Paper:
     """
     known = paper_keys()
     if key not in known:
-        near = difflib.get_close_matches(key, known, n=1, cutoff=0.3) or known
-        raise SpecError(f"There is no paper {key!r}; did you mean {' or '.join(near)}?")
+        near = near_names(key, known, 1)
+        said = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."
+        raise SpecError(f"There is no paper {key!r}; {said}")
     text = (files("foresift") / "papers" / f"{key}.toml").read_text(encoding="utf-8")
     raw = tomllib.loads(text)
     defaults = {"none": None, **raw.get("defaults", {})}

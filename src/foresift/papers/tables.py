@@ -316,7 +316,6 @@ def write_results(
     ...     [path.name for path in write_results(Path(folder), read_paper("opitz"), [], [], ["Nothing yet."])]
     ['opitz.csv', 'opitz.md', 'opitz.html']
     """
-    folder.mkdir(parents=True, exist_ok=True)
     pictures = pictures or {}
     names = [f"{paper.key}.{ending}" for ending in ("csv", "md", "html")]
     with together(folder) as new:

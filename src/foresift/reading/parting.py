@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.errors import InputError
+from foresift.errors import InputError, near_names
 from foresift.reading.amounts import is_quantity, uses_decimal_commas
 from foresift.reading.cells import Column
 from foresift.reading.delimited import Delimited, name_of
@@ -18,6 +17,8 @@ from foresift.reading.files import TableFile
 from foresift.reading.kinds import Decision, Wishes, decide
 
 __all__ = ["Split", "split_table"]
+
+MOST_NAMES = 8  # of columns that a message lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,12 +129,14 @@ def _labelled_rows(target: Column) -> NDArray[np.bool_] | None:
 
 
 def _require(name: str, names: Sequence[str], flag: str, hint: str = "") -> None:
-    if name not in names:
-        near = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or list(names)[:8]
-        where = f" ({flag})" if flag else ""
-        raise InputError(
-            f"There is no column {name!r}{where}; did you mean one of {', '.join(map(repr, near))}?{hint}"
-        )
+    if name in names:
+        return
+    if near := list(map(repr, near_names(name, names))):
+        said = f"did you mean {'one of ' if len(near) > 1 else ''}{', '.join(near)}?"
+    else:
+        more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+        said = f"there {'are' if len(names) > 1 else 'is'} {', '.join(map(repr, names[:MOST_NAMES]))}{more}."
+    raise InputError(f"There is no column {name!r}{f' ({flag})' if flag else ''}; {said}{hint}")
 
 
 def _labels(column: Column, *, sure: bool, comma: bool) -> NDArray[np.object_]:

@@ -62,6 +62,7 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         "created": (about.get("created") or "")[:10],
         "version": None,
         "sentence": _sentence(families),
+        "notes": [str(note) for note in about.get("notes") or []],
         "tiles": _tiles(about, rows),
         "families": [_family(key, some, several) for key, some in families.items()],
         "ranks": rank_diagram(d["ranks"]) if d.get("ranks") else None,

@@ -289,7 +289,7 @@ def _made(d: dict[str, Any], data: dict[str, Any], method: dict[str, Any]) -> li
         ("Size", size),
         ("Target", shortened(data["target"]) if data.get("target") else None),
         ("Method", method.get("title") or method.get("key")),
-        ("Name on the command line", method.get("key")),
+        ("Name of the method", method.get("key")),
         ("Seed", d.get("seed")),
         ("Time", None if seconds is None else f"{seconds:,.1f} s"),
         ("Made", (d.get("created") or "").replace("T", " ").replace("+00:00", " UTC") or None),

@@ -14,7 +14,10 @@ from sklearn.base import clone
 from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
+from foresift._slices import take_rows
+from foresift.chosen import known_sizes
 from foresift.forests import SiftForestClassifier
+from foresift.selection.fitted import is_ours, order_of
 from foresift.stats import Estimate, corrected_interval
 from foresift.subset_size import SizeCurve, choose_size, sizes_for
 
@@ -24,7 +27,6 @@ __all__ = [
     "Plan",
     "Rows",
     "assess",
-    "order_of",
     "plan_for",
     "why_not",
 ]
@@ -118,7 +120,7 @@ class Assessment:
     metric : str
         What the scores are: "accuracy" or "ROC AUC".
     curve : SizeCurve
-        Scores of the best 1, 2, 3 ... columns.
+        Scores of the best 1, 2, 3 ... columns; of a selector that does not rank all, of all columns only.
     check : Check
         Whether the selected columns do as well as all.
     plan : Plan
@@ -151,32 +153,23 @@ class Assessment:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows of a table as numbers: categories are codes, in the columns that `nominal` marks."""
+    """Rows of a table as numbers: categories are codes, in the columns that `nominal` marks.
+
+    `given` are the rows and labels as the user has them, for a selector that is none of ours and may want
+    names of columns and of classes; otherwise None.
+    """
 
     X: NDArray[Any]
     y: NDArray[np.intp]
     nominal: NDArray[np.bool_]
+    given: tuple[Any, NDArray[Any]] | None = None
 
     def take(self, rows: NDArray[np.intp]) -> Rows:
         """Some of the rows, in ascending order; all of them are not copied."""
-        return self if len(rows) == len(self.y) else Rows(self.X[rows], self.y[rows], self.nominal)
-
-
-def order_of(selector: Any) -> NDArray[np.intp]:
-    """Columns in the order in which a fitted selector would keep them, best first.
-
-    Relevant columns come before the others, and among them those that tell the same as a better one after
-    the rest. Gains of `ForestGainSelector` count by how far they are above chance: a column of many values
-    gains more by chance than one of few.
-    """
-    ranks = np.asarray(selector.ranking_)
-    if hasattr(selector, "redundant_with_"):
-        group = np.where(~selector.relevant_, 2, (selector.redundant_with_ >= 0).astype(int))
-        return np.lexsort((ranks, group))
-    if hasattr(selector, "expected_scores_"):
-        above = np.asarray(selector.scores_ - selector.expected_scores_)
-        return np.lexsort((ranks, -np.where(np.isnan(above), -np.inf, above)))
-    return np.argsort(ranks, kind="stable")
+        if len(rows) == len(self.y):
+            return self
+        given = None if self.given is None else (take_rows(self.given[0], rows), self.given[1][rows])
+        return Rows(self.X[rows], self.y[rows], self.nominal, given)
 
 
 # Given a fitted selector and the size that a curve chose, or None: the columns to keep, maybe none.
@@ -206,7 +199,7 @@ def assess(
     rows : Rows
         The table.
     selector : selector
-        It is cloned.
+        It is cloned; one that is none of ours is fitted to all rows, and so tells what it ranks.
     keep : callable
         What a fitted selector keeps.
     plan : Plan
@@ -237,12 +230,14 @@ def assess(
     parts = [test for _, test in deal]
     outside, inside = plan.jobs(n_jobs)
     light = _lighter(selector, plan.tree_share, inside)
-    work = _Folds(used, parts, light, keep, _metric_of(used.y), seed, inside)
+    n_columns = rows.X.shape[1]
+    ranks_all = is_ours(selector) or len(known_sizes(selector)) == n_columns
+    sizes = sizes_for(n_columns) if ranks_all else np.array([n_columns])
+    work = _Folds(used, parts, light, keep, sizes, _metric_of(used.y), seed, inside)
     lots = plan.lots(by_curve=by_curve)
     ranked = Parallel(n_jobs=outside, prefer="threads")(delayed(work.ranked)(lot, tell) for lot in lots)
     learnt = dict(zip(lots, ranked, strict=True))
     curves = np.array([learnt[i,].scores[0] for i in range(plan.n_folds)])
-    sizes = sizes_for(rows.X.shape[1])
     inner = [_chosen_without(i, learnt, sizes) if by_curve else None for i in range(plan.n_folds)]
     results = Parallel(n_jobs=outside, prefer="threads")(
         delayed(work.kept)(i, learnt[i,].selector, size) for i, size in enumerate(inner)
@@ -330,6 +325,7 @@ class _Folds:
     parts: list[NDArray[np.intp]]
     selector: Any
     keep: Keep
+    sizes: NDArray[np.intp]
     metric: str
     seed: int
     n_jobs: int | None
@@ -338,7 +334,7 @@ class _Folds:
         """Rank without a lot of folds, and score the best of every size on each of them."""
         fitted = self.fitted(self.rows.take(self.outside(lot)))  # a copy that is gone before forests grow
         order = order_of(fitted)
-        scores = [self.model(order[:size], lot) for size in sizes_for(len(order))]
+        scores = [self.model(order[:size], lot) for size in self.sizes]
         tell()
         return _Ranked(fitted if len(lot) == 1 else None, np.array(scores).T)
 
@@ -354,6 +350,8 @@ class _Folds:
 
     def fitted(self, rows: Rows) -> Any:
         selector = clone(self.selector)
+        if rows.given is not None:
+            return selector.fit(*rows.given)
         if rows.nominal.any() and "categorical_features" in selector.get_params():
             selector.set_params(categorical_features=rows.nominal)
         return selector.fit(rows.X, rows.y)

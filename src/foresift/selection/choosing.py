@@ -12,19 +12,22 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
+from foresift._sklearn import seeded
 from foresift._slices import take_rows
 from foresift.errors import no_such, warn_caller
 from foresift.methods import METHODS, SEARCHES
-from foresift.selection.assess import Assessment, Plan, Rows, assess, order_of, plan_for, why_not
+from foresift.selection.assess import Assessment, Plan, Rows, assess, plan_for, why_not
+from foresift.selection.fitted import Read, has_test, order_of
 from foresift.selection.resample import Resampled, resample, samples_for
 
 __all__ = [
     "Tell",
     "Work",
     "count_copies",
-    "key_of",
     "make",
+    "name_of",
     "require_arguments",
     "require_rows",
     "require_size",
@@ -70,13 +73,13 @@ def count_copies(X: NDArray[Any], y: NDArray[np.intp]) -> int:
     return 0
 
 
-def key_of(method: str) -> str:
-    """Return the key of the method behind this one."""
-    return "relevance" if method == "auto" else method
+def name_of(method: Any) -> str:
+    """Return the key of a method, or the class of one that is a selector."""
+    return method if isinstance(method, str) else type(method).__name__
 
 
 def make(
-    method: str,
+    method: Any,
     n_wanted: int | None,
     alpha: float,
     error: str,
@@ -85,7 +88,10 @@ def make(
     n_jobs: int | None,
 ) -> Any:
     """Make the selector of a method; `parameters` go before what we would take."""
-    module, name, fixed, _ = METHODS[key_of(method)]
+    asked = [key for key, value in {"alpha": alpha, "error": error}.items() if value != USUAL[key]]
+    if not isinstance(method, str):
+        return _given(method, n_wanted, asked, parameters, seed, n_jobs)
+    module, name, fixed, _ = METHODS["relevance" if method == "auto" else method]
     selector = getattr(import_module(f"foresift.{module}"), name)(**fixed)
     known = selector.get_params()
     given = {"random_state": seed, "n_jobs": n_jobs, "alpha": alpha, "error": error}
@@ -93,27 +99,45 @@ def make(
         given["n_features_to_select"] = n_wanted
     if not hasattr(selector, "redundancy"):
         given.pop("alpha")  # of Pearson's and others it means something else
-    _warn_of_no_test(method, known, given, {"alpha": alpha, "error": error})
-    given = {key: value for key, value in given.items() if key in known} | dict(parameters)
-    unknown = sorted(set(parameters) - set(known))
-    if unknown:
+    given = {key: value for key, value in given.items() if key in known}
+    why = f"{method} has no test with such an error rate; auto and relevance have."
+    _warn_of_no_test([key for key in asked if key not in given], why)
+    return _set(selector, given, parameters)
+
+
+def _given(
+    method: Any,
+    n_wanted: int | None,
+    asked: list[str],
+    parameters: Mapping[str, Any],
+    seed: int,
+    n_jobs: int | None,
+) -> Any:
+    """Clone a selector: its own parameters stay, but threads and seeds that it leaves open are ours."""
+    selector = clone(method)
+    ours = {"random_state": seed, "n_jobs": n_jobs}
+    given = {key: value for key, value in ours.items() if selector.get_params().get(key, 0) is None}
+    wanted = {} if n_wanted is None else {"n_features_to_select": n_wanted}
+    it = "it" if len(asked) == 1 else "them"
+    _warn_of_no_test(asked, f"set {it} where {name_of(method)} is made.")
+    return seeded(_set(selector, given, {**wanted, **parameters}), seed)
+
+
+def _set(selector: Any, given: Mapping[str, Any], parameters: Mapping[str, Any]) -> Any:
+    known = selector.get_params()
+    if unknown := sorted(set(parameters) - set(known)):
+        name = type(selector).__name__
         raise ValueError(f"{name} has no parameter {unknown[0]!r}; it has {', '.join(sorted(known))}.")
-    return selector.set_params(**given)
+    return selector.set_params(**{**given, **parameters})
 
 
-def _warn_of_no_test(
-    method: str, known: Mapping[str, Any], given: Mapping[str, Any], asked: Mapping[str, Any]
-) -> None:
-    """Say which part of a test the method does not have, though it was asked for."""
-    ignored = [key for key in USUAL if asked[key] != USUAL[key] and not (key in known and key in given)]
+def _warn_of_no_test(ignored: list[str], why: str) -> None:
+    """Say which part of a test changes nothing, though it was asked for."""
     if ignored:
-        them = " and ".join(ignored)
-        warn_caller(
-            f"{them} changed nothing: {method} has no test with such an error rate; auto and relevance have."
-        )
+        warn_caller(f"{' and '.join(ignored)} changed nothing: {why}")
 
 
-def require_arguments(X: Any, y: Any, method: str) -> None:
+def require_arguments(X: Any, y: Any, method: Any) -> None:
     """Refuse what is often given by mistake, and say what to give."""
     if isinstance(X, str | PathLike):
         raise TypeError(
@@ -124,8 +148,16 @@ def require_arguments(X: Any, y: Any, method: str) -> None:
         raise TypeError(
             f"y is the class of every row, not the name of a column: select(X.drop(columns={y!r}), X[{y!r}])."
         )
-    if method not in ("auto", *METHODS):
-        raise no_such("method", method, METHODS, f"There are: auto, {', '.join(METHODS)}.")
+    if isinstance(method, type):
+        name = method.__name__
+        raise TypeError(f"The method {name} is a class: make one, {name}().")
+    if isinstance(method, str):
+        if method not in ("auto", *METHODS):
+            raise no_such("method", method, METHODS, f"There are: auto, {', '.join(METHODS)}.")
+    elif not all(hasattr(method, name) for name in ("fit", "get_support", "get_params")):
+        raise TypeError(
+            f"method is a key such as 'auto', or a selector with fit and get_support, not {method!r}."
+        )
 
 
 def require_size(n_wanted: Any, n_columns: int, method: str) -> None:
@@ -157,32 +189,38 @@ class Work:
     """The parts of a selection that look at rows."""
 
     X: Any
-    y: NDArray[np.intp]
     selector: Any
+    table: Read
     method: str
     n_wanted: int | None
     seed: int
     n_jobs: int | None
     tell: Tell
 
+    @property
+    def y(self) -> NDArray[np.intp]:
+        """Code of every row's class."""
+        return self.table.codes
+
     def keep(self, fitted: Any, size: int | None) -> NDArray[np.intp]:
         """Return the columns that the method keeps: of "auto" the best relevant ones, maybe none.
 
         Where no curve says how many are needed, those that tell the same as better ones are left out.
         """
-        order = order_of(fitted)
-        if self.n_wanted is not None:
-            return order[: self.n_wanted] if self.method == "auto" else np.flatnonzero(fitted.support_)
         if self.method != "auto":
-            return np.flatnonzero(getattr(fitted, "relevant_", fitted.support_))
-        relevant = fitted.relevant_
+            # If nothing is relevant, a selector keeps the best all the same, and we do not.
+            by_test = has_test(fitted) and fitted.n_features_to_select is None
+            return np.flatnonzero(fitted._own_support() if by_test else fitted.get_support())
+        order, relevant = order_of(fitted), fitted.relevant_
+        if self.n_wanted is not None:
+            return order[: self.n_wanted]
         if size is None:
             return order[: int((relevant & (fitted.redundant_with_ < 0)).sum())]
         return order[: min(size, int(relevant.sum()))]
 
     def why_unchecked(self) -> str | None:
         """Say why there is no check, or None if there can be one."""
-        if METHODS[key_of(self.method)][0] in SLOW:
+        if type(self.selector).__module__.split(".")[:2] in [["foresift", module] for module in SLOW]:
             return f"{self.method} would take too long to repeat in folds"
         return why_not(self.y)
 
@@ -210,9 +248,9 @@ class Work:
 
     def resample(self) -> Resampled | None:
         """Repeat a test of relevance on parts of the rows."""
-        if not hasattr(self.selector, "relevant_") or len(self.y) < 2 * self.selector.min_samples_split:
+        if not has_test(self.selector) or len(self.y) < 2 * self.selector.min_samples_split:
             return None
-        n_samples, _ = samples_for(len(self.y), self.selector.n_features_in_)
+        n_samples, _ = samples_for(len(self.y), self.table.schema.n_columns)
         self.tell("repeating", n_samples, 0)
         _ = self._whole  # before there are threads, each of which would make its own
 
@@ -234,20 +272,20 @@ class Work:
 
     @property
     def _plan(self) -> Plan:
-        return plan_for(len(self.y), self.selector.n_features_in_)
+        return plan_for(len(self.y), self.table.schema.n_columns)
 
     @cached_property
     def _whole(self) -> Rows | None:
         """All rows as numbers, if the check looks at about all of them: turning many columns takes long."""
         if len(self.y) > 2 * self._plan.n_rows:
             return None
-        return self._encoded(self.X, np.arange(len(self.y)))
+        schema = self.table.schema
+        return Rows(np.asarray(schema.encode(self.X)), self.y, schema.nominal, self.table.given)
 
     def _rows(self, rows: NDArray[np.intp]) -> Rows:
         if self._whole is not None:
             return self._whole.take(rows)
-        return self._encoded(take_rows(self.X, rows), rows)
-
-    def _encoded(self, some: Any, rows: NDArray[np.intp]) -> Rows:
-        schema = self.selector.schema_
-        return Rows(np.asarray(schema.encode(some)), self.y[rows], schema.nominal)
+        schema, given = self.table.schema, self.table.given
+        some = np.asarray(schema.encode(take_rows(self.X, rows)))
+        given = None if given is None else (take_rows(given[0], rows), given[1][rows])
+        return Rows(some, self.y[rows], schema.nominal, given)

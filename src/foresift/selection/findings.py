@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.selection.assess import Assessment, order_of
+from foresift.selection.assess import Assessment
+from foresift.selection.fitted import has_test, order_of
 from foresift.selection.resample import Resampled
 from foresift.stats import Estimate, corrected_interval
 
@@ -20,8 +21,8 @@ class Findings:
     """A fitted selector, what it keeps, and what was seen of it, for `Selection.to_dict`."""
 
     selector: Any
-    method: str
     names: list[str]
+    nominal: NDArray[np.bool_]
     classes: list[str]
     kept: NDArray[np.intp]
     assessment: Assessment | None
@@ -31,21 +32,19 @@ class Findings:
         """One row for every column, best first."""
         s, order = self.selector, order_of(self.selector)
         nan = np.full(len(order), np.nan)
-        score = np.asarray(s.scores_, dtype=np.float64)
-        chance = np.asarray(getattr(s, "expected_scores_", np.zeros(len(order)) if _has_test(s) else nan))
-        ends = np.asarray(getattr(s, "intervals_", np.column_stack([nan, nan])))
+        score, pvalue = (_numbers(s, name, nan) for name in ("scores_", "pvalues_"))
+        chance = _numbers(s, "expected_scores_", np.zeros(len(order)) if has_test(s) else nan)
+        ends = _numbers(s, "intervals_", np.column_stack([nan, nan]))
         if self.resampled is not None:
             half = self.resampled.half_widths
             ends = np.column_stack([score - half, score + half])
-        pvalue = np.asarray(getattr(s, "pvalues_", nan))
-        adjusted = np.asarray(getattr(s, "adjusted_pvalues_", nan))
-        leaders = getattr(s, "redundant_with_", np.full(len(order), -1))
-        nominal = s.schema_.nominal if hasattr(s, "schema_") else np.zeros(len(order), dtype=bool)
+        adjusted = _numbers(s, "adjusted_pvalues_", nan)
+        leaders = s.redundant_with_ if has_test(s) else np.full(len(order), -1)
         kept = set(self.kept.tolist())
         return [
             {
                 "name": self.names[j],
-                "kind": "categorical" if nominal[j] else "numeric",
+                "kind": "categorical" if self.nominal[j] else "numeric",
                 "rank": rank,
                 "score": _number(score[j]),
                 "low": _number(ends[j, 0]),
@@ -53,7 +52,7 @@ class Findings:
                 "chance": _number(chance[j]),
                 "pvalue": _number(pvalue[j]),
                 "adjusted_pvalue": _number(adjusted[j]),
-                "relevant": bool(s.relevant_[j]) if _has_test(s) else None,
+                "relevant": bool(s.relevant_[j]) if has_test(s) else None,
                 "kept": j in kept,
                 "redundant_with": self.names[leaders[j]] if leaders[j] >= 0 else None,
                 "frequency": None if self.resampled is None else _number(self.resampled.frequency[j]),
@@ -64,7 +63,7 @@ class Findings:
     def curve(self) -> dict[str, Any] | None:
         """Score of every size, with 95 % intervals, and the number of columns kept."""
         a = self.assessment
-        if a is None:
+        if a is None or (len(a.curve.sizes) == 1 and len(self.names) > 1):
             return None
         points = []
         for size, scores in zip(a.curve.sizes.tolist(), a.curve.scores.T, strict=True):
@@ -98,8 +97,11 @@ class Findings:
         return {"value": _number(value), "low": _number(low), "high": _number(high)}
 
 
-def _has_test(selector: Any) -> bool:
-    return hasattr(selector, "relevant_")
+def _numbers(selector: Any, name: str, otherwise: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Attribute of a selector that has a number for every column; not every selector has each of them."""
+    value = getattr(selector, name, None)
+    fits = value is not None and np.shape(value) == np.shape(otherwise)
+    return np.asarray(value, dtype=np.float64) if fits else otherwise
 
 
 def _known(estimate: Estimate) -> Estimate:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -20,10 +20,19 @@ from foresift._sklearn import seed_of
 from foresift._slices import take_columns
 from foresift.growing import one_blas_thread
 from foresift.methods import METHODS
-from foresift.selection.choosing import Tell, Work, make, require_arguments, require_rows, require_size
+from foresift.selection.choosing import (
+    Tell,
+    Work,
+    make,
+    name_of,
+    require_arguments,
+    require_rows,
+    require_size,
+)
 from foresift.selection.findings import Findings
+from foresift.selection.fitted import fit_all, has_test
 from foresift.selection.sentences import order_of_ranking, say
-from foresift.table import code_target
+from foresift.target_notes import are_numbers, notes_on_classes
 
 __all__ = ["Selection", "select"]
 
@@ -39,10 +48,11 @@ class Selection:
     ----------
     selector_ : selector
         Fitted to all rows.
-    features : list of str
-        The columns to keep, best first; may be empty.
+    features : list
+        The columns to keep, best first, as X labels them; may be empty. ``X[selection.features]`` are these
+        columns of a frame, also if its labels are numbers or pairs.
     ranking : list of dict
-        A row for every column, best first, as in `to_dict`.
+        A row for every column, best first, as in `to_dict`: there a label is text.
     verdict : str
         The result in one short sentence.
     sentence : str
@@ -59,6 +69,8 @@ class Selection:
     passes : ndarray of bool of shape (n_repetitions, n_columns) or None
         Which columns passed the test again in each part of the rows, in the order of the table; None if it
         was not repeated. Not in `to_dict`.
+    labels : list or None
+        All columns as X labels them, in its order; None if they have no names. Not in `to_dict`.
     source, created : str
         Name of the file, if there was one, and when the selection was made.
 
@@ -86,13 +98,20 @@ class Selection:
     stability: dict[str, Any] | None
     seed: int
     passes: NDArray[np.bool_] | None = None
+    labels: list[Any] | None = None
     source: str = ""
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
     @property
-    def features(self) -> list[str]:
-        """Names of the kept columns, best first."""
-        return [row["name"] for row in self.ranking if row["kept"]]
+    def features(self) -> list[Any]:
+        """Labels of the kept columns, best first."""
+        label_of = dict(zip(self._names, self.labels or self._names, strict=True))
+        return [label_of[row["name"]] for row in self.ranking if row["kept"]]
+
+    @property
+    def _names(self) -> list[str]:
+        """All columns as text, in the order of the table; those that have no names are numbered."""
+        return names_of(self.labels, len(self.ranking))
 
     def __repr__(self) -> str:
         """Say in one line what was kept; `to_frame` has the ranking."""
@@ -107,38 +126,39 @@ class Selection:
         Parameters
         ----------
         X : array-like, data frame, sparse matrix or mapping
-            With the columns that `select` saw; others do no harm if they have names.
+            With the columns that `select` saw; others do no harm if they have names. Names are compared as
+            text: 0 is the column "0".
 
         Returns
         -------
         array-like, data frame, sparse matrix or mapping
             The kept columns.
         """
-        kept = set(self.features)
+        kept = [row["name"] for row in self.ranking if row["kept"]]
         if not kept:
             raise ValueError("No column was kept, so nothing is left of X.")
         source = read(X)
-        names = source.names
-        if names is None:
+        names: Sequence[str] | None = source.texts
+        if names is None or (self.labels is None and source.names is None):
             if source.n_columns != len(self.ranking):
                 raise ValueError(
                     f"X has {source.n_columns} columns, but the selection was made of {len(self.ranking)}."
                 )
-            names = tuple(self.data["names"])
-        lost = kept.difference(names)
+            names = self._names
+        there, wanted = set(names), set(kept)
+        lost = [name for name in kept if name not in there]
         if lost:
-            raise ValueError(f"X lacks the column {min(lost)!r}, which was kept.")
-        return take_columns(X, np.flatnonzero([name in kept for name in names]))
+            raise ValueError(f"X lacks the column {lost[0]!r}, which was kept.")
+        return take_columns(X, np.flatnonzero([name in wanted for name in names]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain lists, strings and numbers, fit for JSON; None for no number."""
-        data = {key: value for key, value in self.data.items() if key != "names"}
         return {
             "foresift": version("foresift"),
             "created": self.created,
             "source": self.source,
             "seed": self.seed,
-            "data": data,
+            "data": self.data,
             "method": self.method,
             "verdict": self.verdict,
             "sentence": self.sentence,
@@ -202,7 +222,7 @@ class Selection:
             )
         if not self.passes.any():
             raise ValueError("No column passed the test in any part of the rows.")
-        return plots.StabilityDisplay.from_selections(self.passes, self.data["names"], **options)
+        return plots.StabilityDisplay.from_selections(self.passes, self._names, **options)
 
     def plot_convergence(self, **options: Any) -> Any:
         """Draw how the sampling distribution settles, if the method learns one; see `foresift.plots`."""
@@ -214,7 +234,7 @@ class Selection:
 def select(
     X: Any,
     y: ArrayLike,
-    method: str = "auto",
+    method: Any = "auto",
     n_features_to_select: int | None = None,
     *,
     alpha: float = 0.1,
@@ -233,20 +253,22 @@ def select(
         The columns; missing values are allowed.
     y : array-like of shape (n_rows,)
         The class of every row.
-    method : str, default="auto"
+    method : str or selector, default="auto"
         A key of `foresift methods`. "auto" tests which columns are relevant, marks those that tell the same
         as better ones, and keeps as few of the relevant ones as are within one standard error of the best.
+        Or any selector with `get_support`, of foresift or of scikit-learn: a clone of it is fitted, with its
+        own parameters; a `random_state` or `n_jobs` that it leaves None is set.
     n_features_to_select : int or None, default=None
         Keep so many; None leaves it to the method.
     alpha : float, default=0.1
-        Error rate of the test, if the method has one.
+        Error rate of the test, if the method has one; a selector has its own.
     error : {"fdr", "fwer", "none"}, default="fdr"
         What the error rate is, as in `RelevanceSelector`.
     check : bool, default=True
         Whether to score the best 1, 2, 3 ... columns, to compare the selection with all columns out of fold,
         and to repeat it on parts of the rows. Searches are not repeated. Of a large table some rows are used.
     parameters : mapping or None, default=None
-        Further parameters of the selector.
+        Further parameters of the selector, those that it was made with included.
     random_state : int, RandomState or None, default=None
         Equal seeds give equal selections.
     n_jobs : int or None, default=None
@@ -276,19 +298,18 @@ def select(
     seed = int(random_state) if isinstance(random_state, numbers.Integral) else seed_of(random_state) % 2**32
     started = perf_counter()
     source = read(X)
-    require_size(n_features_to_select, source.n_columns, method)
+    names = names_of(source.texts, source.n_columns)
+    key = name_of(method)
+    require_size(n_features_to_select, source.n_columns, key)
     selector = make(method, n_features_to_select, alpha, error, parameters or {}, seed, n_jobs)
     require_rows(selector, source.n_rows)
     # The threads are ours: those of the linear algebra would wait for each other in turns, at full speed.
     with one_blas_thread(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "No feature passed")  # the sentence says so
         tell("ranking", 1, 0)
-        selector.fit(X, y)
+        table = fit_all(selector, X, y, source.n_rows)
         tell("ranking", 1, 1)
-        codes, classes = code_target(y, source.n_rows)
-        work = Work(
-            X, np.asarray(codes, dtype=np.intp), selector, method, n_features_to_select, seed, n_jobs, tell
-        )
+        work = Work(X, selector, table, key, n_features_to_select, seed, n_jobs, tell)
         assessment = resampled = None
         unchecked = work.why_unchecked() if check else None
         if check:  # warnings are shut off here and not in the threads, which share the filters
@@ -298,10 +319,10 @@ def select(
             if assessment is None and unchecked is None:
                 unchecked = "too few of the rows that it looked at are of common classes"
     kept = work.keep(selector, None if assessment is None else assessment.curve.chosen)
-    names = list(source.names or (f"x{j}" for j in range(source.n_columns)))
-    class_names = [str(label) for label in classes.tolist()]
-    result = Findings(selector, method, names, class_names, kept, assessment, resampled)
-    counts = np.bincount(codes, minlength=len(classes)).tolist()
+    classes = table.classes.tolist()
+    class_names = list(map(str, classes))
+    result = Findings(selector, names, table.schema.nominal, class_names, kept, assessment, resampled)
+    counts = np.bincount(table.codes, minlength=len(classes)).tolist()
     facts = {
         "n_rows": source.n_rows,
         "n_columns": source.n_columns,
@@ -309,20 +330,23 @@ def select(
         "classes": [{"name": c, "count": n} for c, n in zip(class_names, counts, strict=True)],
         "columns_left_out": [],
         "decisions": [],
-        "names": names,
     }
-    has_test = hasattr(selector, "relevant_")
+    tested = has_test(selector)
     about = {
-        "key": method,
-        "title": AUTO_TITLE if method == "auto" else METHODS[method][-1],
+        "key": key,
+        "title": _title(method),
         "parameters": _plain(selector.get_params(deep=False)),
-        "error": selector.error if has_test else None,
-        "alpha": selector.alpha if has_test else None,
+        "error": selector.error if tested else None,
+        "alpha": selector.alpha if tested else None,
         "seconds": round(perf_counter() - started, 3),
     }
     ranking = result.rows()
     about["order"] = order_of_ranking(ranking)
-    said = say(ranking, about, n_features_to_select, facts, assessment, unchecked)
+    wanted = n_features_to_select
+    if tested and selector.n_features_to_select is not None:
+        wanted = len(kept)
+    on_target = notes_on_classes(classes, numeric=are_numbers(y, classes))
+    said = say(ranking, about, wanted, facts, assessment, unchecked, on_target)
     return Selection(
         selector,
         ranking,
@@ -336,10 +360,33 @@ def select(
         result.stability(),
         seed,
         None if resampled is None else resampled.passed,
+        None if source.labels is None else list(source.labels),
     )
+
+
+def names_of(labels: Iterable[Any] | None, n_columns: int) -> list[str]:
+    """Columns as texts and JSON have them.
+
+    Examples
+    --------
+    >>> names_of([("a", 1), ("b", 1)], 2), names_of(None, 2)
+    (["('a', 1)", "('b', 1)"], ['x0', 'x1'])
+    """
+    return [f"x{j}" for j in range(n_columns)] if labels is None else list(map(str, labels))
+
+
+def _title(method: Any) -> str:
+    """What a method does: of a selector the first line of its documentation."""
+    if isinstance(method, str):
+        return AUTO_TITLE if method == "auto" else METHODS[method][-1]
+    lines = (type(method).__doc__ or "").strip().splitlines()
+    return lines[0].strip().rstrip(".") if lines else "a selector that was given"
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters as JSON can say them."""
     plain = (str, int, float, bool, type(None))
-    return {key: value if isinstance(value, plain) else repr(value) for key, value in parameters.items()}
+    return {
+        key: value if isinstance(value, plain) else " ".join(repr(value).split())
+        for key, value in parameters.items()
+    }

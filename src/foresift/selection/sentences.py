@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from foresift.selection.assess import LEAST_OF_A_CLASS, Assessment
@@ -38,6 +39,7 @@ def say(
     data: dict[str, Any],
     assessment: Assessment | None,
     unchecked: str | None = None,
+    on_target: Sequence[str] = (),
 ) -> Said:
     """Say what was kept, why, and how well that does on rows that took no part.
 
@@ -51,6 +53,8 @@ def say(
         What the folds tell.
     unchecked : str or None
         Why there is no assessment, if that is to be said.
+    on_target : sequence of str
+        What a reader should be warned of in the target.
 
     Returns
     -------
@@ -65,7 +69,7 @@ def say(
         notes = [*_leak(ranking, assessment), *_copies(assessment), *_rare(assessment, data)]
     elif unchecked:
         notes = [f"The check was left out because {unchecked}."]
-    return Said(_verdict(ranking, method, n_wanted, n_kept, assessment), details, notes)
+    return Said(_verdict(ranking, method, n_wanted, n_kept, assessment), details, [*notes, *on_target])
 
 
 def order_of_ranking(ranking: list[dict[str, Any]]) -> str:
@@ -76,7 +80,7 @@ def order_of_ranking(ranking: list[dict[str, Any]]) -> str:
         return "relevant columns by score, then the others"
     if any(row["relevant"] is None and row["chance"] is not None for row in ranking):
         return "by how far the score is above what chance gives"
-    return "by score"
+    return "as the method ranks them" if all(row["score"] is None for row in ranking) else "by score"
 
 
 def _verdict(
@@ -98,7 +102,7 @@ def _verdict(
         return f"None of {_columns(n)} is relevant, so none is kept."
     if n_kept == n_relevant:
         return f"{n_kept} of {_columns(n)} {_are(n_kept)} relevant and kept."
-    if a is None:
+    if a is None or method["key"] != "auto":
         return f"{n_relevant} of {_columns(n)} {_are(n_relevant)} relevant; {n_kept} {_are(n_kept)} kept."
     return f"{n_kept} of {_columns(n)} {_are(n_kept)} enough; {found}."
 

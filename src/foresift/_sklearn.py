@@ -515,7 +515,7 @@ def seed_of(random_state: Any) -> int:
     """
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-    if isinstance(random_state, numbers.Integral) and not 0 <= random_state < 2**32:
+    if isinstance(random_state, numbers.Integral) and not 0 <= int(random_state) < 2**32:
         raise ValueError(
             f"random_state is {random_state}: take a whole number from 0 to {2**32 - 1}, or None."
         )

@@ -91,7 +91,7 @@ class SiftForestClassifier(TreeClassifier):
         Whether to judge the forest by the trees that did not see a row; a callable scores
         (y_true, y_predicted), True means accuracy.
     max_depth, min_samples_split, min_samples_leaf, min_gain, nominal_splits, missing
-        Growth of the trees; see `CartClassifier`.
+        Growth of the trees; see `CartClassifier`. Shares are those of all rows, not of the rows drawn.
     categorical_features, max_bins, class_weight
         Reading of the data; see `CartClassifier`. Class weights, like sample weights, multiply how often a
         row was drawn.

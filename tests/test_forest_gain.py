@@ -11,7 +11,7 @@ import pytest
 from callbacks import Listener
 from forest_gain_cases import BOUNDS, same, table_with_ties
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_classification
 
 from foresift import ForestGainSelector
 from foresift._sklearn import HAS_CALLBACKS
@@ -95,6 +95,20 @@ def test_three_classes():
     for bound in BOUNDS[:3]:
         with pytest.raises(ValueError, match='known for two classes only, but y has 3: use bound="exact"'):
             ForestGainSelector(bound=bound).fit(X, y)
+
+
+def test_the_defaults_rank_the_relevant_columns_first():
+    options = {"n_informative": 10, "n_redundant": 0, "shuffle": False, "random_state": 0}
+    X, y = make_classification(2000, 100, **options)
+    best = [
+        set(np.argsort(-selector.fit(X, y).scores_)[:10].tolist())
+        for selector in (
+            ForestGainSelector(random_state=0),
+            ForestGainSelector(bound="mid", max_features=1, random_state=0),  # the paper's
+        )
+    ]
+    assert best[0] == set(range(10))
+    assert len(best[1] & set(range(10))) < 10
 
 
 @pytest.mark.parametrize(("wanted", "n_kept"), [(1, 1), (4, 4), (9, 9), (0.5, 4), (1.0, 9), (1e-9, 1)])

@@ -55,9 +55,9 @@ class SiftForestClassifier(TreeClassifier):
         Number of trees.
     criterion : {"entropy", "gini", "gain_ratio", "ssv"}, default="entropy"
         What a split is judged by; see `CartClassifier`.
-    max_features : int, float, {"sqrt", "log2"} or None, default=1
-        Columns tried per node. One, as in Rogers & Gunn, tries every column without regard to the others, so
-        that the gains of all columns are seen alike; "sqrt" usually predicts better.
+    max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
+        Columns tried per node; the best is split. One, as in Rogers & Gunn, splits by every column without
+        regard to the others, so that the gains of all columns are seen alike; more usually predict better.
     n_thresholds : int, default=None
         Try so many random cuts per numeric column instead of every cut.
     feature_sampling : str, array-like of shape (n_features,) or selector, default="uniform"
@@ -169,7 +169,7 @@ class SiftForestClassifier(TreeClassifier):
         n_estimators=100,
         *,
         criterion="entropy",
-        max_features=1,
+        max_features="sqrt",
         n_thresholds=None,
         feature_sampling="uniform",
         update_every=1,

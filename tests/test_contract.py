@@ -107,7 +107,8 @@ def bootstraps(estimator):
 
 def expected_failures(estimator):
     """Return {name of a check: why it may fail}; no other may."""
-    if bootstraps(estimator) or (isinstance(estimator, ContributionSelector) and estimator.n_estimators < 100):
+    small = isinstance(estimator, ContributionSelector) and estimator.n_estimators < 100
+    if small or bootstraps(estimator):
         # As in scikit-learn's forests: rows are drawn alike whatever their weight, which then multiplies how
         # often a row was drawn. Dropping or repeating rows changes what is drawn, so the trees are others;
         # but on the table of that check large forests of ContributionSelector agree on what to drop.

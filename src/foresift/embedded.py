@@ -106,6 +106,8 @@ class ForestGainSelector(RankingSelector):
     Simple               1             0 %, 100 %   30 %, 100 %  89 %, 100 %   68 %, 100 %
     Friedman             1             1 %, 100 %   30 %, 100 %  84 %, 97 %    66 %, 98 %
     make_classification  1             0 %, 100 %   1 %, 100 %   99 %, 98 %    57 %, 100 %
+    Simple               "sqrt"        1 %, 100 %   46 %, 100 %  89 %, 100 %   68 %, 100 %
+    Friedman             "sqrt"        2 %, 100 %   40 %, 100 %  83 %, 97 %    68 %, 99 %
     make_classification  "sqrt"        0 %, 100 %   1 %, 100 %   100 %, 100 %  67 %, 100 %
     ===================  ============  ===========  ===========  ============  ===========
 
@@ -141,9 +143,11 @@ class ForestGainSelector(RankingSelector):
     >>> from foresift import ForestGainSelector
     >>> from foresift.datasets import make_simple
     >>> X, y = make_simple(random_state=2)  # only the first two columns matter
-    >>> selector = ForestGainSelector(bound="upper", random_state=0).fit(X, y)
-    >>> selector.get_support(indices=True)
-    array([0, 1])
+    >>> selector = ForestGainSelector(random_state=0).fit(X, y)
+    >>> selector.ranking_[:2], (selector.pvalues_ < 0.05).nonzero()[0]
+    (array([2, 1]), array([0, 1]))
+    >>> selector.get_support(indices=True)  # the rule is no test, see Notes
+    array([0, 1, 3, 6, 7])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -90,7 +90,7 @@ def selectors(keys, *, quick=False):
     }
     if quick:
         lighter |= {
-            "forest-gain": ForestGainSelector(n_estimators=20, max_features="sqrt"),
+            "forest-gain": ForestGainSelector(n_estimators=20),
             "relevance": RelevanceSelector(n_estimators=10, interactions=False),
             "gefs": GEFSSelector(population=5, n_candidates=20, epochs=3),
             "feature-boosting": FeatureBoostingSelector(n_iterations=10),

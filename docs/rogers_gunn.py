@@ -116,7 +116,7 @@ def plain_ticks(axis: Any, ticks: list[float]) -> None:
 def figure_4() -> dict[str, Any]:
     """Densities of the gains of three features of Simple, every node alike and by node complexity."""
     X, y = make_simple(random_state=0)
-    forest = Forest(5000, record_tried=True, random_state=0).fit(X, y)
+    forest = Forest(5000, max_features=1, record_tried=True, random_state=0).fit(X, y)
     tried = [(table.counts[table.tried["node"]], table.tried) for table in forest.node_tables_]
     weights = np.concatenate([node_complexity(counts) for counts, _ in tried])
     feature, gain = (np.concatenate([trials[key] for _, trials in tried]) for key in ("feature", "gain"))
@@ -143,7 +143,9 @@ def figure_4() -> dict[str, Any]:
 def place_between_bounds(seed: int) -> np.ndarray:
     """Place the irrelevant features of Simple, and "exact", between the lower (0) and the upper bound (1)."""
     X, y = make_simple(random_state=seed)
-    lower, upper = (Selector(bound=bound, random_state=seed).fit(X, y) for bound in ("lower", "upper"))
+    lower, upper = (
+        Selector(bound=bound, max_features=1, random_state=seed).fit(X, y) for bound in ("lower", "upper")
+    )
     places = np.array([lower.scores_, lower.expected_scores_]) - lower.thresholds_
     return (places / (upper.thresholds_ - lower.thresholds_))[:, 2:]
 
@@ -151,7 +153,7 @@ def place_between_bounds(seed: int) -> np.ndarray:
 def figure_6(trials: int, jobs: int) -> dict[str, Any]:
     """Scores of Simple's features beside what an irrelevant one is expected to score."""
     X, y = make_simple(random_state=0)
-    fitted = {bound: Selector(bound=bound, random_state=0).fit(X, y) for bound in BOUNDS}
+    fitted = {bound: Selector(bound=bound, max_features=1, random_state=0).fit(X, y) for bound in BOUNDS}
     scores, thresholds = fitted["mid"].scores_, {bound: fitted[bound].thresholds_ for bound in BOUNDS}
     at = np.arange(1, len(scores) + 1)
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.8), width_ratios=(1.3, 1))

@@ -11,7 +11,7 @@ import pytest
 from callbacks import Listener
 from forest_gain_cases import BOUNDS, same, table_with_ties
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_classification
 
 from foresift import ForestGainSelector
 from foresift._sklearn import HAS_CALLBACKS
@@ -23,12 +23,13 @@ LEARNED = ["scores_", "thresholds_", "expected_scores_", "pvalues_", "intervals_
 # --- what is kept ---
 
 
+@pytest.mark.parametrize("max_features", [1, "sqrt"])
 @pytest.mark.parametrize("bound", BOUNDS)
-def test_simple(bound):
+def test_simple(bound, max_features):
     kept, removed = [], []
     for seed in range(10):
         X, y = make_simple(random_state=seed)
-        selector = ForestGainSelector(bound=bound, random_state=seed).fit(X, y)
+        selector = ForestGainSelector(bound=bound, max_features=max_features, random_state=seed).fit(X, y)
         kept.append(selector.support_[:2])
         removed.append(~selector.support_[2:])
         assert selector.ranking_[1] == 1
@@ -37,12 +38,14 @@ def test_simple(bound):
     assert least <= np.mean(removed) <= most
 
 
-def test_pvalues_of_noise_are_on_the_safe_side():
+@pytest.mark.parametrize("max_features", [1, "sqrt"])
+def test_pvalues_of_noise_are_on_the_safe_side(max_features):
     small = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(200, 30)), rng.integers(0, 2, 200)
-        selector = ForestGainSelector(30, n_estimators=30, random_state=seed).fit(X, y)
+        options = {"n_estimators": 30, "max_features": max_features, "random_state": seed}
+        selector = ForestGainSelector(30, **options).fit(X, y)
         small += np.count_nonzero(selector.pvalues_ < 0.05)
         assert 0.2 < selector.pvalues_.mean() < 0.8
     assert small <= 0.07 * 40 * 30
@@ -74,7 +77,7 @@ def test_a_table_of_nominal_columns():
     rng = np.random.default_rng(0)
     noise = {f"noise{j}": rng.permutation(X.iloc[:, j]) for j in range(6)}
     X = X.assign(**noise)
-    selector = ForestGainSelector(bound="exact", random_state=0).fit(X, y)
+    selector = ForestGainSelector(random_state=0).fit(X, y)
     assert selector.schema_.nominal.all()
     assert selector.get_feature_names_out()[selector.scores_[selector.support_].argmax()] == best
     assert selector.support_[:-6].mean() > 0.7
@@ -87,7 +90,7 @@ def test_a_table_of_nominal_columns():
 def test_three_classes():
     X, y = load_iris(return_X_y=True, as_frame=True)
     X = X.assign(noise=np.random.default_rng(0).normal(size=len(X)))
-    selector = ForestGainSelector(bound="exact", random_state=0).fit(X, y)
+    selector = ForestGainSelector(random_state=0).fit(X, y)
     assert set(selector.ranking_[2:4]) == {1, 2}  # the petals
     assert selector.ranking_[4] == 5
     assert selector.support_[2:4].all()
@@ -95,6 +98,20 @@ def test_three_classes():
     for bound in BOUNDS[:3]:
         with pytest.raises(ValueError, match='known for two classes only, but y has 3: use bound="exact"'):
             ForestGainSelector(bound=bound).fit(X, y)
+
+
+def test_the_defaults_rank_the_relevant_columns_first():
+    options = {"n_informative": 10, "n_redundant": 0, "shuffle": False, "random_state": 0}
+    X, y = make_classification(2000, 100, **options)
+    best = [
+        set(np.argsort(-selector.fit(X, y).scores_)[:10].tolist())
+        for selector in (
+            ForestGainSelector(random_state=0),
+            ForestGainSelector(bound="mid", max_features=1, random_state=0),  # the paper's
+        )
+    ]
+    assert best[0] == set(range(10))
+    assert len(best[1] & set(range(10))) < 10
 
 
 @pytest.mark.parametrize(("wanted", "n_kept"), [(1, 1), (4, 4), (9, 9), (0.5, 4), (1.0, 9), (1e-9, 1)])
@@ -176,7 +193,9 @@ def test_whole_weights_score_like_repeated_rows():
     )
 
 
-@pytest.mark.parametrize("options", [{}, {"bound": "exact"}, {"redundancy": 0.8, "n_estimators": 20}])
+@pytest.mark.parametrize(
+    "options", [{}, {"bound": "mid", "max_features": 1}, {"redundancy": 0.8, "n_estimators": 20}]
+)
 def test_the_number_of_threads_does_not_matter(options):
     X, y = table_with_ties(150)
     one, two, three = (

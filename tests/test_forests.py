@@ -47,6 +47,15 @@ def test_accuracy_is_that_of_scikit_learn(load, margin):
     assert ours > theirs - margin
 
 
+def test_the_default_predicts_better_than_one_column_per_node():
+    X, y = make_classification(1500, 40, n_informative=6, n_redundant=0, random_state=0)
+    default, one = (
+        cross_val_score(SiftForestClassifier(random_state=0, **options), X, y, cv=3).mean()
+        for options in ({}, {"max_features": 1})
+    )
+    assert default > one + 0.02
+
+
 # --- equal outcome, however it is computed ---
 
 

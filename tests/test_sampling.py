@@ -131,7 +131,7 @@ def test_a_start_without_an_estimate_is_the_mean_of_the_others():
 def test_confidence_sampling_is_the_literal_one(confidence):
     X, y = data()
     options = {"confidence": confidence, "weight_unit": 0.2, "record_tried": True, "random_state": 4}
-    forest = SiftForestClassifier(12, feature_sampling="confidence", **options).fit(X, y)
+    forest = SiftForestClassifier(12, max_features=1, feature_sampling="confidence", **options).fit(X, y)
     grower = make_grower(
         X, y, max_features=1, draw="bootstrap", n_draw=len(y), seed=seed_of(4), record_tried=True
     )

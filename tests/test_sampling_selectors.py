@@ -220,7 +220,7 @@ def test_bad_parameters_of_a_selector_are_named(simple):
 def test_closed_forms_refuse_three_classes(simple):
     X, y = simple
     with pytest.raises(ValueError, match='use bound="exact"'):
-        drawn(ForestGainSelector(), X, np.arange(len(y)) % 3)
+        drawn(ForestGainSelector(bound="mid"), X, np.arange(len(y)) % 3)
 
 
 # --- parameters, copies, warm start ---

@@ -40,6 +40,7 @@ MODELS = [
     SiftForestClassifier(7, max_features=2, n_thresholds=4, criterion="gini", random_state=3),
     SiftForestClassifier(5, max_features=0.7, bootstrap=False, max_samples=0.6, random_state=3),
     SiftForestClassifier(5, missing="fractional", class_weight="balanced", random_state=3),
+    SiftForestClassifier(5, min_samples_leaf=0.05, min_samples_split=0.2, random_state=3),
     CartClassifier(max_depth=3),
     CartClassifier(max_features=2, criterion="ssv", random_state=1),
 ]

@@ -15,8 +15,9 @@ import reference
 from scipy import sparse
 from sklearn.datasets import load_iris
 from sklearn.ensemble import AdaBoostClassifier
+from sklearn.tree import DecisionTreeClassifier
 
-from foresift import CartClassifier, SiftForestClassifier
+from foresift import C45Classifier, CartClassifier, SiftForestClassifier, SSVTreeClassifier
 from foresift.trees import NodeTable, resolve_max_features
 
 # Both columns part two rows of one class from the rest, so the first one is taken.
@@ -141,6 +142,80 @@ def test_least_sizes_count_weights():
         assert table.nodes["size"][~table.is_leaf].min() >= 2 * least
         pure = np.count_nonzero(table.counts, axis=1) < 2
         assert (table.is_leaf == (pure | (table.nodes["size"] < 2 * least))).all()
+
+
+SHARES = [{"min_samples_leaf": leaf} for leaf in (0.5, 0.15, 0.07)]
+SHARES += [{"min_samples_split": split} for split in (1.0, 0.3, 0.21)]
+SHARES += [{"min_samples_leaf": 0.04, "min_samples_split": 0.25}]
+
+
+def splits_of(nodes, features, sizes):
+    """What is split, where, and how many rows are there; both kinds of tables call a leaf negative."""
+    inner = features >= 0
+    return sorted(zip(features[inner], nodes["threshold"][inner].round(4), sizes[inner], strict=True))
+
+
+@pytest.mark.parametrize("limits", SHARES, ids=str)
+def test_least_sizes_below_one_are_shares_as_in_scikit_learn(limits):
+    X, y = random_problem(100, seed=3)  # 0.07 * 100 is more than 7 in floating point, so 8 rows
+    ours = CartClassifier(**limits).fit(X, y).node_table_.nodes
+    tree = DecisionTreeClassifier(criterion="entropy", random_state=0, **limits).fit(X, y).tree_
+    theirs = {"threshold": tree.threshold}
+    assert splits_of(ours, ours["feature"], ours["size"]) == splits_of(
+        theirs, tree.feature, tree.n_node_samples
+    )
+
+
+@pytest.mark.parametrize("limits", SHARES, ids=str)
+def test_shares_are_of_the_weight_of_all_rows(limits):
+    X, y = random_problem(100, seed=3)
+    tree = CartClassifier(**limits)
+    plain = copy.deepcopy(tree).fit(X, y).node_table_
+    for weight in (2, 3.5):
+        weighted = copy.deepcopy(tree).fit(X, y, np.full(100, weight)).node_table_
+        assert np.array_equal(weighted.nodes["feature"], plain.nodes["feature"])
+        assert weighted.counts == pytest.approx(weight * plain.counts)
+    half = np.arange(100) < 50  # rows of weight 0 are not there
+    assert tree.fit(X, y, half.astype(float)).node_table_.counts.tolist() == (
+        CartClassifier(**limits).fit(X[half], y[half]).node_table_.counts.tolist()
+    )
+
+
+def test_tiny_shares_limit_nothing():
+    X, y = random_problem(100, seed=3)
+    for limits in ({"min_samples_leaf": 1e-9}, {"min_samples_split": 1e-9}):
+        assert CartClassifier(**limits).fit(X, y).node_table_ == CartClassifier().fit(X, y).node_table_
+
+
+@pytest.mark.parametrize(
+    "model", [CartClassifier(), C45Classifier(pruning=None), SSVTreeClassifier(pruning=None)], ids=str
+)
+def test_every_tree_takes_shares(model):
+    X, y = random_problem(300)
+    counted = copy.deepcopy(model).set_params(min_samples_leaf=30).fit(X, y).node_table_
+    assert model.set_params(min_samples_leaf=0.1).fit(X, y).node_table_ == counted
+    assert counted.n_leaves > 2
+    whole = model.set_params(min_samples_leaf=1.0).fit(X, y).node_table_  # one row, as ever
+    assert whole == model.set_params(min_samples_leaf=1).fit(X, y).node_table_
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("min_samples_split", value) for value in (1, 1.5, 0.0, -0.5)]
+    + [("min_samples_leaf", value) for value in (0, 0.0, -0.5)],
+)
+def test_least_sizes_that_are_neither_weight_nor_share_are_refused(name, value):
+    with pytest.raises(ValueError, match=f"'{name}' parameter of CartClassifier"):
+        CartClassifier(**{name: value}).fit(HAND_X, HAND_Y)
+
+
+def test_a_forest_takes_shares_of_all_rows():
+    X, y = random_problem()
+    options = {"n_estimators": 5, "max_samples": 0.8, "random_state": 0}
+    by_share = SiftForestClassifier(min_samples_leaf=0.1, min_samples_split=0.3, **options).fit(X, y)
+    by_weight = SiftForestClassifier(min_samples_leaf=20, min_samples_split=60, **options).fit(X, y)
+    assert by_share.node_tables_ == by_weight.node_tables_
+    assert min(table.nodes["size"].min() for table in by_share.node_tables_) >= 20
 
 
 def test_min_gain():

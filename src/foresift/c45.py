@@ -52,10 +52,10 @@ class C45Classifier(TreeClassifier):
     collapse : bool, default=True
         Whether a subtree that makes no fewer errors on the training rows than a leaf becomes one, pruned or
         not.
-    min_samples_leaf : float, default=2
+    min_samples_leaf : int or float, default=2
         Least weight of two branches of a nominal split, and of both sides of a numeric one, which must also
         hold a tenth of the node's rows per class, though no more than 25. Weights count: a row of weight 2 is
-        two rows.
+        two rows. A float below 1.0 is a share of the weight of all rows; 1.0 is a weight of one.
     cut_penalty : bool, default=True
         Whether the gain of a numeric column is lowered for the choice of its cut, by log2(number of cuts) / n
         bits (release 8).
@@ -150,6 +150,7 @@ class C45Classifier(TreeClassifier):
     nominal_splits = "multiway"
     missing = "fractional"
     n_thresholds = None
+    min_samples_split = 2  # or two leaves, see `_least_weights`
     min_gain = 1e-6
     record_tried = False
 
@@ -188,10 +189,9 @@ class C45Classifier(TreeClassifier):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    @property
-    def min_samples_split(self) -> float:
-        """Least weight of a node that may be split: that of two leaves, but for rounding."""
-        return 2 * float(self.min_samples_leaf) - 1e-6
+    def _least_weights(self, total: float) -> tuple[float, float]:
+        leaf = super()._least_weights(total)[1]
+        return 2 * leaf - 1e-6, leaf  # that of two leaves, but for rounding
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> C45Classifier:

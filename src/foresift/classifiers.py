@@ -27,7 +27,7 @@ def _on_numbers(classifier: Any) -> Any:
 # indicators for categories, standardised numbers and means for what is missing, learned with the classifier.
 CLASSIFIERS: dict[str, tuple[Callable[[], Any], str]] = {
     "rf": (
-        lambda: SiftForestClassifier(max_features="sqrt"),
+        SiftForestClassifier,
         "forest of 100 trees, sqrt(p) columns per node",
     ),
     "c45": (C45Classifier, "C4.5 with pruning"),

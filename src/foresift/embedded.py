@@ -24,19 +24,21 @@ __all__ = ["ForestGainSelector"]
 class ForestGainSelector(RankingSelector):
     """Keep the features that gain more in a forest than an irrelevant one would (Rogers & Gunn).
 
-    Trees are grown on all rows, each split by one column drawn at random. The score of a feature is its mean
-    information gain over the nodes where it was tried, the complex nodes weighing more. Even an irrelevant
-    feature gains something by chance; how much is known for every node, and averaged over the very same nodes
-    it is the threshold.
+    Trees are grown on all rows, each node split by the best of some columns drawn at random. The score of a
+    feature is its mean information gain over the nodes where it was tried, the complex nodes weighing more.
+    Even an irrelevant feature gains something by chance; how much is known for every node, and averaged over
+    the very same nodes it is the threshold. The settings of the paper are
+    ``ForestGainSelector(bound="mid", max_features=1)``.
 
     Parameters
     ----------
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
         Keep so many of the best, or such a share of all; choose the number by cross-validation; None keeps
         those above their threshold.
-    bound : {"mid", "lower", "upper", "exact"}, default="mid"
-        What the threshold averages: bounds of the paper for the gain of an irrelevant feature, which know two
-        classes and distinct values only, or its true expectation; see `foresift.criteria.expected_gain`.
+    bound : {"exact", "mid", "lower", "upper"}, default="exact"
+        What the threshold averages: the true expectation of the gain of an irrelevant feature, or bounds of
+        the paper for it, which know two classes and distinct values only; see
+        `foresift.criteria.expected_gain`. "mid" is the paper's.
     weighting : {"complexity", "unit"}, default="complexity"
         How much a node counts: by its complexity, or all alike.
     redundancy : float or None, default=None
@@ -46,9 +48,9 @@ class ForestGainSelector(RankingSelector):
         drops none.
     n_estimators : int, default=100
         Number of trees.
-    max_features : int, float, {"sqrt", "log2"} or None, default=1
-        Columns tried per node; the best is split. One is the paper's. More, such as "sqrt", find features
-        that matter only deep in a tree: the nodes there have been made by better splits.
+    max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
+        Columns tried per node; the best is split. One is the paper's. More find features that matter only
+        deep in a tree: the nodes there have been made by better splits.
     nominal_splits : {"subsets", "multiway"}, default="subsets"
         Split a nominal column into two sets of categories, or into one branch per category.
     n_permutations : int, default=2
@@ -104,6 +106,8 @@ class ForestGainSelector(RankingSelector):
     Simple               1             0 %, 100 %   30 %, 100 %  89 %, 100 %   68 %, 100 %
     Friedman             1             1 %, 100 %   30 %, 100 %  84 %, 97 %    66 %, 98 %
     make_classification  1             0 %, 100 %   1 %, 100 %   99 %, 98 %    57 %, 100 %
+    Simple               "sqrt"        1 %, 100 %   46 %, 100 %  89 %, 100 %   68 %, 100 %
+    Friedman             "sqrt"        2 %, 100 %   40 %, 100 %  83 %, 97 %    68 %, 99 %
     make_classification  "sqrt"        0 %, 100 %   1 %, 100 %   100 %, 100 %  67 %, 100 %
     ===================  ============  ===========  ===========  ============  ===========
 
@@ -125,21 +129,25 @@ class ForestGainSelector(RankingSelector):
     The bounds assume as many cuts as rows. A feature with few distinct values gains less by chance, so they
     are too high for it; bound="exact" is right for it.
 
-    The four schemes of the paper's Table 4, each one line::
+    The four schemes of the paper's Table 4::
 
-        SiftForestClassifier()                                                                 # plain
-        SiftForestClassifier(feature_sampling=ForestGainSelector(n_features_to_select=1.0))    # WS
-        make_pipeline(ForestGainSelector(), SiftForestClassifier())                            # FS
-        SiftForestClassifier(feature_sampling=ForestGainSelector())                            # WS & FS
+        judge = ForestGainSelector(bound="mid", max_features=1)
+        weigh = ForestGainSelector(bound="mid", max_features=1, n_features_to_select=1.0)
+        SiftForestClassifier(max_features=1)                            # plain
+        SiftForestClassifier(max_features=1, feature_sampling=weigh)    # WS
+        make_pipeline(judge, SiftForestClassifier(max_features=1))      # FS
+        SiftForestClassifier(max_features=1, feature_sampling=judge)    # WS & FS
 
     Examples
     --------
     >>> from foresift import ForestGainSelector
     >>> from foresift.datasets import make_simple
     >>> X, y = make_simple(random_state=2)  # only the first two columns matter
-    >>> selector = ForestGainSelector(bound="upper", random_state=0).fit(X, y)
-    >>> selector.get_support(indices=True)
-    array([0, 1])
+    >>> selector = ForestGainSelector(random_state=0).fit(X, y)
+    >>> selector.ranking_[:2], (selector.pvalues_ < 0.05).nonzero()[0]
+    (array([2, 1]), array([0, 1]))
+    >>> selector.get_support(indices=True)  # the rule is no test, see Notes
+    array([0, 1, 3, 6, 7])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -167,11 +175,11 @@ class ForestGainSelector(RankingSelector):
         self,
         n_features_to_select=None,
         *,
-        bound="mid",
+        bound="exact",
         weighting="complexity",
         redundancy=None,
         n_estimators=100,
-        max_features=1,
+        max_features="sqrt",
         nominal_splits="subsets",
         n_permutations=2,
         confidence=0.95,

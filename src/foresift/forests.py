@@ -55,9 +55,9 @@ class SiftForestClassifier(TreeClassifier):
         Number of trees.
     criterion : {"entropy", "gini", "gain_ratio", "ssv"}, default="entropy"
         What a split is judged by; see `CartClassifier`.
-    max_features : int, float, {"sqrt", "log2"} or None, default=1
-        Columns tried per node. One, as in Rogers & Gunn, tries every column without regard to the others, so
-        that the gains of all columns are seen alike; "sqrt" usually predicts better.
+    max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
+        Columns tried per node; the best is split. One, as in Rogers & Gunn, splits by every column without
+        regard to the others, so that the gains of all columns are seen alike; more usually predict better.
     n_thresholds : int, default=None
         Try so many random cuts per numeric column instead of every cut.
     feature_sampling : str, array-like of shape (n_features,) or selector, default="uniform"
@@ -91,7 +91,7 @@ class SiftForestClassifier(TreeClassifier):
         Whether to judge the forest by the trees that did not see a row; a callable scores
         (y_true, y_predicted), True means accuracy.
     max_depth, min_samples_split, min_samples_leaf, min_gain, nominal_splits, missing
-        Growth of the trees; see `CartClassifier`.
+        Growth of the trees; see `CartClassifier`. Shares are those of all rows, not of the rows drawn.
     categorical_features, max_bins, class_weight
         Reading of the data; see `CartClassifier`. Class weights, like sample weights, multiply how often a
         row was drawn.
@@ -169,7 +169,7 @@ class SiftForestClassifier(TreeClassifier):
         n_estimators=100,
         *,
         criterion="entropy",
-        max_features=1,
+        max_features="sqrt",
         n_thresholds=None,
         feature_sampling="uniform",
         update_every=1,

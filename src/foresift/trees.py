@@ -36,7 +36,10 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "criterion": [StrOptions({"entropy", "gini", "gain_ratio", "ssv"})],
         "max_depth": [Interval(numbers.Integral, 1, None, closed="left"), None],
-        "min_samples_split": [Interval(numbers.Real, 2, None, closed="left")],
+        "min_samples_split": [
+            Interval(numbers.Real, 2, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+        ],
         "min_samples_leaf": [Interval(numbers.Real, 0, None, closed="neither")],
         "min_gain": [Interval(numbers.Real, 0, None, closed="left")],
         "max_features": [
@@ -169,19 +172,28 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _make_grower(self, table: Table, weights: NDArray[np.float64] | None, **others: Any) -> _core.Grower:
         """Make the engine for these data; `others` are further options, or replace those of the estimator."""
+        min_split, min_leaf = self._least_weights(table.n_rows if weights is None else float(weights.sum()))
         options = {
             "criterion": self.criterion,
             "missing": self.missing,
             "n_thresholds": self.n_thresholds or 0,
             "multiway": self.nominal_splits == "multiway",
-            "min_leaf": float(self.min_samples_leaf),
+            "min_leaf": min_leaf,
             "max_features": resolve_max_features(self.max_features, table.n_columns),
             "max_depth": -1 if self.max_depth is None else min(self.max_depth, 2**31 - 1),
-            "min_split": float(self.min_samples_split),
+            "min_split": min_split,
             "min_gain": float(self.min_gain),
             "record_tried": self.record_tried,
         }
         return _core.Grower(table.store, table.target, table.n_classes, weights, **{**options, **others})
+
+    def _least_weights(self, total: float) -> tuple[float, float]:
+        """Least weight of a node that may be split, and of a branch; `total` is the weight of all rows.
+
+        scikit-learn rounds shares of the rows up, which makes no difference to whole numbers of rows.
+        """
+        split, leaf = float(self.min_samples_split), float(self.min_samples_leaf)
+        return max(2.0, split * total) if split <= 1 else split, leaf * total if leaf < 1 else leaf
 
     def _learned(self, table: Table) -> None:
         self.schema_ = table.schema
@@ -200,10 +212,12 @@ class CartClassifier(TreeClassifier):
         (Grabczewski & Jankowski).
     max_depth : int, default=None
         Most splits from the root to a leaf.
-    min_samples_split : float, default=2
-        Least weight of a node that may be split. Weights count: a row of weight 2 is two rows.
-    min_samples_leaf : float, default=1
-        Least weight of a branch; of a multiway split, of two of its branches (as in C4.5).
+    min_samples_split : int or float, default=2
+        Least weight of a node that may be split. Weights count: a row of weight 2 is two rows. A float up to
+        1.0 is a share of the weight of all rows, though at least 2, as in scikit-learn.
+    min_samples_leaf : int or float, default=1
+        Least weight of a branch; of a multiway split, of two of its branches (as in C4.5). A float below 1.0
+        is a share of the weight of all rows, as in scikit-learn; 1.0 is a weight of one.
     min_gain : float, default=0
         Least gain of a split. With 0 an impure node is split even if no column helps by itself, as XOR needs.
     max_features : int, float, {"sqrt", "log2"} or None, default=None

@@ -1,13 +1,16 @@
 """Mistakes that were made once, each with the call that showed it."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from foresift import CartClassifier, SiftForestClassifier
-from foresift.criteria import information_gain
+from foresift import C45Classifier, CartClassifier, SiftForestClassifier
+from foresift.criteria import gain_variance, information_gain
 from foresift.growing import grow_trees
 from foresift.importance import average_gain, mean_decrease_impurity
 
@@ -22,6 +25,48 @@ def test_bad_class_weights_are_refused(weights):
     for model in (CartClassifier(class_weight=weights), SiftForestClassifier(3, class_weight=weights)):
         with pytest.raises(ValueError, match="class_weight"):
             model.fit(*problem())
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda yes: CartClassifier(record_tried=yes),
+        lambda yes: SiftForestClassifier(3, record_tried=yes, random_state=0),
+        lambda yes: C45Classifier(cut_penalty=yes, collapse=yes, subtree_raising=yes),
+    ],
+)
+def test_booleans_of_numpy_are_booleans(make):
+    X, y = problem()
+    assert (make(np.True_).fit(X, y).predict(X) == make(True).fit(X, y).predict(X)).all()
+
+
+def test_integers_of_128_bits_are_numbers():
+    X, y = problem()
+    whole = (1000 * X[:, 0]).astype(int)
+    wide = pl.DataFrame({"a": pl.Series(whole.tolist(), dtype=pl.Int128)})
+    expected = CartClassifier().fit(whole[:, np.newaxis], y).node_table_.nodes["threshold"]
+    assert CartClassifier().fit(wide, y).node_table_.nodes["threshold"].tolist() == expected.tolist()
+
+
+def test_what_is_no_number_is_refused_in_a_sentence():
+    X, y = problem()
+    X = X.astype(object)
+    for value, message in [(Decimal("sNaN"), "no number: use None"), (np.longdouble("1e4000"), "infinity")]:
+        X[0, 0] = value
+        with pytest.raises(ValueError, match=message):
+            CartClassifier().fit(X, y)
+    with pytest.raises(TypeError, match="give one number per row"):
+        CartClassifier().fit(*problem(), sample_weight="heavy")
+    with pytest.raises(ValueError, match="take a whole number from 0"):
+        gain_variance([5, 5], x=np.arange(10.0), random_state=10**30)
+
+
+@pytest.mark.parametrize("n", [40, 49, 98, 103, 107])
+def test_rows_of_weight_one_nth_are_whole_rows(n):
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    y = np.random.default_rng(1).integers(0, 2, n)
+    plain = CartClassifier().fit(X, y).node_table_
+    assert CartClassifier().fit(X, y, np.full(n, 1 / n)).node_table_.n_leaves == plain.n_leaves
 
 
 @pytest.mark.parametrize("criterion", ["entropy", "gini", "ssv"])

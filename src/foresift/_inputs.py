@@ -20,6 +20,7 @@ from foresift._values import date_error, is_missing, kind_of_values
 
 # Cells of one block where reading needs a copy (sparse, integers): 32 MB of float64.
 _BLOCK_CELLS = 2**22
+_WIDE = (nw.Int128, nw.UInt128)  # NumPy has no such integers
 _MANY_ROWS = 4096  # from which on columns are read one by one: what is copied of many at once takes memory
 
 
@@ -260,7 +261,7 @@ def _numeric_blocks(start: int, values: NDArray[Any]) -> Iterator[Block]:
 
 
 def _is_number(dtype: Any) -> bool:
-    return bool(dtype.is_numeric()) and dtype != nw.Decimal
+    return bool(dtype.is_numeric()) and dtype not in (nw.Decimal, *_WIDE)
 
 
 def _block_of_series(start: int, series: nw.Series[Any], label: str) -> Block:
@@ -282,6 +283,8 @@ def values_of(series: nw.Series[Any]) -> NDArray[Any]:
     >>> values_of(nw.from_native(pl.Series([1, None]), series_only=True))
     array([ 1., nan])
     """
+    if series.dtype in _WIDE:
+        series = series.cast(nw.Float64())
     if series.implementation.is_pandas_like() or series.dtype not in (nw.Categorical, nw.Enum, nw.String):
         return series.to_numpy()
     native = series.to_native()
@@ -332,10 +335,15 @@ def as_float(values: NDArray[Any]) -> NDArray[Any]:
     """
     if values.dtype.kind == "O":
         try:
-            return values.astype(np.float64)
+            with np.errstate(over="ignore"):
+                return values.astype(np.float64)
         except TypeError:  # pandas.NA
             clean = [None if is_missing(value) else value for value in values]
             return np.array(clean, dtype=np.float64)
+        except ValueError as error:  # a decimal that signals
+            raise ValueError(
+                "X contains a value that is no number: use None where one is missing."
+            ) from error
         except OverflowError as error:
             raise ValueError("X contains a number too large for dtype('float64').") from error
     with np.errstate(over="ignore"):  # becomes infinity, which is refused with a message

@@ -259,7 +259,7 @@ class SiftForestClassifier(TreeClassifier):
         if sampling is None:
             sampling = self._make_sampling(X, y, sample_weight, table, weights, seed)
         grower = self._make_grower(
-            table, weights, seed=seed, **draw, record_tried=self.record_tried or sampling.learns
+            table, weights, seed=seed, **draw, record_tried=bool(self.record_tried or sampling.learns)
         )
         wanted = range(len(old), self.n_estimators)
         with track(self, len(wanted), task="tree", X=X, y=y) as progress:

@@ -75,7 +75,12 @@ def scale_up(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
         return None
     weights = countable(weights)  # class weights may have made them very large or small
     mean = weights.sum() / np.count_nonzero(weights)
-    return weights / mean if mean < 1 else weights
+    if mean >= 1:
+        return weights
+    scaled = weights / mean
+    # Rows that all weigh 1/n are whole rows again: a little less would be too small for a leaf of one row.
+    whole = np.rint(scaled)
+    return np.where(np.abs(scaled - whole) <= 1e-12 * whole, whole, scaled)
 
 
 def grow_trees(

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from foresift import _core
@@ -23,6 +22,7 @@ from foresift._sklearn import (
     seed_of,
     track,
 )
+from foresift._slices import splits_of
 from foresift.growing import grow_trees, in_threads, scale_up
 from foresift.node_table import NodeTable
 from foresift.pruning import DealtFolds, Folds, GivenFolds, errors_by_degree, prune_splits, pruning_degrees
@@ -214,7 +214,7 @@ class SSVTreeClassifier(TreeClassifier):
     def _folds(self, table: Table, weights: NDArray[np.float64] | None, sample_weight: Any) -> Folds:
         effective = np.ones(table.n_rows) if weights is None else weights
         if not isinstance(self.cv, numbers.Integral):
-            return GivenFolds(check_cv(self.cv).split(effective, table.target), effective)
+            return GivenFolds(splits_of(self.cv, table.target), effective)
         # A class weight is no number of copies, unless it is 0.
         copies = scale_up(check_sample_weight(sample_weight, table.n_rows))
         counted = np.where(effective > 0, 1.0 if copies is None else copies, 0.0)

@@ -167,7 +167,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _check_class_weight(self) -> None:
         if not isinstance(self.class_weight, dict):
             return
-        if not all(np.isfinite(weight) and 0 <= weight <= 1e50 for weight in self.class_weight.values()):
+        weights = self.class_weight.values()
+        if not all(isinstance(weight, numbers.Real) and 0 <= weight <= 1e50 for weight in weights):
             raise ValueError(f"class_weight must hold weights from 0 to 1e50, but is {self.class_weight}.")
 
     def _make_grower(self, table: Table, weights: NDArray[np.float64] | None, **others: Any) -> _core.Grower:
@@ -183,7 +184,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             "max_depth": -1 if self.max_depth is None else min(self.max_depth, 2**31 - 1),
             "min_split": min_split,
             "min_gain": float(self.min_gain),
-            "record_tried": self.record_tried,
+            "record_tried": bool(self.record_tried),
         }
         return _core.Grower(table.store, table.target, table.n_classes, weights, **{**options, **others})
 

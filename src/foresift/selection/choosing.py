@@ -88,6 +88,8 @@ def make(
     n_jobs: int | None,
 ) -> Any:
     """Make the selector of a method; `parameters` go before what we would take."""
+    if not isinstance(parameters, Mapping):
+        raise TypeError(f"parameters is {parameters!r}: give a mapping of names to values.")
     asked = [key for key, value in {"alpha": alpha, "error": error}.items() if value != USUAL[key]]
     if not isinstance(method, str):
         return _given(method, n_wanted, asked, parameters, seed, n_jobs)

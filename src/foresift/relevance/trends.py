@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,8 +69,16 @@ def trend_scores(
     clear = _clear(scores[:, 0], len(counted))
     if clear:
         left = _Left(inside, [ranked.ranks(k) for k in clear])
-        scores = np.fmax(scores, ranked.scores(left.values, left.without))
+        scores = np.fmax(scores, ranked.scores(left.values, left))
     return scores
+
+
+class _Block(NamedTuple):
+    """Some columns, each as a row of ranks, and the sums of their squares."""
+
+    numbers: NDArray[np.intp]
+    ranks: NDArray[np.float64]
+    norms: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -102,37 +111,43 @@ class _Ranked:
         ranks[n_values] = 0
         return np.asarray(ranks.astype(np.float64)[codes])
 
-    def scores(
-        self,
-        values: NDArray[np.float64],
-        special: Callable[[NDArray[np.float64]], NDArray[np.float64] | None] = lambda ranks: None,
-    ) -> NDArray[np.float64]:
+    def blocks(self) -> Iterator[_Block]:
+        """Columns that have ranks, so many at a time; made anew each time, unless they fit in one block."""
+        size = max(1, CELLS // len(self.rows))
+        if len(self.columns) <= size:
+            yield self._only_block
+        else:
+            for begin in range(0, len(self.columns), size):
+                yield self._block(range(begin, min(begin + size, len(self.columns))))
+
+    @cached_property
+    def _only_block(self) -> _Block:
+        return self._block(range(len(self.columns)))
+
+    def _block(self, numbers: range) -> _Block:
+        known = [(k, ranks) for k in numbers if (ranks := self.ranks(k)) is not None]
+        ranks = np.array([row for _, row in known]).reshape(-1, len(self.rows))
+        return _Block(np.array([k for k, _ in known], dtype=np.intp), ranks, np.array([r @ r for r in ranks]))
+
+    def scores(self, values: NDArray[np.float64], left: _Left | None = None) -> NDArray[np.float64]:
         """Scores by sums of ranks times values, a column of these for each class, beside those of the twins.
 
-        `special` may give other values for a column with these ranks.
+        With `left`, columns that are related to clear ones have values of their own.
         """
         scores = np.full((len(self.columns), 1 + self.n_twins), np.nan)
         n_rows, n_classes = values.shape
-        variances = _variances(values)
         lot = max(1, CELLS // (n_rows * n_classes))
         for begin in range(0, 1 + self.n_twins, lot):
-            numbers = range(begin, min(begin + lot, 1 + self.n_twins))
-            sources = np.array([self._source(t) for t in numbers])
-            # Values move instead of ranks: sums over rows are the same.
-            moved = np.empty((n_rows, len(numbers), n_classes))
-            for i, source in enumerate(sources):
-                moved[source, i] = values
-            by_twin = moved.reshape(n_rows, -1)
-            for k in range(len(self.columns)):
-                ranks = self.ranks(k)
-                if ranks is None:
-                    continue
-                own = special(ranks)
-                if own is None:
-                    z = _deviations((ranks @ by_twin).reshape(len(numbers), n_classes), variances, ranks)
-                else:
-                    z = _deviations(ranks[sources] @ own, _variances(own), ranks)
-                scores[k, numbers] = among(z.max(axis=1, initial=0), n_classes)
+            twins = slice(begin, min(begin + lot, 1 + self.n_twins))
+            sources = np.array([self._source(t) for t in range(twins.start, twins.stop)])
+            for block in self.blocks():
+                groups = {b"": np.arange(len(block.numbers))} if left is None else left.related(block)
+                for related, some in groups.items():
+                    own = values if left is None else left.without(related)
+                    z = _deviations(
+                        _sums(block.ranks[some], own, sources), _variances(own), block.norms[some]
+                    )
+                    scores[block.numbers[some], twins] = among(z.max(axis=2, initial=0), n_classes)
         return scores
 
     def _source(self, number: int) -> NDArray[Any]:
@@ -146,12 +161,26 @@ def _variances(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(values.var(axis=0) * len(values) / (len(values) - 1))
 
 
+def _sums(
+    ranks: NDArray[np.float64], values: NDArray[np.float64], sources: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Sums over rows of ranks, taken from the sources of each twin, times values: column, twin, class."""
+    if len(ranks) == 1:
+        return np.asarray((ranks[0][sources] @ values)[np.newaxis])
+    # Values move instead of ranks: sums over rows are the same.
+    moved = np.empty((len(values), len(sources), values.shape[1]))
+    for i, source in enumerate(sources):
+        moved[source, i] = values
+    return np.asarray((ranks @ moved.reshape(len(values), -1)).reshape(len(ranks), len(sources), -1))
+
+
 def _deviations(
-    sums: NDArray[np.float64], variances: NDArray[np.float64], ranks: NDArray[np.float64]
+    sums: NDArray[np.float64], variances: NDArray[np.float64], norms: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Sums of classes that anything is left of, in the standard deviations they have if rows are permuted."""
     left = variances > 0
-    return np.asarray(np.abs(sums[:, left]) / np.sqrt(float(ranks @ ranks) * variances[left]))
+    scale = np.sqrt(norms[:, np.newaxis] * variances[left])
+    return np.asarray(np.abs(sums[:, :, left]) / scale[:, np.newaxis])
 
 
 def _clear(scores: NDArray[np.float64], n_rows: int) -> list[int]:
@@ -174,11 +203,21 @@ class _Left:
         self.left = centred - self.clear @ self.coefficients
         self.values = self._whole(self.left)
 
-    def without(self, ranks: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Without clear columns that are correlated with these ranks; None if there are none."""
-        related = np.abs(ranks @ self.clear) > _related(len(ranks)) * np.sqrt(ranks @ ranks)
-        if not related.any():
-            return None
+    def related(self, block: _Block) -> dict[bytes, NDArray[np.intp]]:
+        """Which columns of a block are correlated with which clear ones: those with the same are together."""
+        correlated = (
+            np.abs(block.ranks @ self.clear) > _related(len(self.clear)) * np.sqrt(block.norms)[:, np.newaxis]
+        )
+        groups: dict[bytes, list[int]] = {}
+        for k, row in enumerate(correlated):
+            groups.setdefault(row.tobytes() if row.any() else b"", []).append(k)
+        return {key: np.array(some) for key, some in groups.items()}
+
+    def without(self, key: bytes) -> NDArray[np.float64]:
+        """What is left without the clear columns of a key of `related`."""
+        if not key:
+            return self.values
+        related = np.frombuffer(key, dtype=bool)
         # Coefficients without some columns follow from those with them, by the inverse in blocks.
         some = np.linalg.solve(self.inverse[np.ix_(related, related)], self.coefficients[related])
         return self._whole(self.left + self.clear @ (self.inverse[:, related] @ some))

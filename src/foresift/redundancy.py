@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -74,12 +76,16 @@ def explained_shares(
     shares = np.full(table.n_columns, np.nan)
     table, weights = _that_count(table, weights, candidates)
     rows = np.arange(table.n_rows)
+
+    def known_ranks(column: int) -> _Ranks:
+        return _known_ranks(table, column, rows)
+
     kept: list[int] = []
     for candidate, column in enumerate(candidates.tolist()):
         if n_wanted is not None and len(kept) == n_wanted:
             break
         rng = np.random.default_rng([seed, column])
-        if any(_same(table, candidate, other, rows) for other in kept):
+        if any(_same(table, candidate, other, known_ranks) for other in kept):
             shares[column] = 1.0
         else:
             shares[column] = _share(table, weights, kept, candidate, rng, options) if kept else 0.0
@@ -173,7 +179,12 @@ class _Pairs:
         self._n_parts = int(self._parts.max()) + 1
         # The same for all pairs, so that the outcome for one does not depend on which others were asked.
         self._keys = rng.random((N_SHUFFLES, len(rows)))
-        self._lots: dict[int, NDArray[np.intp]] = {}
+        self._anywhere = np.argsort(self._keys, axis=1)
+        # What is worked out of one column is wanted again for every pair: as much is kept as is no burden.
+        self._exchanges = lru_cache(max(PARTNERS, CELLS // self._keys.size))(self._exchanges_of)
+        self._ranks = lru_cache(max(1 + PARTNERS, CELLS // len(self._counted)))(
+            lambda column: _known_ranks(table, column, self._counted)
+        )
 
     def leader(self, i: int, kept: list[int], redundant_from: float) -> int:
         """Which of the kept accounts for most of column i, if for enough; else -1."""
@@ -183,7 +194,7 @@ class _Pairs:
             k = kept[at]
             if relations[at] < RELATED:
                 break
-            if _same(self._table, int(self._columns[i]), int(self._columns[k]), self._counted):
+            if _same(self._table, int(self._columns[i]), int(self._columns[k]), self._ranks):
                 return k
             share = self.share(i, k, float(relations[at]))
             if share > most or (best < 0 and share == most):
@@ -203,9 +214,8 @@ class _Pairs:
     def share(self, i: int, k: int, relation: float) -> float:
         """Share of what column i tells about the classes that column k accounts for."""
         own, beside = self._parts[i], self._parts[k]
-        twins = own[_sources(self._lots_of(k), self._keys)]
-        anywhere = own[np.argsort(self._keys, axis=1)]
-        inside = own[_sources(beside, self._keys)]
+        next_to, same_part = self._exchanges(k)
+        twins, anywhere, inside = own[next_to], own[self._anywhere], own[same_part]
         alone = self._information(np.vstack([own, twins, anywhere]), np.zeros_like(beside))
         together = self._information(np.vstack([own, twins, inside]), beside)
         told = (alone + together).reshape(-1)
@@ -237,18 +247,20 @@ class _Pairs:
         weights = np.broadcast_to(self._weights, cells.shape).reshape(-1)
         return np.asarray(np.bincount(cells.reshape(-1), weights, n_cells * len(cells)), dtype=np.float64)
 
+    def _exchanges_of(self, k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Rows that exchange their values: those next to each other in column k, those of the same part."""
+        return _sources(self._lots_of(k), self._keys), _sources(self._parts[k], self._keys)
+
     def _lots_of(self, k: int) -> NDArray[np.intp]:
         """Rows next to each other in column k, at least `LOT` of them, or those of one category."""
         if self._table.store.is_nominal(int(self._columns[k])):
             return self._parts[k]
-        if k not in self._lots:
-            codes = _codes(self._table, int(self._columns[k]))[self._rows]
-            order = np.argsort(codes, kind="stable")
-            level = np.cumsum(np.diff(codes[order], prepend=codes[order[0]]) != 0)
-            lots = np.empty(len(codes), dtype=np.intp)
-            lots[order] = _merged(level, LOT)
-            self._lots[k] = lots
-        return self._lots[k]
+        codes = _codes(self._table, int(self._columns[k]))[self._rows]
+        order = np.argsort(codes, kind="stable")
+        level = np.cumsum(np.diff(codes[order], prepend=codes[order[0]]) != 0)
+        lots = np.empty(len(codes), dtype=np.intp)
+        lots[order] = _merged(level, LOT)
+        return lots
 
 
 def _sources(lots: NDArray[Any], keys: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -367,22 +379,30 @@ def _merged(level: NDArray[np.intp], size: int) -> NDArray[np.intp]:
     return lots[level]
 
 
-def _same(table: Table, a: int, b: int, rows: NDArray[np.intp]) -> bool:
-    """Whether two columns tell the same in these rows: equal or reversed ranks, or categories renamed."""
-    store = table.store
-    if store.is_nominal(a) != store.is_nominal(b):
+_Ranks = tuple[NDArray[np.bool_], NDArray[np.intp]]
+
+
+def _known_ranks(table: Table, column: int, rows: NDArray[np.intp]) -> _Ranks:
+    """Where a column is missing in these rows, and the ranks of its values elsewhere."""
+    codes = _codes(table, column)[rows]
+    unknown = codes == table.store.n_values(column)
+    return unknown, np.unique(codes[~unknown], return_inverse=True)[1]
+
+
+def _same(table: Table, a: int, b: int, ranks: Callable[[int], _Ranks]) -> bool:
+    """Whether two columns tell the same by their ranks: equal or reversed, or categories renamed."""
+    nominal = table.store.is_nominal(a)
+    if nominal != table.store.is_nominal(b):
         return False
-    first, second = (_codes(table, column)[rows] for column in (a, b))
-    unknown = first == store.n_values(a)
-    if not np.array_equal(unknown, second == store.n_values(b)):  # missing in the same rows
+    (unknown, first), (other, second) = ranks(a), ranks(b)
+    if not np.array_equal(unknown, other):  # missing in the same rows
         return False
-    ranks = [np.unique(codes[~unknown], return_inverse=True)[1] for codes in (first, second)]
-    if unknown.all() or ranks[0].max() != ranks[1].max():
-        return bool(unknown.all())
-    if store.is_nominal(a):
-        n_values = int(ranks[0].max()) + 1
-        return len(np.unique(ranks[0] * n_values + ranks[1])) == n_values
-    return np.array_equal(ranks[0], ranks[1]) or np.array_equal(ranks[0], ranks[1].max() - ranks[1])
+    if not len(first) or first.max() != second.max():
+        return not len(first)
+    if nominal:
+        n_values = int(first.max()) + 1
+        return len(np.unique(first * n_values + second)) == n_values
+    return np.array_equal(first, second) or np.array_equal(first, second.max() - second)
 
 
 def _codes(table: Table, column: int) -> NDArray[np.int64]:

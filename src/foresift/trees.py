@@ -168,7 +168,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if not isinstance(self.class_weight, dict):
             return
         weights = self.class_weight.values()
-        if not all(isinstance(weight, numbers.Real) and 0 <= weight <= 1e50 for weight in weights):
+        if not all(isinstance(weight, numbers.Real) and 0 <= float(weight) <= 1e50 for weight in weights):
             raise ValueError(f"class_weight must hold weights from 0 to 1e50, but is {self.class_weight}.")
 
     def _make_grower(self, table: Table, weights: NDArray[np.float64] | None, **others: Any) -> _core.Grower:

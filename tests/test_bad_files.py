@@ -131,7 +131,7 @@ def test_encodings_are_told_or_said(tmp_path):
     path.write_bytes(text.encode("cp1252"))
     assert_one_sentence(run("select", path, "--target", "y", "--encoding", "utf-8"), "is not utf-8 text")
     assert_one_sentence(
-        run("select", path, "--target", "y", "--encoding", "klingon"), "no encoding 'klingon'"
+        run("select", path, "--target", "y", "--encoding", "klingon"), "no text encoding 'klingon'"
     )
     assert_one_sentence(run("select", path, "--target", "y", "--encoding", "utf-16"), "is not utf-16 text")
 

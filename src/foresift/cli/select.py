@@ -16,6 +16,7 @@ from foresift.cli.table import (
     Encoding,
     File,
     KeepIds,
+    MaxMemory,
     Numeric,
     SkipUnlabelled,
     Target,
@@ -83,6 +84,7 @@ def select(
     skip_unlabelled: SkipUnlabelled = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
+    max_memory: MaxMemory = 4.0,
     debug: Annotated[bool, option("Show where an error comes from.", _OUT, "--debug")] = False,
 ) -> None:
     """Say which columns of DATA to keep to predict the target, and how sure that is.
@@ -122,6 +124,7 @@ def select(
             skip_unlabelled=skip_unlabelled,
             delimiter=delimiter,
             encoding=encoding,
+            max_memory=max_memory,
         )
         if k is not None and k > len(split.columns):
             raise InputError(f"--k is {k}, but there are only {len(split.columns)} columns to choose from.")
@@ -184,9 +187,7 @@ def _select(
         "decisions": [{"name": d.name, "kind": d.kind, "why": d.why} for d in split.decisions],
         "how": table.how,
     }
-    notes = list(found.notes)
-    if split.n_unlabelled:
-        notes.append(f"{split.n_unlabelled:,} rows without a target were left out.")
+    notes = [*found.notes, *split.notes]
     sentence = " ".join([found.sentence, *notes[len(found.notes) :]])
     return replace(
         found,

@@ -98,7 +98,8 @@ class ArrowFile:
                 for name in some:
                     yield _column(name, part.column(name), self._schema.field(name).type, name in text)
             except (pa.ArrowException, OSError) as error:
-                raise InputError(f"{self.source}: damaged ({_first_line(error)}).") from error
+                what = "damaged, or too large for the memory" if isinstance(error, MemoryError) else "damaged"
+                raise InputError(f"{self.source}: {what} ({_first_line(error)}).") from error
 
     def write(self, path: str, names: Sequence[str]) -> None:
         """Write some of the columns to another file of the same format."""
@@ -120,12 +121,14 @@ class ArrowFile:
             # A name with a dot in it also means the parts of a nested column, which are not used.
             return self._parquet.read(columns=names)
         self._file.seek(0)
-        options = pa.ipc.IpcReadOptions(included_fields=[self.names.index(name) for name in names])
+        places = [self._schema.get_field_index(name) for name in names]
+        options = pa.ipc.IpcReadOptions(included_fields=places)
         reader = pa.ipc.open_file(self._file, options=options)
         batches, size = [], 0
         for i in range(reader.num_record_batches):
             batches.append(reader.get_batch(i))
-            size += batches[-1].nbytes  # text may unpack to much more than its rows tell
+            # Text may unpack to much more than its rows tell. `nbytes` would look at offsets, not yet valid.
+            size += batches[-1].get_total_buffer_size()
             if size > max_bytes:
                 raise self._too_large(size, max_bytes)
         return pa.Table.from_batches(batches, reader.schema)
@@ -137,9 +140,8 @@ class ArrowFile:
         if self.form == "Parquet":
             about = self._parquet.metadata
             groups = [about.row_group(i) for i in range(about.num_row_groups)]
-            if (
-                sum(group.total_byte_size for group in groups) > max_bytes
-            ):  # text, of which some may be left out
+            # Much text takes more; but the columns that hold it may be left out.
+            if sum(group.total_byte_size for group in groups) > max_bytes:
                 columns = (group.column(j) for group in groups for j in range(group.num_columns))
                 wanted = set(names)
                 unpacked = sum(c.total_uncompressed_size for c in columns if c.path_in_schema in wanted)

@@ -108,8 +108,9 @@ class ArrowFile:
         import pyarrow.parquet
 
         table = self._read(list(names)).select(list(names))
-        table = table.cast(pa.schema([self._schema.field(name) for name in names]))
         if self.form == "Parquet":
+            fields = [self._schema.field(name) for name in names]  # text as such, not as categories
+            table = table.cast(pa.schema(fields, table.schema.metadata))
             pyarrow.parquet.write_table(table, path)
         else:
             pyarrow.feather.write_feather(table, path)

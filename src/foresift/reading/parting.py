@@ -57,7 +57,8 @@ class Split:
         if self.n_unlabelled:
             notes.append(f"{self.n_unlabelled:,} rows without a target were left out.")
         if self.n_comments:
-            notes.append(f"{self.n_comments:,} lines of comments before the header were skipped.")
+            lines = "line" if self.n_comments == 1 else "lines"
+            notes.append(f"Skipped {self.n_comments:,} comment {lines} before the header.")
         return notes
 
 

@@ -109,7 +109,7 @@ def damaged(form, seed):
         else:
             data[place] = int(rng.choice([0, 1, 0x20, 0x22, 0x27, 0x2C, 0x7F, 0x80, 0xFF, rng.integers(256)]))
     if rng.random() < 0.05:
-        del data[int(rng.integers(len(data))) :]
+        del data[int(rng.integers(1, len(data))) :]
     if rng.random() < 0.05:
         start, stop = sorted(rng.integers(len(data), size=2).tolist())
         data[start:start] = data[start:stop]

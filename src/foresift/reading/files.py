@@ -164,7 +164,7 @@ def read_table(
     source = "standard input" if str(path) == "-" else str(path)
     max_bytes = max_memory * 1e9
     try:
-        file, packed = _open(path, source, max_bytes)
+        file, packed = _open(path, source, max_bytes, encoding)
     except OSError as error:
         raise InputError(f"Cannot read {source}: {error.strerror or error}.") from error
     form = _form_of(file.read(_START), path, source)
@@ -196,7 +196,7 @@ def read_table(
     return TableFile(source, form, packed, kept, [name for name in names if name in drop], origin)
 
 
-def _open(path: Path | str, source: str, max_bytes: float) -> tuple[BinaryIO, bool]:
+def _open(path: Path | str, source: str, max_bytes: float, encoding: str | None) -> tuple[BinaryIO, bool]:
     """Open a file so that it can be read again from the start, unpacked; say whether it was packed."""
     file: BinaryIO = sys.stdin.buffer if str(path) == "-" else Path(path).open("rb")  # noqa: SIM115
     if str(path) == "-" or not file.seekable():
@@ -209,7 +209,7 @@ def _open(path: Path | str, source: str, max_bytes: float) -> tuple[BinaryIO, bo
         unpacked = gzip.GzipFile(fileobj=file)
         # A few bytes can unpack to any number, so what is no table is refused before.
         sample = unpacked.read(SAMPLE)
-        if _form_of(sample[:_START], path, source) in ("CSV", "ARFF"):
+        if _form_of(sample[:_START], path, source) in ("CSV", "ARFF") and not encoding:
             require_text(sample, source)
         unpacked.seek(0)
         return _spooled(unpacked, max_bytes, source), True

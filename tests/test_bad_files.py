@@ -88,6 +88,7 @@ TABLES = {
     "a web page": ("<!DOCTYPE html>\n<html><body>Not found</body></html>\n", "is a web page: save the"),
     "JSON": ('[\n{"x": 1, "y": "a"},\n{"x": 2, "y": "b"}]\n', "is a JSON file: save the table as CSV"),
     "damaged Parquet": (b"PAR1" + bytes(100) + b"PAR1", "no Parquet file"),
+    "Feather of version 1": (b"FEA1" + bytes(100), "a Feather file of version 1"),
     "damaged Feather": (b"ARROW1\0\0" + bytes(100), "no Feather file"),
     "damaged gzip": (gzip.compress(GOOD.encode())[:-20], "damaged gzip file"),
     "ARFF without data": ("@relation r\n@attribute x numeric\n", "no @data line"),
@@ -96,6 +97,15 @@ TABLES = {
         "@relation r\n@attribute x numeric\n@attribute y {a,b}\n@data\n1,a\none,b\n",
         "'one' in the numeric attribute 'x'",
     ),
+    "ARFF with an open quote": (
+        "@relation r\n@attribute x string\n@attribute y {a,b}\n@data\n'one,a\n",
+        "a quote is not closed",
+    ),
+    "ARFF, sparse row of a long number": (
+        "@relation r\n@attribute y {a,b}\n@data\n{" + "9" * 5000 + " a}\n",
+        "is no cell of a sparse row",
+    ),
+    "nothing but comments": ("# x,y\n# 1,a\n", "is empty"),
     "ARFF, short row": (
         "@relation r\n@attribute x numeric\n@attribute y {a,b}\n@data\n1\n",
         "line 5: 1 cells",
@@ -134,7 +144,7 @@ def test_encodings_are_told_or_said(tmp_path):
     path.write_bytes(text.encode("cp1252"))
     assert_one_sentence(run("select", path, "--target", "y", "--encoding", "utf-8"), "is not utf-8 text")
     assert_one_sentence(
-        run("select", path, "--target", "y", "--encoding", "klingon"), "no encoding 'klingon'"
+        run("select", path, "--target", "y", "--encoding", "klingon"), "no text encoding 'klingon'"
     )
     assert_one_sentence(run("select", path, "--target", "y", "--encoding", "utf-16"), "is not utf-16 text")
 
@@ -145,6 +155,15 @@ def test_a_line_without_end_is_refused_unread(tmp_path, monkeypatch):
     for content in ("x" * 3000, GOOD + "1," + "a" * 3000 + "\n"):
         path.write_text(content)
         assert_one_sentence(run("select", path, "--target", "y"), "more than 1,000 characters")
+
+
+@pytest.mark.parametrize("encoding", ["rot13", "base64", "hex", "zip", "undefined", "punycode"])
+def test_a_codec_that_is_no_encoding_of_text(tmp_path, encoding):
+    path = tmp_path / "table.csv"
+    path.write_text(GOOD)
+    result = run("select", path, "--target", "y", "--encoding", encoding)
+    message = "is not" if encoding in ("undefined", "punycode") else f"There is no text encoding {encoding!r}"
+    assert_one_sentence(result, message)
 
 
 @pytest.mark.parametrize("form", ["parquet", "feather"])

@@ -3,12 +3,14 @@
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foresift.cli.table import worth_saying
 from foresift.errors import InputError
 from foresift.reading.amounts import read_amount, read_amounts, uses_decimal_commas
 from foresift.reading.cells import Column, gather
@@ -204,9 +206,120 @@ def test_codes_keep_their_zeros(tmp_path):
     assert numbers.tolist() == [81234, 5123, 81234]
 
 
-def test_text_of_a_typed_file_stays_text(tmp_path):
-    pyarrow.parquet.write_table(pa.table({"code": ["12", "7"], "y": ["u", "v"]}), tmp_path / "t.pq")
-    assert split_table(read_table(tmp_path / "t.pq"), "y").columns["code"].tolist() == ["12", "7"]
+TEXTS = {
+    "weight": ["17,7", "0,25", "1.200,5", "?", "3"],
+    "price": ["\u00a3 14,42", "\u00a3 3", "\u00a3 2,50", "", "\u00a3 7"],
+    "height": ["171 cm", "1,5 cm", "160 cm", "NA", "182 cm"],
+    "people": ["12.345", "7", "2.500", "null", "1.000"],  # thousands, by what the other columns say
+    "born": ["31.01.2024", "01.02.2024", "", "28.02.2023", "1.3.2022"],
+    "zip": ["05123", "81234", "05123", " 00501 ", "N/A"],
+    "member": ["true", "false", " true", "", "false"],
+    "colour": ["red", " ", "blue", "red ", "NaN"],
+    "size": ["1.5", "2", " 3.25", "<NA>", "nan"],
+    "odd": ["1", "2", "many", "4", "5"],
+    "empty": ["", "?", "NA", "", ""],
+    "y": ["u", "v", " u", "v", "u"],
+}
+
+
+def write_texts(path, columns):
+    if path.suffix == ".parquet":
+        pyarrow.parquet.write_table(pa.table(columns), path, row_group_size=2)
+    elif path.suffix == ".feather":
+        pyarrow.feather.write_feather(pa.table(columns), path, chunksize=2)
+    else:
+        pd.DataFrame(columns).to_csv(
+            path, index=False, sep={".csv": ",", ".txt": ";", ".tsv": "\t"}[path.suffix]
+        )
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".tsv", ".parquet", ".feather"])
+def test_a_table_is_read_alike_from_every_format(tmp_path, suffix):
+    splits = []
+    for path in (tmp_path / "t.csv", tmp_path / f"t{suffix}"):
+        write_texts(path, TEXTS)
+        splits.append(split_table(read_table(path, text={"y"}), "y"))
+    plain, other = splits
+    assert other.decisions == plain.decisions
+    assert worth_saying(other) == worth_saying(plain)
+    assert list(other.columns) == list(plain.columns)
+    for name, values in plain.columns.items():
+        np.testing.assert_array_equal(other.columns[name], values)
+    assert other.labels.tolist() == plain.labels.tolist() == ["u", "v", "u", "v", "u"]
+    kinds = {d.name: d.kind for d in plain.decisions}
+    assert kinds == {
+        **dict.fromkeys(["weight", "price", "height", "people", "size"], "numeric"),
+        **dict.fromkeys(["zip", "member", "colour", "odd"], "categorical"),
+        "born": "date",
+        "empty": "constant",
+    }
+    np.testing.assert_array_equal(plain.columns["weight"], [17.7, 0.25, 1200.5, np.nan, 3])
+    np.testing.assert_array_equal(plain.columns["price"], [14.42, 3, 2.5, np.nan, 7])
+    np.testing.assert_array_equal(plain.columns["people"], [12345, 7, 2500, np.nan, 1000])
+    assert plain.columns["colour"].tolist() == ["red", None, "blue", "red", None]
+
+
+def test_typed_columns_are_what_their_text_in_a_csv_file_is(tmp_path):
+    columns = {
+        "size": pa.array([1.5, None, 2.0, 4.25]),
+        "member": pa.array([True, False, None, True]),
+        "level": pa.array(["lo", "", "hi", "NA"]).dictionary_encode(),
+        "day": pa.array([19753, 0, None, 19782], pa.date32()),
+        "y": pa.array(["u", "v", "v", "u"]),
+    }
+    splits = []
+    for suffix in ("csv", "parquet", "feather"):
+        path = tmp_path / f"t.{suffix}"
+        if suffix == "csv":
+            pyarrow.csv.write_csv(pa.table(columns), path)
+        else:
+            write_texts(path, columns)
+        splits.append(split_table(read_table(path, text={"y"}), "y"))
+    for split in splits[1:]:
+        assert [(d.name, d.kind) for d in split.decisions] == [(d.name, d.kind) for d in splits[0].decisions]
+        for name, values in splits[0].columns.items():
+            np.testing.assert_array_equal(split.columns[name], values)
+    assert splits[0].columns["level"].tolist() == ["lo", None, "hi", None]
+
+
+@pytest.mark.parametrize("blank", ["", " ", "?", "NA"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "feather"])
+@pytest.mark.parametrize("coded", [False, True])
+def test_a_blank_target_is_missing_in_every_format(tmp_path, blank, suffix, coded):
+    path = tmp_path / f"t.{suffix}"
+    labels = ["u", "v", blank, "u"]
+    typed = coded and suffix != "csv"
+    write_texts(path, {"x": [1.5, 2, 3, 3], "y": pa.array(labels).dictionary_encode() if typed else labels})
+    with pytest.raises(InputError, match="'y' is missing in 1 rows"):
+        split_table(read_table(path, text={"y"}), "y")
+    split = split_table(read_table(path, text={"y"}), "y", Wishes(skip_unlabelled=True))
+    assert split.labels.tolist() == ["u", "v", "u"]
+
+
+def test_without_a_column_of_decimal_commas_they_are_between_thousands(tmp_path):
+    columns = {"x": ["1,234", "2,500", "7"], "y": ["u", "v", "u"]}
+    for suffix in ("csv", "tsv", "parquet", "feather"):
+        write_texts(tmp_path / f"t.{suffix}", columns)
+        split = split_table(read_table(tmp_path / f"t.{suffix}"), "y")
+        assert split.columns["x"].tolist() == [1234, 2500, 7], suffix
+
+
+def test_strings_of_arff_are_read_as_cells_of_a_csv_file(tmp_path):
+    path = tmp_path / "t.arff"
+    declared = "".join(f"@attribute {name} string\n" for name in TEXTS)
+    cells = ([f"'{cell}'" for cell in row] for row in zip(*TEXTS.values(), strict=True))
+    path.write_text(f"@relation r\n{declared}@data\n" + "".join(",".join(row) + "\n" for row in cells))
+    write_texts(tmp_path / "t.csv", TEXTS)
+    arff, plain = (split_table(read_table(p, text={"y"}), "y") for p in (path, tmp_path / "t.csv"))
+    assert arff.decisions == plain.decisions
+    for name, values in plain.columns.items():
+        np.testing.assert_array_equal(arff.columns[name], values)
+
+
+def test_an_infinite_number_can_be_a_category(tmp_path):
+    write_texts(tmp_path / "t.parquet", {"x": [1.5, np.inf, 2], "y": ["u", "v", "u"]})
+    split = split_table(read_table(tmp_path / "t.parquet", text={"x"}), "y", Wishes(categorical=["x"]))
+    assert split.columns["x"].tolist() == ["1.5", "inf", "2"]
 
 
 def target(tmp_path, labels, **wishes):

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import json
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,9 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from foresift.cli.app import app
 from foresift.errors import InputError
 from foresift.reading.cells import MISSING, gather
 from foresift.reading.delimited import Delimited, sniff_delimiter, sniff_encodings
@@ -267,6 +270,9 @@ def test_typed_files(tmp_path, form, packed):
     again = read_table(small)
     assert [column.name for column in again.columns] == ["level", "y"]
     assert again.columns[0].labels().tolist() == ["lo", "hi", None, "hi"]
+    read = pd.read_parquet if form == "parquet" else pd.read_feather
+    with (gzip.open if packed else open)(small, "rb") as file:
+        pd.testing.assert_frame_equal(read(io.BytesIO(file.read())), FRAME[["level", "y"]])
 
 
 def test_names_with_dots_in_parquet(tmp_path):
@@ -362,6 +368,46 @@ def test_a_line_that_tells_a_spreadsheet_the_delimiter_is_no_header(tmp_path, ma
     path.write_text("sep=,\na;b,c\n1,2\n3,4,5\n")
     with pytest.raises(InputError, match=r"line 4: 3 cells, but the header has 2"):
         read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "header", "n_comments"),
+    [
+        ("# made by hand\n#\nx,y\n1,a\n2,b\n", ["x", "y"], 2),
+        ("\ufeff# made by hand\r\n\r\n# on Monday, with care\r\nx,y\r\n1,a\r\n", ["x", "y"], 3),
+        ("# semicolons; of two kinds\nx;y\n1;a\n", ["x", "y"], 1),
+        ("sep=;\n# made by hand\nx;y\n1;a\n", ["x", "y"], 1),
+        ("# three columns\nx y z\n1  2 a\n3 4  b\n", ["x", "y", "z"], 1),
+        ("#x,y\n1,a\n2,b\n", ["#x", "y"], 0),  # a header
+        ("#x,y\na,b\nc,d\n", ["#x", "y"], 0),
+        ("# made by hand\n# x,y\n1,a\n2,b\n", ["# x", "y"], 1),  # and so NumPy writes one
+        ("x,y\n# no comment,a\n2,b\n", ["x", "y"], 0),  # below the header it is a cell
+    ],
+)
+def test_comments_before_the_header_are_skipped(tmp_path, text, header, n_comments):
+    path = tmp_path / "t.csv"
+    path.write_bytes(text.encode())
+    table = read_table(path)
+    assert [column.name for column in table.columns] == header
+    assert table.origin.n_comments == n_comments
+
+
+def test_lines_are_counted_with_comments(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("# one\n# two\nx,y\n1,a\n2\n")
+    with pytest.raises(InputError, match="line 5: 1 cells"):
+        read_table(path)
+
+
+def test_comments_are_said(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("# one\n# two\nx,y\n" + "".join(f"{i % 7}.5,{'ab'[i % 2]}\n" for i in range(40)))
+    said = "Skipped 2 comment lines before the header."
+    runner = CliRunner()
+    result = runner.invoke(app, ["select", str(path), "--target", "y", "--no-check", "--json"])
+    assert said in json.loads(result.stdout)["notes"]
+    result = runner.invoke(app, ["compare", str(path), "--target", "y", "--methods", "pearson", "--cv", "2"])
+    assert "comments: 2 lines before the header, skipped" in result.stdout
 
 
 def test_text_stays_as_it_is_written_where_asked(tmp_path):

@@ -18,6 +18,7 @@ from foresift.cli.table import (
     Encoding,
     File,
     KeepIds,
+    MaxMemory,
     Numeric,
     SkipUnlabelled,
     Target,
@@ -96,6 +97,7 @@ def compare(
     skip_unlabelled: SkipUnlabelled = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
+    max_memory: MaxMemory = 4.0,
 ) -> None:
     """Compare methods: how well classifiers do with what each of them selects, on rows it has not seen.
 
@@ -138,6 +140,7 @@ def compare(
             skip_unlabelled=skip_unlabelled,
             delimiter=delimiter,
             encoding=encoding,
+            max_memory=max_memory,
         )
         arguments["name"] = Path(table.source).stem
         try:

@@ -16,6 +16,7 @@ from foresift.cli.table import (
     Encoding,
     File,
     KeepIds,
+    MaxMemory,
     Numeric,
     SkipUnlabelled,
     Target,
@@ -85,6 +86,7 @@ def select(
     skip_unlabelled: SkipUnlabelled = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
+    max_memory: MaxMemory = 4.0,
     debug: Annotated[bool, option("Show where an error comes from.", _OUT, "--debug")] = False,
 ) -> None:
     """Say which columns of DATA to keep to predict the target, and how sure that is.
@@ -124,6 +126,7 @@ def select(
             skip_unlabelled=skip_unlabelled,
             delimiter=delimiter,
             encoding=encoding,
+            max_memory=max_memory,
         )
         if k is not None and k > len(split.columns):
             raise InputError(f"--k is {k}, but there are only {len(split.columns)} columns to choose from.")
@@ -194,8 +197,7 @@ def _with_notes(found: "Selection", split: "Split", more: list[str]) -> "Selecti
     """Add what only the file tells."""
     from dataclasses import replace
 
-    if split.n_unlabelled:
-        more = [*more, f"{split.n_unlabelled:,} rows without a target were left out."]
+    more = [*more, *split.notes]
     return replace(found, notes=[*found.notes, *more], sentence=" ".join([found.sentence, *more]))
 
 

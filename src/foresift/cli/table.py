@@ -20,6 +20,7 @@ __all__ = [
     "Encoding",
     "File",
     "KeepIds",
+    "MaxMemory",
     "Numeric",
     "SkipUnlabelled",
     "Target",
@@ -55,6 +56,10 @@ Delimiter = Annotated[
     str | None, option("What separates cells, if told wrongly; a space stands for runs of them.", _FILE)
 ]
 Encoding = Annotated[str | None, option("Encoding of the text, if told wrongly.", _FILE)]
+MaxMemory = Annotated[
+    float,
+    option("Refuse a file that takes more when it is read or unpacked.", _FILE, metavar="GB"),
+]
 
 
 def names_of(text: str) -> tuple[str, ...]:
@@ -104,6 +109,7 @@ def read_columns(
     skip_unlabelled: bool = False,
     delimiter: str | None = None,
     encoding: str | None = None,
+    max_memory: float = 4.0,
 ) -> "tuple[TableFile, Split]":
     r"""Read the file of a command.
 
@@ -121,6 +127,8 @@ def read_columns(
         Whether rows without a target are left out.
     delimiter, encoding : str or None, default=None
         Of a CSV file, where they are told wrongly.
+    max_memory : float, default=4.0
+        Gigabytes that a Parquet or Feather file may take, or a gzip file unpack to.
 
     Returns
     -------
@@ -146,11 +154,15 @@ def read_columns(
 
     if delimiter is not None and len(delimiter := delimiter.replace("\\t", "\t")) != 1:
         raise InputError(f"--delimiter is one character, not {delimiter!r}.")
+    if not max_memory > 0:
+        raise InputError(f"--max-memory is a number of gigabytes above 0, not {max_memory:g}.")
     wishes = Wishes(names_of(numeric), names_of(categorical), names_of(drop), keep_ids, skip_unlabelled)
     if target in wishes.drop:
         raise InputError(f"--drop names the target {target!r}.")
     text = {target, *wishes.categorical}
-    table = read_table(data, text=text, drop=wishes.drop, delimiter=delimiter, encoding=encoding)
+    table = read_table(
+        data, text=text, drop=wishes.drop, delimiter=delimiter, encoding=encoding, max_memory=max_memory
+    )
     return table, split_table(table, target, wishes)
 
 
@@ -158,6 +170,8 @@ def worth_saying(split: "Split") -> list[tuple[str, str]]:
     """What is worth saying of the columns: those left out, dates, and text among numbers."""
     decisions = split.decisions
     said = [(d.name, f"left out, {d.kind}: {d.why}{_how_to_keep(d)}") for d in decisions if d.left_out]
+    if split.n_comments:
+        said.insert(0, ("comments", f"{split.n_comments:,} lines before the header, skipped"))
     if split.n_unlabelled:
         said.insert(0, (split.target, f"missing in {split.n_unlabelled:,} rows, which are left out"))
     said += [(d.name, d.why) for d in decisions if d.kind == "date"]

@@ -8,17 +8,19 @@ from dataclasses import replace
 from typing import BinaryIO, NamedTuple, TextIO
 
 from foresift.errors import InputError
-from foresift.reading.cells import Column, gather
-from foresift.reading.delimited import SAMPLE, sniff_encodings, text_lines
-from foresift.reading.numbers import to_number
+from foresift.reading.cells import Column, gather, settled
+from foresift.reading.delimited import SAMPLE, require_text, text_lines
+from foresift.reading.numbers import is_number
 
 __all__ = ["Arff", "Attribute"]
 
 # A name or cell: in quotes, where a backslash takes the next character as it is, or up to a comma or space.
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE | re.DOTALL)
-_CELL = re.compile(rf"\s*({_QUOTED}|[^,\t]*?)\s*(?:[,\t]|$)")
-_PAIR = re.compile(rf"\s*(\d+)\s+({_QUOTED}|[^,]*?)\s*(?:,|$)")
+# Spaces after a bare cell are part of the match and taken off later, or a long run of them is tried again and
+# again, from each of its places on.
+_CELL = re.compile(rf"\s*(?:({_QUOTED})\s*|([^\s,'\"][^,\t]*|))(?:[,\t]|$)")
+_PAIR = re.compile(rf"\s*(\d{{1,9}})\s+(?:({_QUOTED})\s*|([^\s,'\"][^,]*|))(?:,|$)")
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
@@ -60,10 +62,7 @@ class Arff:
     def __init__(self, file: BinaryIO, source: str) -> None:
         self._file, self.source = file, source
         file.seek(0)
-        encodings = sniff_encodings(file.read(SAMPLE))
-        if not encodings:
-            raise InputError(f"{source} is no text: it holds NUL bytes or control characters.")
-        self.encoding = encodings[0]
+        self.encoding = require_text(file.read(SAMPLE), source)[0]
         self.attributes: list[Attribute] = []
         for number, line in self._lines():
             if line.lower().startswith("@attribute"):
@@ -100,9 +99,12 @@ class Arff:
         for column in read:
             kind = kinds[column.name]
             if kind == "numeric" and column.texts is not None and column.name not in text:
-                odd = next(cell for cell in column.texts if not _is_number(cell))
+                odd = next(cell for cell in column.texts if not is_number(cell))
                 raise InputError(f"{self.source}: {odd!r} in the numeric attribute {column.name!r}.")
-            columns.append(replace(column, declared=kind if kind in ("numeric", "categorical") else None))
+            if kind in ("numeric", "categorical"):
+                columns.append(replace(column, declared=kind))
+            else:
+                columns.append(settled(column, text=column.name in text))
         return columns
 
     def write(self, file: TextIO, names: Collection[str]) -> None:
@@ -149,8 +151,10 @@ class Arff:
         while True:
             match = _CELL.match(line, at)
             if not match:
-                raise InputError(f"{self.source}: a quote is opened and not closed in {line[:60]!r}.")
-            cells.append(_bare(match[1]))
+                raise InputError(
+                    f"{self.source}: a quote is not closed, or not followed by a comma, in {line[:60]!r}."
+                )
+            cells.append(_bare(match[1] or match[2].rstrip()))
             at = match.end()
             if at == len(line) and (not match[0] or match[0][-1] not in ",\t"):
                 return cells
@@ -165,7 +169,7 @@ class Arff:
                 raise InputError(
                     f"{self.source}, line {number}: {inner[at : at + 40]!r} is no cell of a sparse row."
                 )
-            row[int(match[1])] = _bare(match[2])
+            row[int(match[1])] = _bare(match[2] or match[3].rstrip())
             at = match.end()
         return row
 
@@ -184,11 +188,3 @@ def _quoted(text: str) -> str:
     for char, code in (("\\", "\\\\"), ("'", "\\'"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
         text = text.replace(char, code)
     return f"'{text}'"
-
-
-def _is_number(text: str) -> bool:
-    try:
-        to_number(text)
-    except ValueError:
-        return False
-    return True

@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from foresift.errors import InputError
-from foresift.reading.cells import Column
+from foresift.reading.cells import Column, settled
 
 __all__ = ["ArrowFile"]
 
@@ -46,7 +47,7 @@ class ArrowFile:
     def __init__(self, file: BinaryIO, source: str, form: str) -> None:
         try:
             import pyarrow as pa
-            import pyarrow.feather
+            import pyarrow.dataset
             import pyarrow.parquet
         except ImportError as error:
             raise InputError(
@@ -57,19 +58,25 @@ class ArrowFile:
         file.seek(0)
         try:
             if form == "Parquet":
-                self._parquet = pyarrow.parquet.ParquetFile(file)
-                self._schema, self.n_rows = self._parquet.schema_arrow, self._parquet.metadata.num_rows
+                self._schema, self._parquet = _open_parquet(file)
+                self.n_rows = self._parquet.metadata.num_rows
             else:
-                self._table = pyarrow.feather.read_table(file, memory_map=False)
-                self._schema, self.n_rows = self._table.schema, self._table.num_rows
-        except (pa.ArrowException, OSError) as error:
+                self._schema = pa.ipc.open_file(file).schema
+                file.seek(0)
+                self.n_rows = pyarrow.dataset.FeatherFileFormat().make_fragment(file).count_rows()
+            self.names: list[str] = list(self._schema.names)
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise InputError(
                 f"{source} is no {form} file, or a damaged one ({_first_line(error)})."
             ) from error
-        self.names: list[str] = list(self._schema.names)
 
-    def columns(self, names: Sequence[str], text: Collection[str] = ()) -> Iterator[Column]:
-        """Read columns one after the other; those in `text` as text, whatever they are."""
+    def columns(
+        self, names: Sequence[str], text: Collection[str] = (), max_bytes: float = np.inf
+    ) -> Iterator[Column]:
+        """Read columns one after the other; those in `text` as text, whatever they are.
+
+        Nothing is read if that would take more than `max_bytes` of memory.
+        """
         import pyarrow as pa
 
         for name in names:
@@ -79,32 +86,93 @@ class ArrowFile:
                     f"Column {name!r} of {self.source} holds values of type {kind}: make plain columns of"
                     f" them, or leave it out (--drop {name!r})."
                 )
+        self._refuse_above(max_bytes, names)
         width = max(1, _CELLS // max(1, self.n_rows))
         for start in range(0, len(names), width):
             some = list(names[start : start + width])
             try:
-                part = self._read(some)
+                part = self._read(some, max_bytes)
+                part.validate(full=True)  # what damage may leave would end the process further on
+                if part.num_rows != self.n_rows:
+                    raise pa.ArrowInvalid(f"{part.num_rows:,} rows where {self.n_rows:,} should be")
                 for name in some:
-                    yield _column(name, part.column(name), name in text)
+                    yield _column(name, part.column(name), self._schema.field(name).type, name in text)
             except (pa.ArrowException, OSError) as error:
-                raise InputError(f"{self.source}: damaged ({_first_line(error)}).") from error
+                what = "damaged, or too large for the memory" if isinstance(error, MemoryError) else "damaged"
+                raise InputError(f"{self.source}: {what} ({_first_line(error)}).") from error
 
     def write(self, path: str, names: Sequence[str]) -> None:
         """Write some of the columns to another file of the same format."""
+        import pyarrow as pa
         import pyarrow.feather
         import pyarrow.parquet
 
         table = self._read(list(names)).select(list(names))
         if self.form == "Parquet":
+            fields = [self._schema.field(name) for name in names]  # text as such, not as categories
+            table = table.cast(pa.schema(fields, table.schema.metadata))
             pyarrow.parquet.write_table(table, path)
         else:
             pyarrow.feather.write_feather(table, path)
 
-    def _read(self, names: list[str]) -> Any:
-        if self.form == "Feather":
-            return self._table
-        # A name with a dot in it also means the parts of a nested column; what was not asked for is not used.
-        return self._parquet.read(columns=names)
+    def _read(self, names: list[str], max_bytes: float = np.inf) -> Any:
+        import pyarrow as pa
+
+        if self.form == "Parquet":
+            # A name with a dot in it also means the parts of a nested column, which are not used.
+            return self._parquet.read(columns=names)
+        self._file.seek(0)
+        places = [self._schema.get_field_index(name) for name in names]
+        options = pa.ipc.IpcReadOptions(included_fields=places)
+        reader = pa.ipc.open_file(self._file, options=options)
+        batches, size = [], 0
+        for i in range(reader.num_record_batches):
+            batches.append(reader.get_batch(i))
+            # Text may unpack to much more than its rows tell. `nbytes` would look at offsets, not yet valid.
+            size += batches[-1].get_total_buffer_size()
+            if size > max_bytes:
+                raise self._too_large(size, max_bytes)
+        return pa.Table.from_batches(batches, reader.schema)
+
+    def _refuse_above(self, max_bytes: float, names: Collection[str]) -> None:
+        """Refuse to read what would take too much memory, by what the file says of itself."""
+        # Numbers of eight bytes, and as much again and more for the column that is just being read.
+        need = 8 * self.n_rows * (len(names) + 2)
+        if self.form == "Parquet":
+            about = self._parquet.metadata
+            groups = [about.row_group(i) for i in range(about.num_row_groups)]
+            # Much text takes more; but the columns that hold it may be left out.
+            if sum(group.total_byte_size for group in groups) > max_bytes:
+                columns = (group.column(j) for group in groups for j in range(group.num_columns))
+                wanted = set(names)
+                unpacked = sum(c.total_uncompressed_size for c in columns if c.path_in_schema in wanted)
+                need = max(need, unpacked)
+        if need > max_bytes:
+            raise self._too_large(need, max_bytes)
+
+    def _too_large(self, need: float, max_bytes: float) -> InputError:
+        return InputError(
+            f"{self.source} has {self.n_rows:,} rows and takes {need / 1e9:.3g} GB of memory or more, above"
+            f" the limit of {max_bytes / 1e9:g} GB: take fewer rows, leave columns out (--drop), or raise the"
+            " limit (--max-memory)."
+        )
+
+
+def _open_parquet(file: BinaryIO) -> tuple[Any, Any]:
+    """Return what a Parquet file declares, and the file so that a text that comes often is held once."""
+    from pyarrow.parquet import ParquetFile
+
+    plain = ParquetFile(file)
+    schema = plain.schema_arrow
+    texts = [field.name for field in schema if _is_text(field.type)]
+    return schema, ParquetFile(file, metadata=plain.metadata, read_dictionary=texts)
+
+
+def _is_text(kind: Any) -> bool:
+    from pyarrow import types
+
+    tests = (types.is_string, types.is_large_string, getattr(types, "is_string_view", types.is_string))
+    return any(test(kind) for test in tests)
 
 
 def _usable(kind: Any) -> bool:
@@ -113,24 +181,21 @@ def _usable(kind: Any) -> bool:
     if types.is_dictionary(kind):
         return _usable(kind.value_type)
     plain = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_temporal)
-    text = (
-        types.is_string,
-        types.is_large_string,
-        types.is_null,
-        getattr(types, "is_string_view", types.is_null),
+    return (
+        _is_text(kind) or types.is_null(kind) or (any(t(kind) for t in plain) and not types.is_interval(kind))
     )
-    return any(test(kind) for test in plain + text) and not types.is_interval(kind)
 
 
-def _column(name: str, values: Any, as_text: bool) -> Column:
+def _column(name: str, values: Any, kind: Any, as_text: bool) -> Column:
+    """Make a column of values that the file declares to be of some kind."""
     import pyarrow as pa
-    from pyarrow import compute, types
+    from pyarrow import types
 
-    kind = values.type
     declared = "categorical" if types.is_dictionary(kind) or types.is_boolean(kind) else None
     if types.is_dictionary(kind):
         kind = kind.value_type
-        values = values.cast(kind)
+    if types.is_dictionary(values.type) and not _is_text(values.type.value_type):
+        values = values.cast(values.type.value_type)
     if types.is_temporal(kind) and not as_text:
         numbers, unit = _moments(values)
         return Column(name, numbers, declared="date", unit=unit)
@@ -138,21 +203,29 @@ def _column(name: str, values: Any, as_text: bool) -> Column:
         column = Column(name, _floats(values), declared="numeric")
         if not as_text:
             return column
-        labels = pa.chunked_array([pa.array(column.labels(), pa.string())])
+        values = pa.chunked_array([pa.array(column.labels(), pa.string())])
     elif types.is_null(kind):
         return Column(name, np.full(len(values), np.nan), declared="numeric")
-    else:
-        labels = values.cast(pa.string())
-    coded = compute.dictionary_encode(labels).combine_chunks()
-    if isinstance(coded, pa.ChunkedArray):
-        coded = (
-            coded.chunk(0)
-            if coded.num_chunks
-            else pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), [])
-        )
-    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-    # Text of a typed file is text: an empty one, or "NA", was written on purpose.
-    return Column(name, codes, coded.dictionary.to_pylist(), declared)
+    codes, texts = _coded(values)
+    return settled(Column(name, codes, texts, declared), text=as_text or declared is not None)
+
+
+def _coded(values: Any) -> tuple[NDArray[np.int32], list[str]]:
+    """Codes of texts, -1 for null, and the texts in the order in which they come."""
+    import pyarrow as pa
+    from pyarrow import compute, types
+
+    known = None
+    if types.is_dictionary(values.type):  # codes already, but perhaps of texts that do not come
+        values = values.unify_dictionaries()
+        known = values.chunk(0).dictionary
+        values = pa.chunked_array([chunk.indices for chunk in values.chunks])
+    elif not types.is_string(values.type):
+        values = values.cast(pa.string())
+    coded = compute.dictionary_encode(values).combine_chunks()
+    texts = coded.dictionary if known is None else known.take(coded.dictionary)
+    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    return codes, [text or "" for text in texts.to_pylist()]  # a category may be null
 
 
 def _floats(values: Any) -> Any:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from foresift.reading.numbers import NumberColumns
 
-__all__ = ["MISSING", "Column", "gather"]
+__all__ = ["MISSING", "Column", "gather", "settled"]
 
 MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null"})
 CELLS = 2**14  # that are held as text at a time: 1 MB or so
@@ -76,7 +76,7 @@ class Column:
             return np.array([*self.texts, None], dtype=object)[self.values.astype(np.intp)]
         known, places = np.unique(self.values, return_inverse=True)  # one NaN, the last
         texts = [
-            None if x != x else str(int(x)) if x == int(x) and abs(x) < 2**53 else repr(x)
+            None if x != x else str(int(x)) if x.is_integer() and abs(x) < 2**53 else repr(x)
             for x in known.tolist()
         ]
         return np.array(texts, dtype=object)[places]
@@ -130,6 +130,37 @@ def gather(
         as_text[j].column(name) if j in as_text else Column(name, found[j].values, grouped=found[j].grouped)
         for j, name in enumerate(names)
     ]
+
+
+def settled(column: Column, *, text: bool = False) -> Column:
+    """Read the texts of a column as the cells of a CSV file are read.
+
+    Parameters
+    ----------
+    column : Column
+        Of text, as a typed file has it.
+    text : bool, default=False
+        Whether it stays text, numbers or not.
+
+    Returns
+    -------
+    Column
+        As `gather` makes it: some texts are missing, and if all others are numbers, it is one of numbers.
+
+    Examples
+    --------
+    >>> settled(Column("size", np.array([0, 1, 2, 0], dtype=np.int32), ["1.5", "?", " 2"])).values
+    array([1.5, nan, 2. , 1.5])
+    """
+    texts, name = column.texts or [], column.name
+    (own,) = gather(lambda: ([cell] for cell in texts), [name], text=[name] if text else [], padded=True)
+    places = column.values.astype(np.intp)
+    if own.texts is not None:
+        values = np.append(own.values, -1)[places].astype(np.int32)
+        return replace(own, values=values, declared=column.declared)
+    numbers = np.append(own.values, np.nan)[places]
+    grouped = None if own.grouped is None else np.append(own.grouped, np.nan)[places]
+    return replace(own, values=numbers, grouped=grouped, declared=column.declared)
 
 
 def _fill(

@@ -92,6 +92,8 @@ def read_dates(texts: Sequence[str]) -> Dates | None:
     if not texts:
         return None
     ways: list[tuple[str, Callable[[str], datetime | float]]] = [("HH:MM", _clock), *_WAYS.items()]
+    if not any(map(str.isdigit, texts[0])):  # a word, of which thirty tries would make no date
+        ways = []
     for written, read in ways:
         try:
             for text in texts[:_PROBE]:

@@ -8,12 +8,22 @@ import csv
 import io
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, takewhile
 from typing import BinaryIO
 
 from foresift.errors import InputError
+from foresift.reading.numbers import is_number
 
-__all__ = ["DELIMITERS", "Delimited", "name_of", "sniff_delimiter", "sniff_encodings", "text_lines"]
+__all__ = [
+    "DELIMITERS",
+    "SAMPLE",
+    "Delimited",
+    "name_of",
+    "require_text",
+    "sniff_delimiter",
+    "sniff_encodings",
+    "text_lines",
+]
 
 # In the order in which they are believed: a comma is in many a text, and the decimal point of many a country.
 DELIMITERS = ("\t", "|", ";", ",")
@@ -66,6 +76,21 @@ def sniff_encodings(sample: bytes) -> tuple[str, ...]:
     except UnicodeDecodeError:
         return ("cp1252",)
     return ("utf-8", "cp1252")
+
+
+def require_text(sample: bytes, source: str) -> tuple[str, ...]:
+    """Return the encodings that a file may have, as `sniff_encodings` does; refuse one that is no text.
+
+    Examples
+    --------
+    >>> require_text(b"size,kind", "a file")
+    ('utf-8', 'cp1252')
+    """
+    encodings = sniff_encodings(sample)
+    if not encodings:
+        what = "NUL bytes" if 0 in sample else "control characters"
+        raise InputError(f"{source} is no text: it holds {what}.")
+    return encodings
 
 
 def sniff_delimiter(text: str, *, whole: bool = True) -> str:
@@ -131,6 +156,27 @@ def _single_spaced(line: str) -> str:
     return _SPACES.sub(lambda match: match[1] or " ", line.strip()) + "\n"
 
 
+def _without_comments(text: str, delimiter: str | None, whole: bool) -> tuple[int, str]:
+    """Number of the lines of comments before the header, and the text below them."""
+    bare = text.removeprefix("\ufeff")
+    lines = io.StringIO(bare, newline="")
+    above = list(takewhile(lambda line: line.startswith("#") or not line.strip(), lines))
+    while above and not above[-1].strip():
+        above.pop()
+    if above and _is_header(above[-1], bare[sum(map(len, above)) :], delimiter, whole):
+        above.pop()
+    return len(above), bare[sum(map(len, above)) :] if above else text
+
+
+def _is_header(line: str, below: str, delimiter: str | None, whole: bool) -> bool:
+    """Say whether a line that begins with # is no comment: some programs mark the header so."""
+    text = line + below
+    rows = filter(None, _some_rows(text, delimiter or sniff_delimiter(text, whole=whole), False))
+    header, first = next(rows, []), next(rows, [])
+    # Below a comment comes the header, in which there are no numbers.
+    return len(header) == len(first) > 1 and (not line[1].isspace() or any(map(is_number, first)))
+
+
 def text_lines(file: BinaryIO, encoding: str, source: str) -> Iterator[str]:
     r"""Yield the lines of a file from the start, with their ends; none so long that memory runs out.
 
@@ -175,6 +221,8 @@ class Delimited:
         The cells of the first line that is not blank.
     delimiter, encoding : str
         What they are.
+    n_comments : int
+        Number of lines before the header that begin with #, and are skipped.
 
     Examples
     --------
@@ -189,23 +237,25 @@ class Delimited:
         self._file, self.source = file, source
         file.seek(0)
         sample = file.read(SAMPLE)
-        self._candidates = (encoding,) if encoding else sniff_encodings(sample)
-        if not self._candidates:
-            raise InputError(
-                f"{source} is no text: it holds {'NUL bytes' if 0 in sample else 'control characters'}."
-            )
+        self._candidates = (encoding,) if encoding else require_text(sample, source)
         self.encoding = self._candidates[0]
         try:
+            io.TextIOWrapper(
+                io.BytesIO(), encoding=self.encoding
+            )  # refuses codecs that make no text of bytes
             text = codecs.getincrementaldecoder(self.encoding)().decode(sample)
         except LookupError:
-            raise InputError(f"There is no encoding {encoding!r}; try utf-8, cp1252 or utf-16.") from None
+            raise InputError(
+                f"There is no text encoding {encoding!r}; try utf-8, cp1252 or utf-16."
+            ) from None
         except UnicodeError as error:  # also where UTF-16 lacks its mark
             raise self._wrong_encoding() from error
         whole = len(sample) < SAMPLE
         told = _TOLD.match(text)  # a first line that Excel takes, and that is no header
-        self._n_told = 0 if told is None else 1
         if told is not None:
             text, delimiter = text[told.end() :], delimiter or told[1]
+        self.n_comments, text = _without_comments(text, delimiter, whole)
+        self._n_above = self.n_comments + (told is not None)
         self._hint = ""
         if delimiter is None:
             delimiter = sniff_delimiter(text, whole=whole)
@@ -255,13 +305,13 @@ class Delimited:
 
     def _read(self) -> Iterator[list[str]]:
         self._line = 0
-        lines: Iterator[str] = islice(text_lines(self._file, self.encoding, self.source), self._n_told, None)
+        lines: Iterator[str] = islice(text_lines(self._file, self.encoding, self.source), self._n_above, None)
         if self.delimiter == " ":
             lines = map(_single_spaced, lines)
         reader = csv.reader(lines, delimiter=self.delimiter, strict=True, skipinitialspace=self._skip)
         try:
             for row in reader:
-                self._line = reader.line_num + self._n_told
+                self._line = reader.line_num + self._n_above
                 if row:  # csv gives an empty list for a blank line
                     yield row
         except UnicodeDecodeError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import math
 import re
 import shutil
 import sys
@@ -20,16 +21,21 @@ from foresift.errors import InputError
 from foresift.reading.arff import Arff
 from foresift.reading.arrow_files import ArrowFile
 from foresift.reading.cells import Column, gather
-from foresift.reading.delimited import Delimited, name_of
+from foresift.reading.delimited import SAMPLE, Delimited, name_of, require_text
 
-__all__ = ["TableFile", "read_table"]
+__all__ = ["MAX_MEMORY", "TableFile", "read_table"]
 
+MAX_MEMORY = (
+    4.0  # GB that a packed file may unpack to unless more is asked for: far more than it takes on disk
+)
 _GZIP = b"\x1f\x8b"
+_START = 512  # bytes that tell the format
 _FOREIGN = {
     b"PK\x03\x04": "a ZIP archive or an Excel workbook",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
     b"SQLite format 3": "an SQLite database",
     b"\x89HDF": "an HDF5 file",
+    b"FEA1": "a Feather file of version 1, where damage cannot be told",
     b"BZh": "packed with bzip2",
     b"\xfd7zXZ": "packed with xz",
     b"(\xb5/\xfd": "packed with zstd",
@@ -118,6 +124,7 @@ def read_table(
     drop: Collection[str] = (),
     delimiter: str | None = None,
     encoding: str | None = None,
+    max_memory: float = MAX_MEMORY,
 ) -> TableFile:
     r"""Read a table from a file.
 
@@ -132,6 +139,8 @@ def read_table(
         Columns to leave out.
     delimiter, encoding : str or None, default=None
         Of a CSV file, where foresift tells them wrongly.
+    max_memory : float, default=4.0
+        Gigabytes that the columns of a Parquet or Feather file may take, and that a gzip file may unpack to.
 
     Returns
     -------
@@ -153,18 +162,20 @@ def read_table(
     ('CSV with semicolons, utf-8', ['weight', 'kind'], array([150.,  nan]))
     """
     source = "standard input" if str(path) == "-" else str(path)
+    max_bytes = max_memory * 1e9
     try:
-        file, packed = _open(path, source)
+        file, packed = _open(path, source, max_bytes, encoding)
     except OSError as error:
         raise InputError(f"Cannot read {source}: {error.strerror or error}.") from error
-    form = _form_of(file, path, source)
+    form = _form_of(file.read(_START), path, source)
     origin: Delimited | Arff | ArrowFile
     columns: Sequence[Column]
     if form in ("Parquet", "Feather"):
         origin = ArrowFile(file, source, form)
         _check_names(source, origin.names)
-        columns = list(origin.columns([name for name in origin.names if name not in drop], text))
         n_rows, names = origin.n_rows, origin.names
+        wanted = [name for name in names if name not in drop]
+        columns = list(origin.columns(wanted, text, max_bytes)) if n_rows else []
     elif form == "ARFF":
         origin = Arff(file, source)
         names = [column.name for column in origin.attributes]
@@ -185,7 +196,7 @@ def read_table(
     return TableFile(source, form, packed, kept, [name for name in names if name in drop], origin)
 
 
-def _open(path: Path | str, source: str) -> tuple[BinaryIO, bool]:
+def _open(path: Path | str, source: str, max_bytes: float, encoding: str | None) -> tuple[BinaryIO, bool]:
     """Open a file so that it can be read again from the start, unpacked; say whether it was packed."""
     file: BinaryIO = sys.stdin.buffer if str(path) == "-" else Path(path).open("rb")  # noqa: SIM115
     if str(path) == "-" or not file.seekable():
@@ -195,25 +206,36 @@ def _open(path: Path | str, source: str) -> tuple[BinaryIO, bool]:
     if not packed:
         return file, False
     try:
-        return _spooled(gzip.GzipFile(fileobj=file)), True
+        unpacked = gzip.GzipFile(fileobj=file)
+        # A few bytes can unpack to any number, so what is no table is refused before.
+        sample = unpacked.read(SAMPLE)
+        if _form_of(sample[:_START], path, source) in ("CSV", "ARFF") and not encoding:
+            require_text(sample, source)
+        unpacked.seek(0)
+        return _spooled(unpacked, max_bytes, source), True
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{source} is a damaged gzip file ({error}).") from error
 
 
-def _spooled(file: Any) -> BinaryIO:
-    copy: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 -- it has no name: nothing is left behind
-    shutil.copyfileobj(file, copy, 2**20)
+def _spooled(file: Any, max_bytes: float = math.inf, source: str = "") -> BinaryIO:
+    """Copy a file to one without a name, so that nothing is left behind."""
+    copy: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
+    while block := file.read(2**20):
+        if copy.tell() + len(block) > max_bytes:
+            raise InputError(
+                f"{source} is a gzip file that unpacks to more than {max_bytes / 1e9:g} GB: if it should,"
+                " raise the limit (--max-memory)."
+            )
+        copy.write(block)
     copy.seek(0)
     return copy
 
 
-def _form_of(file: BinaryIO, path: Path | str, source: str) -> str:
+def _form_of(start: bytes, path: Path | str, source: str) -> str:
     """Tell the format by how the file begins, or by its name where that says nothing."""
-    file.seek(0)
-    start = file.read(512)
     if start.startswith((b"PAR1", b"PARE")):
         return "Parquet"
-    if start.startswith((b"ARROW1", b"FEA1")):
+    if start.startswith(b"ARROW1"):
         return "Feather"
     for mark, what in _FOREIGN.items():
         if start.startswith(mark):

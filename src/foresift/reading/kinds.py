@@ -14,7 +14,7 @@ from foresift.errors import InputError
 from foresift.reading.amounts import read_amount, read_amounts
 from foresift.reading.cells import Column
 from foresift.reading.dates import read_dates
-from foresift.reading.numbers import PADDED, to_number
+from foresift.reading.numbers import PADDED, is_number
 from foresift.table import MAX_CATEGORIES
 
 __all__ = ["Decision", "Wishes", "decide"]
@@ -149,16 +149,16 @@ def _look(column: Column, decimal_comma: bool, thousands_dot: bool) -> tuple[str
                 why += f"; text such as {dates.odd!r} is missing"
             return "date", why, values
         if any(map(PADDED.fullmatch, texts)):
-            if all(_number(text) is not None for text in texts):
+            if all(map(is_number, texts)):
                 return "categorical", "numbers with leading zeros, taken as codes", column.labels()
-        elif any(_number(text) is None for text in texts):  # or a typed file says that they are text
+        else:
             amounts = read_amounts(texts, decimal_comma=decimal_comma)
             if amounts is not None:
                 values = np.append(amounts.numbers, np.nan)[column.values.astype(np.intp)]
                 return "numeric", f"numbers ({amounts.written})", values
     why = "the file says so" if column.declared else "text"
     if not column.declared:
-        odd = [text for text in texts if _number(text) is None]
+        odd = [text for text in texts if not is_number(text)]
         if 0 < len(odd) <= len(texts) // 2:
             why = f"text such as {odd[0]!r} among numbers (--numeric would take it as missing)"
     return "categorical", why, column.labels()
@@ -180,13 +180,6 @@ def _as_numbers(column: Column, decimal_comma: bool) -> tuple[NDArray[np.float64
     )
     whole = np.array([*(np.nan if x is None else x for x in numbers), np.nan])
     return whole[column.values.astype(np.intp)], why
-
-
-def _number(text: str) -> float | None:
-    try:
-        return to_number(text)
-    except ValueError:
-        return None
 
 
 def _constant(values: NDArray[Any]) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PADDED", "NumberColumns", "Numbers", "to_number"]
+__all__ = ["PADDED", "NumberColumns", "Numbers", "is_number", "to_number"]
 
 PADDED = re.compile(r"0\d{2,}")  # a code, such as a postal one; 01 to 12 may well be months
 _PADDED_CELL = re.compile(r"\n[ \t]*0\d{2,}[ \t]*(?=\n)")  # of cells between ends of lines
@@ -41,6 +41,21 @@ def to_number(cell: str) -> float:
     if "_" in cell:  # Python reads 1_000 as a number, a table means a name
         raise ValueError(cell)
     return float(cell)
+
+
+def is_number(cell: str) -> bool:
+    """Say whether `to_number` reads a cell.
+
+    Examples
+    --------
+    >>> is_number("1e3"), is_number("five")
+    (True, False)
+    """
+    try:
+        to_number(cell)
+    except ValueError:
+        return False
+    return True
 
 
 class NumberColumns:

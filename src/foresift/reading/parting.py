@@ -39,6 +39,8 @@ class Split:
         Columns that the user left out.
     n_unlabelled : int
         Rows that were left out because they have no label.
+    n_comments : int
+        Lines before the header that were skipped because they begin with #.
     """
 
     columns: dict[str, NDArray[Any]]
@@ -47,6 +49,18 @@ class Split:
     decisions: list[Decision]
     dropped: list[str]
     n_unlabelled: int = 0
+    n_comments: int = 0
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on what of the file was not used."""
+        notes = []
+        if self.n_unlabelled:
+            notes.append(f"{self.n_unlabelled:,} rows without a target were left out.")
+        if self.n_comments:
+            lines = "line" if self.n_comments == 1 else "lines"
+            notes.append(f"Skipped {self.n_comments:,} comment {lines} before the header.")
+        return notes
 
 
 def split_table(table: TableFile, target: str, wishes: Wishes | None = None) -> Split:
@@ -98,11 +112,12 @@ def split_table(table: TableFile, target: str, wishes: Wishes | None = None) -> 
     _require(target, names, "", hint)
     labelled = next(column for column in table.columns if column.name == target)
     there = _labelled_rows(labelled) if wishes.skip_unlabelled else None
-    comma = isinstance(table.origin, Delimited) and table.origin.delimiter != ","
+    # Where semicolons separate cells, the comma is in numbers; in any other file a column must show it.
+    dots = any(c.texts and uses_decimal_commas(c.texts) for c in table.columns)
+    comma = dots or (isinstance(table.origin, Delimited) and table.origin.delimiter == ";")
     labels = _labels(
         labelled if there is None else labelled.rows(there), sure=target in wishes.categorical, comma=comma
     )
-    dots = comma and any(c.texts and uses_decimal_commas(c.texts) for c in table.columns)
     columns: dict[str, NDArray[Any]] = {}
     decisions, table_rows = [], table.n_rows
     table.columns.reverse()  # of a long list only the end is let go quickly
@@ -118,7 +133,8 @@ def split_table(table: TableFile, target: str, wishes: Wishes | None = None) -> 
         raise InputError(
             f"There is no column besides the target {target!r} to rank{f' ({why})' if why else ''}.{hint}"
         )
-    return Split(columns, labels, target, decisions, table.left_out, table_rows - len(labels))
+    n_comments = table.origin.n_comments if isinstance(table.origin, Delimited) else 0
+    return Split(columns, labels, target, decisions, table.left_out, table_rows - len(labels), n_comments)
 
 
 def _labelled_rows(target: Column) -> NDArray[np.bool_] | None:

@@ -1,4 +1,4 @@
-"""How likely the best cut of an irrelevant feature is to reach a gain, in nodes of two classes and any size."""
+"""How likely the best cut of an irrelevant feature is to reach a gain, at a node of two classes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from foresift import _core
 
 __all__ = ["null_tail"]
 
-# P-values are counted in nodes of up to so many rows, and scaled from nodes of so many beyond. Few rows of the
-# rarer class leave so narrow a band that longer ones can be counted, in a second and 150 MB.
+# Nodes are counted up to so many rows, and beyond scaled from nodes of so many. Few rows of the rarer class
+# leave so narrow a band that longer ones can be counted, in a second and 150 MB.
 _FEW, _COUNTED_OF_FEW, _COUNTED, _SCALED_FROM = 200, 1 << 22, 1 << 19, 1 << 18
 
 
@@ -30,8 +30,8 @@ def null_tail(i: int, n: int, gain: float) -> float:
     few = i <= _FEW
     if n <= (_COUNTED_OF_FEW if few else _COUNTED):
         return _core.null_tail(i, n - i, gain)
-    # n times the gain hardly depends on n as long as i is the same, and its tail grows like log i. No gain
-    # in the smaller node stands for those that are out of its reach: its largest one is more likely than they.
+    # n times the gain hardly depends on n as long as i is the same, and its tail grows like log i. Gains that
+    # are out of the smaller node's reach are less likely than its largest, which stands for them.
     like = _COUNTED_OF_FEW if few else _SCALED_FROM
     rarer = max(round(i / n * like), min(i, like // 4))
     tail = _core.null_tail(rarer, like - rarer, min(gain * (n / like), _entropy(rarer, like)))
@@ -60,7 +60,7 @@ def _rounding(gain: float) -> float:
 
 
 def _entropies(i: int, n: int) -> float:
-    """n times the entropy of a node, in bits; exact to the last digits also where i is 1 among millions."""
+    """Return n times the entropy of a node, in bits, precise also where i is 1 among millions."""
     return i * math.log2(n / i) - ((n - i) * math.log1p(-i / n) / math.log(2) if i < n else 0.0)
 
 

@@ -214,8 +214,9 @@ def _has_path(record: Record) -> bool:
 
 def _has_intervals(record: Record) -> bool:
     widths = record.extra.get("intervals")
-    listed = isinstance(widths, list) and len(widths) > 0
-    return listed and all(width is None or _is_number(width) for width in widths)
+    if not isinstance(widths, list):
+        return False
+    return len(widths) > 0 and all(width is None or _is_number(width) for width in widths)
 
 
 # By the kind of a unit: whether a record that did not fail has what is read of it.

@@ -156,7 +156,7 @@ class Store:
         elif log.exists() and log.stat().st_size:  # only a copy can take in what the log has
             self._copies = tempfile.TemporaryDirectory(prefix="foresift-")
             path, _ = (Path(shutil.copy(file, self._copies.name)) for file in (path, log))
-            how = "mode=rw"
+            how = "mode=ro"
         return sqlite3.connect(f"{path.as_uri()}?{how}", uri=True, timeout=_WAIT, isolation_level=None)
 
     def _prepare(self) -> None:
@@ -362,6 +362,10 @@ _MEANINGS = {  # by what SQLite says
     "malformed": (StoreError, _DAMAGED.format("")),
     "unsupported file format": (StoreError, _DAMAGED.format("")),
     "Could not decode to UTF-8": (StoreError, _DAMAGED.format(" (a text is not UTF-8)")),
+    "locking protocol": (
+        StoreError,
+        "has a log beside it that is damaged: delete the files ending in -wal and -shm, if no process writes.",
+    ),
     "locked": (
         StoreNotWritten,
         f"has been locked by another process for {_WAIT:.0f} s: let that end, then go on.",

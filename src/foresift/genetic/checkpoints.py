@@ -168,8 +168,8 @@ def _require_sound(head: dict[str, Any], arrays: dict[str, Any]) -> None:
     generations = [record.pop("generation") for record in records]
     so_far = [record.pop("n_trained") for record in records]
     numbers = [head["diversity_weight"], *(value for record in records for value in record.values())]
-    dtypes = {"genome": np.int32, "rows": np.uint32, "numbers": np.int64}
-    dtypes |= dict.fromkeys(("fitness", "accuracies"), np.float64)
+    dtypes: dict[str, Any] = {"genome": np.int32, "rows": np.uint32, "numbers": np.int64}
+    dtypes |= {"fitness": np.float64, "accuracies": np.float64}
     sound = (
         all(map(_is_count, [n_diverged, *generations, *so_far]))
         and generations == list(range(len(records)))

@@ -364,7 +364,7 @@ _MEANINGS = {  # by what SQLite says
     "Could not decode to UTF-8": (StoreError, _DAMAGED.format(" (a text is not UTF-8)")),
     "locking protocol": (
         StoreError,
-        "has a log beside it that is damaged: delete the files ending in -wal and -shm, if no process writes.",
+        "has a log beside it that is damaged: delete what ends in -wal and -shm, if nobody writes.",
     ),
     "locked": (
         StoreNotWritten,

@@ -2,7 +2,13 @@
 
 import csv
 import json
+import os
+import shutil
 import sqlite3
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +18,8 @@ from foresift.cli.app import app
 from foresift.comparison import compare
 from foresift.comparison.stored import stored_comparison
 from foresift.comparison.summary import summarise
-from foresift.store import Store
+from foresift.store import Store, StoreError
+from foresift.units import Data
 
 
 def invoke(*arguments):
@@ -115,6 +122,117 @@ def test_stores_that_will_not_do(tmp_path):
     sqlite3.connect(tmp_path / "other.sqlite").execute("CREATE TABLE t (a)")
     result = invoke("report", tmp_path / "other.sqlite")
     assert "not a store of foresift" in result.stderr
+
+
+# --- places where nothing can be written ---
+
+ENDS = {"closed": ("",), "with a log": ("", "-wal"), "with a log and its index": ("", "-wal", "-shm")}
+
+
+def left_behind(folder, ends):
+    """Make a store, whose last result is in the log alone, as a process that was killed leaves it."""
+    path = folder / "it's 100 % = a?store#.sqlite"
+    with tempfile.TemporaryDirectory() as working:
+        place = Path(working, path.name)
+        compare(*table(0), ["info-gain"], ["nb"], cv=3, store=place)
+        if len(ends) == 1:
+            compare(*table(0), ["random"], ["nb"], cv=3, store=place)
+        with Store(place) as store:
+            compare(*table(0), ["random"], ["nb"], cv=3, store=store)
+            for end in ends:
+                shutil.copy(f"{place}{end}", f"{path}{end}")
+    return path
+
+
+def content(folder):
+    return {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in folder.iterdir()}
+
+
+@pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)
+def test_report_writes_nothing_beside_a_store(ends, tmp_path):
+    folder = tmp_path / "store"
+    folder.mkdir()
+    path = left_behind(folder, ends)
+    before = content(folder)
+    page = tmp_path / "page.html"
+    result = invoke("report", path, "-o", page)
+    assert result.exit_code == 0, result.output
+    assert "random" in page.read_text()
+    assert content(folder) == before
+    with Store(path, read_only=True) as store:
+        with pytest.raises(StoreError, match="read-only"):
+            store.add_data(Data.of("other", *table(1)))
+        assert len(store.records()) == 9
+    link = tmp_path / "link.sqlite"
+    link.symlink_to(path)
+    assert invoke("report", link, "-o", page).exit_code == 0
+
+
+@pytest.mark.parametrize("end", ["-wal", "-shm"])
+@pytest.mark.parametrize("junk", [b"", b"junk" * 2000], ids=["empty", "junk"])
+def test_damaged_log(end, junk, tmp_path):
+    path = left_behind(tmp_path, ("", "-wal", "-shm"))
+    Path(f"{path}{end}").write_bytes(junk)
+    result = invoke("report", path, "-o", tmp_path / "page.html")
+    if result.exit_code:
+        assert "has a log beside it that is damaged: delete what ends in -wal and -shm" in result.stderr
+        for other in ("-wal", "-shm"):
+            Path(f"{path}{other}").unlink()
+        result = invoke("report", path, "-o", tmp_path / "page.html")
+    assert result.exit_code == 0, result.output
+
+
+READER = """
+import os, sys
+from pathlib import Path
+from typer.testing import CliRunner
+from foresift.cli.app import app
+store, ready, page = sys.argv[1:]
+invoke = lambda path: CliRunner().invoke(app, ["report", path, "-o", page])
+assert invoke(ready).exit_code == 0  # so that all modules are there: nobody may read them
+Path(page).unlink()
+if os.getuid() == 0:
+    os.setgid(65534)
+    os.setuid(65534)  # nobody, whom the rights of files bind
+try:
+    Path(store).with_name("new").touch()
+except PermissionError:
+    result = invoke(store)
+    print(result.exit_code, result.output)
+    print(Path(page).read_text())
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs rights of files")
+@pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)
+def test_report_of_a_store_in_a_read_only_place(ends, tmp_path):
+    with tempfile.TemporaryDirectory() as outside:  # pytest's folder is closed to others
+        folder, pages = Path(outside, "store"), Path(outside, "pages")
+        for place in (folder, pages):
+            place.mkdir()
+        path = left_behind(folder, ends)
+        ready = left_behind(tmp_path, ("",))
+        for file in folder.iterdir():
+            file.chmod(0o444)
+        for place, mode in ((folder, 0o555), (pages, 0o777), (Path(outside), 0o755)):
+            place.chmod(mode)
+        before = content(folder)
+        command = [sys.executable, "-c", READER, str(path), str(ready), str(pages / "page.html")]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert result.stdout.startswith("0 Report: "), (result.stdout, result.stderr)
+        assert "random" in result.stdout
+        assert content(folder) == before
+        folder.chmod(0o755)
+
+
+def test_report_while_somebody_is_writing(tmp_path):
+    path, page = tmp_path / "results.sqlite", tmp_path / "page.html"
+    with Store(path) as store:
+        for method in ("info-gain", "relief"):
+            compare(*table(0), [method], ["nb"], cv=3, store=store)
+            assert invoke("report", path, "-o", page).exit_code == 0
+            assert method in page.read_text()
+    assert sorted(os.listdir(tmp_path)) == ["page.html", "results.sqlite"]
 
 
 def test_compare_says_which_columns_it_leaves_out(file):

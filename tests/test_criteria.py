@@ -334,3 +334,8 @@ def test_node_complexity_in_bulk_is_that_of_single_nodes(node, seed):
     assert (np.abs(bulk - np.maximum(log_all / math.log(2) - 1, 0)) <= 1 + 1e-9).all()  # 1 - A / C is in 0..1
     large = np.vstack([many, np.full((1, len(node)), 5_000_000)])  # too large for a table
     assert node_complexity(large)[:-1] == pytest.approx(bulk, rel=1e-12, abs=1e-9)
+
+
+def test_node_complexity_of_impossibly_many_rows_has_no_warning():
+    with np.errstate(all="raise"):
+        assert node_complexity([1e19, 1e19]) == pytest.approx(2e19)

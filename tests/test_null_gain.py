@@ -2,6 +2,8 @@
 
 import inspect
 import math
+import subprocess
+import sys
 from functools import cache
 
 import numpy as np
@@ -248,6 +250,71 @@ def test_pvalues_of_very_large_nodes_are_near_the_counted_ones(i):
     assert gain_pvalue(gain, [i, n - i]) == pytest.approx(_core.null_tail(i, n - i, gain), rel=0.15)
 
 
+# --- nodes that are too large to count ---
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 7, 50, 51, 1000, 4097])
+def test_one_row_of_a_class_has_a_closed_form(n):
+    """Its place is all that can vary; up to 12 rows it is tested above against all arrangements."""
+    gains = np.array([(reference.entropy([1, n - 1]) * (k + 1)) / 200 for k in range(200)])
+    counted = [_core.null_tail(1, n - 1, gain) for gain in gains]
+    assert gain_pvalue(gains, [1, n - 1]) == pytest.approx(counted, rel=1e-9, abs=0)
+
+
+def test_one_row_of_a_class_among_very_many():
+    n = 10**15
+    for bits in (1.5, 10, 30, 49):  # 2 to the minus n times the gain on either side, in the limit
+        assert gain_pvalue(bits / n, [1, n - 1]) == pytest.approx(2 * 2.0**-bits, rel=1e-2)
+    assert gain_pvalue([1 / n, 100 / n], [1, n - 1]).tolist() == [1, 0]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits memory by /proc")
+@pytest.mark.parametrize(
+    "counts", ["[1, 490_000_000]", "[2, 330_000_000]", "[200, 4_900_000]", "[2**52] * 2"]
+)
+def test_large_nodes_ask_for_little_memory(counts):
+    script = f"""
+import resource
+import numpy as np
+from foresift.criteria import gain_pvalue
+counts = np.array({counts})
+resource.setrlimit(resource.RLIMIT_AS, (2**30 + int(open("/proc/self/statm").read().split()[0]) * 4096,) * 2)
+pvalues = gain_pvalue(np.array([1.0, 5, 12, 16]) / counts.sum(), counts)
+assert pvalues[0] > 0.9 and 0 < pvalues[3] < 1e-2, pvalues
+assert (np.diff(pvalues) <= 0).all(), pvalues
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
+
+
+@pytest.mark.parametrize(("i", "n"), [(2, 1 << 22), (200, 1 << 22), (5000, 1 << 19)])
+def test_counted_and_scaled_nodes_meet(i, n):
+    """One row more, and it is scaled from a smaller node, or from one without that row."""
+    for bits in (4, 12):
+        here, there = (gain_pvalue(bits / m, [i, m - i]) for m in (n, n + 1))
+        assert there == pytest.approx(here, rel=1e-6 if i <= 200 else 0.15)
+    here, there = (gain_pvalue(8 / (1 << 23), [m, (1 << 23) - m]) for m in (200, 201))
+    assert there == pytest.approx(here, rel=0.15)
+
+
+def test_a_perfect_split_of_a_huge_node_is_not_impossible():
+    n = 10**12
+    assert 0 < gain_pvalue(reference.entropy([2, n - 2]) * (1 - 1e-9), [2, n - 2]) < 1e-12
+    assert gain_pvalue(reference.entropy([2, n - 2]) * 1.001, [2, n - 2]) == 0
+
+
+def test_what_cannot_be_shuffled_is_refused():
+    for ask in (gain_variance, lambda counts: gain_pvalue(0.1, counts)):
+        with pytest.raises(ValueError, match=r"3 classes has 3,000,000,000 rows, but .* at most 33,554,432"):
+            ask([10**9] * 3)
+    with pytest.raises(ValueError, match="from 2 to 10,000,000, but is 1000000000000"):
+        expected_gain([3, 3, 3], "exact", n_permutations=10**12)
+    with pytest.raises(ValueError, match="70000 classes, more than 65,535"):
+        expected_gain([1] * 70_000, "exact")
+    for bound in ("lower", "mid", "upper", "exact"):
+        with pytest.raises(ValueError, match="no table has"):
+            expected_gain([1e300, 1], bound)
+
+
 # --- properties ---
 
 nodes = st.tuples(st.integers(1, 400), st.integers(1, 400))
@@ -294,7 +361,11 @@ SIX = [1, 2, 3, 4, 5, 6]
         ([3, -3], {}, "finite and not negative"),
         ([3, np.nan], {}, "finite and not negative"),
         (3, {}, "last axis"),
-        ([3, 3], {"n_permutations": 1}, "n_permutations must be a whole number of at least 2, but is 1"),
+        (
+            [3, 3],
+            {"n_permutations": 1},
+            "n_permutations must be a whole number from 2 to 10,000,000, but is 1",
+        ),
         ([3, 3], {"n_permutations": 2.5}, "n_permutations must be a whole number"),
         ([3, 3], {"n_permutations": None}, "n_permutations must be a whole number"),
         ([3, 3, 3], {"bound": "lower"}, 'a node has 3: use bound="exact"'),

@@ -157,7 +157,7 @@ def test_places_that_will_not_do(tmp_path):
     with pytest.raises(StoreError, match="no folder"):
         Store(tmp_path / "not" / "there.sqlite")
     with pytest.raises(StoreError, match="There is no file"):
-        Store(tmp_path / "none.sqlite", create=False)
+        Store(tmp_path / "none.sqlite", read_only=True)
     with pytest.raises(StoreError, match="read-only"):
         Store("/proc/results.sqlite")  # a folder where nobody can make a file
 

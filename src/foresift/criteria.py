@@ -237,7 +237,7 @@ def node_complexity(class_counts: ArrayLike) -> NDArray[np.float64]:
     array([ 0.  ,  0.  , 95.35])
     """
     counts = read_counts(class_counts)
-    whole = np.rint(counts).astype(np.int64)
+    whole = np.rint(np.minimum(counts, 2.0**53)).astype(np.int64)  # beyond, parts of rows are not told
     # Counts that come as share times size are whole only up to rounding.
     is_whole = (np.abs(counts - whole) <= 1e-9 + 1e-12 * counts).all(axis=-1)
     log_all = _log_multinomial(whole)

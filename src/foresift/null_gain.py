@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from foresift import _core
 from foresift._problem import read_counts, read_problem
 from foresift._sklearn import seed_of
+from foresift.null_tail import null_tail
 
 __all__ = ["chance_moments", "closed_form", "expected_gain", "gain_pvalue", "gain_variance", "xlog2x"]
 
@@ -26,7 +27,9 @@ BOUNDS = ("lower", "mid", "upper", "exact")
 EXACT_ROWS = 256  # nodes up to here are tabulated one by one
 GRID_LEVELS, GRID_STEPS = 9, 48  # beyond, n doubles from level to level, up to 65,536 rows
 _LARGEST = EXACT_ROWS << (GRID_LEVELS - 1)
-_LARGEST_COUNTED = 1 << 18  # rows: p-values of nodes beyond twice that are scaled from here
+_MOST_SHUFFLED = 1 << 25  # rows: 35 bytes each
+_MOST_CLASSES = 65_535
+_MOST_PERMUTATIONS = 10_000_000
 
 
 def expected_gain(
@@ -60,7 +63,7 @@ def expected_gain(
         A nominal `x` is split into two sets of categories, or into one branch per category.
     n_permutations : int, default=1000
         How often the classes are shuffled where "exact" has to be estimated: with `x`, or with more than two
-        classes in a node.
+        classes in a node, which may then have at most 33,554,432 rows. From 2 to 10,000,000.
     random_state : int, RandomState or None, default=0
         Shuffles the classes.
 
@@ -102,6 +105,7 @@ def expected_gain(
         return _chance(counts, x, nominal, nominal_splits, n_permutations, random_state)[0]
     if x is not None:
         raise ValueError('The bounds know nothing of the values of a feature: use bound="exact" with x.')
+    _require_possible(counts)
     return closed_form(counts, bound)
 
 
@@ -160,9 +164,11 @@ def gain_pvalue(
     Returns
     -------
     ndarray of shape (...)
-        P-values. For two classes without ties they are exact up to half a million rows, and within some 15 %
-        of themselves beyond; where they are so small that they do not matter, they may be a sum over all
-        cuts, which is larger. With shuffled classes, (1 + shuffles that reach it) / (1 + shuffles).
+        P-values. For two classes without ties they are exact up to half a million rows (four million with at
+        most 200 rows of a class, any number with one), and within some 15 % of themselves beyond; where they
+        are so small that they do not matter, they may be a sum over all cuts, or that of the largest gain at
+        a smaller node, which are larger. With shuffled classes,
+        (1 + shuffles that reach it) / (1 + shuffles).
 
     Examples
     --------
@@ -184,22 +190,11 @@ def gain_pvalue(
         if len(node) < 2 or reached <= 0:
             continue
         if x is None and len(node) == 2:
-            pvalues[k] = _tail(int(node.min()), int(node.sum()), float(reached))
+            pvalues[k] = null_tail(int(node.min()), int(node.sum()), float(reached))
         else:
             chance = simulate(tuple(int(c) for c in node))
             pvalues[k] = (1 + np.count_nonzero(chance >= reached - 1e-11)) / (1 + len(chance))
     return pvalues.reshape(shape)[()]
-
-
-def _tail(i: int, n: int, gain: float) -> float:
-    """Probability that the best cut gains as much at a node of n rows, i of them of the rarer class."""
-    if n <= 2 * _LARGEST_COUNTED or n * (i + 1) < 1e9:
-        return _core.null_tail(i, n - i, gain)
-    # n times the gain hardly depends on n, and its tail grows like log n.
-    like = _LARGEST_COUNTED
-    rarer = round((like / 2) ** (np.log(i) / np.log(n / 2)))
-    tail = _core.null_tail(rarer, like - rarer, gain * n / like)
-    return float(min(1.0, tail * np.log(n) / np.log(like)))
 
 
 def chance_moments(counts: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -287,10 +282,14 @@ def xlog2x(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return x * np.log2(np.maximum(x, np.finfo(np.float64).tiny))
 
 
-def _whole(counts: NDArray[np.float64]) -> NDArray[np.int64]:
-    whole = np.rint(counts)
-    if (whole >= 2**53).any():
+def _require_possible(counts: NDArray[np.float64]) -> None:
+    if (counts >= 2**53).any():
         raise ValueError("class_counts has numbers of rows that no table has: they must be below 2^53.")
+
+
+def _whole(counts: NDArray[np.float64]) -> NDArray[np.int64]:
+    _require_possible(counts)
+    whole = np.rint(counts)
     if (np.abs(counts - whole) > 1e-9).any():
         raise ValueError("Chance is worked out for whole numbers of rows: class_counts has parts of rows.")
     return whole.astype(np.int64)
@@ -322,8 +321,11 @@ def _simulation(
     x: Any, nominal: bool | None, nominal_splits: str, n_permutations: int, random_state: Any, n_nodes: int
 ) -> Any:
     """Return a function of class counts that shuffles the classes along `x`, or along distinct values."""
-    if not isinstance(n_permutations, numbers.Integral) or n_permutations < 2:
-        raise ValueError(f"n_permutations must be a whole number of at least 2, but is {n_permutations!r}.")
+    if not isinstance(n_permutations, numbers.Integral) or not 2 <= n_permutations <= _MOST_PERMUTATIONS:
+        raise ValueError(
+            f"n_permutations must be a whole number from 2 to {_MOST_PERMUTATIONS:,}, but is"
+            f" {n_permutations!r}."
+        )
     if nominal_splits not in ("subsets", "multiway"):
         raise ValueError(f'nominal_splits must be "subsets" or "multiway", but is {nominal_splits!r}.')
     if x is not None and n_nodes != 1:
@@ -361,6 +363,13 @@ def _simulation(
 
 @lru_cache(maxsize=4096)
 def _distinct_gains(counts: tuple[int, ...], n_permutations: int, seed: int) -> NDArray[np.float64]:
+    if len(counts) > _MOST_CLASSES:
+        raise ValueError(f"A node has {len(counts)} classes, more than {_MOST_CLASSES:,}: join some of them.")
+    if sum(counts) > _MOST_SHUFFLED:
+        raise ValueError(
+            f"A node of {len(counts)} classes has {sum(counts):,} rows, but can be shuffled with at most"
+            f" {_MOST_SHUFFLED:,}: ask for a smaller one of the same shares; gains fall as 1 / rows."
+        )
     target = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     store = _core.ColumnStore(len(target), 65_536)
     store.add_numeric(np.arange(len(target), dtype=np.float64)[:, np.newaxis])

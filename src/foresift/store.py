@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import sqlite3
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
 from foresift.errors import InputError, OutputError
-from foresift.units import Data, Record, Unit, canonical
+from foresift.record_rows import (
+    IDENTITY,
+    RESULTS,
+    SELECT,
+    Damaged,
+    Table,
+    data_row,
+    record_of,
+    row_of,
+    run_row_of,
+    table_of,
+)
+from foresift.units import Data, Record, Unit
 
 __all__ = ["Store", "StoreError", "StoreNotWritten"]
 
 VERSION = 1  # of the tables below
 _APPLICATION = 0x46535446  # "FSTF": tells our files from other people's
 _WAIT = 60.0  # seconds to wait for another process that is writing
-_IDENTITY = tuple(column.name for column in fields(Unit))
 _NUMBERS = ("repeat", "fold", "seed")
 
 # What a unit is and gave lies in `units`, when and where it was done in `runs`: so the first is the same bit
@@ -34,7 +43,7 @@ CREATE TABLE datasets (
 );
 CREATE TABLE units (
     key TEXT PRIMARY KEY,
-    {", ".join(f"{name} {'INTEGER' if name in _NUMBERS else 'TEXT'} NOT NULL" for name in _IDENTITY)},
+    {", ".join(f"{name} {'INTEGER' if name in _NUMBERS else 'TEXT'} NOT NULL" for name in IDENTITY)},
     status TEXT NOT NULL CHECK (status IN ('done', 'failed')),
     scores TEXT NOT NULL, features TEXT NOT NULL, extra TEXT NOT NULL
 );
@@ -52,6 +61,7 @@ CREATE VIEW curves AS
 PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {VERSION};
 """
+_STATEMENTS = [" ".join(statement.split()) for statement in _TABLES.split(";") if statement.strip()]
 
 
 class StoreError(InputError):
@@ -73,8 +83,9 @@ class Store:
     ----------
     path : path or ":memory:"
         The file; it is made if it is not there. Not on a network drive, where SQLite cannot lock.
-    create : bool, default=True
-        Whether a file that is not there is made.
+    read_only : bool, default=False
+        Whether the file is only read: then it must be there, may lie in a place where nothing can be written,
+        and nothing is written into it or beside it.
 
     Notes
     -----
@@ -107,34 +118,55 @@ class Store:
     gain 2 2 0.96
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, create: bool = True) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, read_only: bool = False) -> None:
         self.path = str(path)
-        self._require_place(create)
+        self._copies: tempfile.TemporaryDirectory[str] | None = None
+        self._read_only = read_only and self.path != ":memory:"
+        self._require_place()
         with self._explained():
-            self._connection = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)
             try:
+                self._connection = self._connected()
                 self._prepare()
             except BaseException:
-                self._connection.close()
+                self.close()
                 raise
 
-    def _require_place(self, create: bool) -> None:
+    def _require_place(self) -> None:
         path = Path(self.path)
-        if self.path == ":memory:" or path.is_file():
+        if self.path == ":memory:" or (path.is_file() and os.access(path, os.R_OK)):
             return
         if path.is_dir():
             raise StoreError(f"{path} is a folder: name a file, for instance {path / 'results.sqlite'}.")
-        if not create:
+        if path.exists():
+            raise StoreError(f"{path} cannot be read, or is no ordinary file: name another file.")
+        if self._read_only:
             raise StoreError(f"There is no file {path}.")
         if not path.parent.is_dir():
             raise StoreError(f"There is no folder {path.parent} for the store {path.name}: make it first.")
 
+    def _connected(self) -> sqlite3.Connection:
+        if not self._read_only:
+            return sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)
+        # In WAL mode SQLite writes beside a file that it only reads, except in these ways.
+        path = Path(self.path).resolve()
+        log, shared = Path(f"{path}-wal"), Path(f"{path}-shm")
+        how = "immutable=1"  # nothing beside it: nobody is writing
+        if log.exists() and shared.exists():  # somebody may be writing
+            how = "mode=ro&readonly_shm=1"
+        elif log.exists() and log.stat().st_size:  # only a copy can take in what the log has
+            self._copies = tempfile.TemporaryDirectory(prefix="foresift-")
+            path, _ = (Path(shutil.copy(file, self._copies.name)) for file in (path, log))
+            how = "mode=ro"
+        return sqlite3.connect(f"{path.as_uri()}?{how}", uri=True, timeout=_WAIT, isolation_level=None)
+
     def _prepare(self) -> None:
         if not self._is_ours():
+            if self._read_only:
+                raise StoreError(f"{self.path} is an empty file: name another file.")
             self._switch_to_wal()
             with self._transaction():
                 if not self._is_ours():  # or another process has made the tables meanwhile
-                    for statement in _TABLES.split(";"):
+                    for statement in _STATEMENTS:
                         self._connection.execute(statement)
         # FULL, not NORMAL: a unit that `add` has taken is there after a loss of power too. It costs
         # milliseconds, where a unit is a tenth of a second or more (docs/comparing.md has figures).
@@ -143,10 +175,10 @@ class Store:
     def _is_ours(self) -> bool:
         """Whether the tables are there; False for an empty file, an error for anything else."""
         # Tables first: if another process makes them now, its mark is there when they are.
-        tables, application, version = (
-            self._connection.execute(query).fetchone()[0]
+        tables, ((application,),), ((version,),) = (
+            self._connection.execute(query).fetchall()
             for query in (
-                "SELECT count(*) FROM sqlite_master",
+                "SELECT type, sql FROM sqlite_master",
                 "PRAGMA application_id",
                 "PRAGMA user_version",
             )
@@ -158,6 +190,9 @@ class Store:
                 f"{self.path} is a store of format {version}, but this foresift knows format {VERSION}:"
                 " use the foresift that made it, or name another file."
             )
+        found = {" ".join(str(sql).split()) for kind, sql in tables if kind == "table"}
+        if tables and not found.issuperset(s for s in _STATEMENTS if s.startswith("CREATE TABLE")):
+            raise Damaged("its tables are not those that foresift makes")
         return bool(tables)
 
     def _switch_to_wal(self) -> None:
@@ -188,6 +223,10 @@ class Store:
         """Say of SQLite's errors what they mean here."""
         try:
             yield
+        except Damaged as error:
+            raise self.damaged(str(error)) from error
+        except UnicodeDecodeError as error:  # in a name or a message of SQLite
+            raise self.damaged("a text is not UTF-8") from error
         except sqlite3.Error as error:
             text = str(error)
             if "disk I/O error" in text and self._has_no_room():
@@ -197,6 +236,10 @@ class Store:
                 (StoreError, f"could not answer: {text}."),
             )
             raise kind(f"{self.path} {what}") from error
+
+    def damaged(self, what: str) -> StoreError:
+        """Make the error that says what is wrong with the file."""
+        return StoreError(f"{self.path} {_DAMAGED.format(f' ({what})')}")
 
     def _has_no_room(self) -> bool:
         """Whether the disk is too full for the file beside a store; SQLite does not say so."""
@@ -220,24 +263,35 @@ class Store:
         new = 0
         with self._explained(), self._transaction():
             for record in records:
-                values = _row(record)
-                if self._connection.execute(_INSERT, values).rowcount:
-                    self._connection.execute(_INSERT_RUN, _run_row(record))
+                if self._connection.execute(_INSERT, row_of(record)).rowcount:
+                    self._connection.execute(_INSERT_RUN, run_row_of(record))
                     new += 1
         return new
 
     def add_data(self, data: Data) -> None:
         """Store what a table is: its name, size, classes and columns, not its values."""
-        about = (data.checksum, data.name, data.n_rows, data.n_features)
-        texts = (canonical(data.classes), canonical(data.features))
+        row = data_row(data)
         with self._explained(), self._transaction():
-            self._connection.execute(
-                "INSERT OR IGNORE INTO datasets VALUES (?, ?, ?, ?, ?, ?)", about + texts
-            )
+            self._connection.execute("INSERT OR IGNORE INTO datasets VALUES (?, ?, ?, ?, ?, ?)", row)
+            query = "SELECT n_rows, n_features FROM datasets WHERE data = ?"
+            if self._connection.execute(query, row[:1]).fetchall() != [row[2:4]]:
+                raise Damaged(f"the row {data.checksum!r} of its table datasets has the wrong size")
+
+    def tables(self) -> dict[str, Table]:
+        """Return what `add_data` stored of each table, by its checksum."""
+        with self._explained():
+            return dict(map(table_of, self.sql("SELECT * FROM datasets")))
 
     def statuses(self) -> dict[str, str]:
         """Whether each unit that is there is "done" or "failed", by key."""
-        return dict(self.sql("SELECT key, status FROM units"))
+        found = dict(self.sql("SELECT key, status FROM units"))
+        if not {"done", "failed"}.issuperset(found.values()):
+            raise self.damaged("a row of its table units has a wrong status")
+        return found
+
+    def finished(self) -> dict[str, str]:
+        """When each unit that is there was finished, in ISO 8601, by key."""
+        return dict(self.sql("SELECT key, finished FROM units LEFT JOIN runs USING (key)"))
 
     def records(self, units: Iterable[Unit] | None = None) -> list[Record]:
         """Return what came of these units, in their order, or of all; units that are not there are left out.
@@ -254,19 +308,21 @@ class Store:
         """
         found: dict[str, Record] = {}
         if units is None:
-            rows = self.sql(_SELECT + " ORDER BY key")
+            rows = self.sql(SELECT + " ORDER BY key")
         else:
             units = list(units)
             keys = [unit.key for unit in units]
             # One query for some hundred keys: more are refused by older SQLite.
             rows = [row for k in range(0, len(keys), 500) for row in self._rows_of(keys[k : k + 500])]
-        for row in rows:
-            record = _record(row)
-            found[record.unit.key] = record
+        widths = {data: table.n_features for data, table in self.tables().items()}
+        with self._explained():
+            for row in rows:
+                record = record_of(row, widths)
+                found[record.unit.key] = record
         return list(found.values()) if units is None else [found[key] for key in keys if key in found]
 
     def _rows_of(self, keys: Sequence[str]) -> list[tuple[Any, ...]]:
-        return self.sql(f"{_SELECT} WHERE units.key IN ({', '.join('?' * len(keys))})", keys)
+        return self.sql(f"{SELECT} WHERE units.key IN ({', '.join('?' * len(keys))})", keys)
 
     def sql(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
@@ -281,28 +337,35 @@ class Store:
 
     def close(self) -> None:
         """Close the file."""
-        self._connection.close()
+        if hasattr(self, "_connection"):  # or it could not be opened
+            self._connection.close()
+        if self._copies is not None:
+            self._copies.cleanup()
 
 
-_COLUMNS = ("key", *_IDENTITY, "status", "scores", "features", "extra")
+_COLUMNS = ("key", *IDENTITY, *RESULTS)
 # A unit that failed gives way to one that did not, or failed later; one that is done stays.
 _INSERT = f"""
 INSERT INTO units ({", ".join(_COLUMNS)}) VALUES ({", ".join("?" * len(_COLUMNS))})
 ON CONFLICT (key) DO UPDATE SET
-    {", ".join(f"{name} = excluded.{name}" for name in _COLUMNS[-4:])} WHERE units.status = 'failed'
+    {", ".join(f"{name} = excluded.{name}" for name in RESULTS)} WHERE units.status = 'failed'
 """
 _INSERT_RUN = "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_TIMES = ("select_seconds", "fit_seconds", "score_seconds")
-_READ = ", ".join((*_IDENTITY, *_COLUMNS[-3:], *_TIMES, "warnings", "error"))
-_SELECT = f"SELECT {_READ} FROM units JOIN runs USING (key)"
 _LEAST_ROOM = 2**16  # bytes; the file beside a store in WAL mode takes half of that
 _FULL = (
     "cannot be written, the disk is full: make room, then run the same again, which goes on; nothing that was"
     " done is lost."
 )
+_DAMAGED = "is damaged{}: restore it from a copy, delete it, or name another file."
 _MEANINGS = {  # by what SQLite says
     "not a database": (StoreError, "is not a SQLite file: name another file."),
-    "malformed": (StoreError, "is damaged: restore it from a copy, or name another file."),
+    "malformed": (StoreError, _DAMAGED.format("")),
+    "unsupported file format": (StoreError, _DAMAGED.format("")),
+    "Could not decode to UTF-8": (StoreError, _DAMAGED.format(" (a text is not UTF-8)")),
+    "locking protocol": (
+        StoreError,
+        "has a log beside it that is damaged: delete what ends in -wal and -shm, if nobody writes.",
+    ),
     "locked": (
         StoreNotWritten,
         f"has been locked by another process for {_WAIT:.0f} s: let that end, then go on.",
@@ -315,35 +378,3 @@ _MEANINGS = {  # by what SQLite says
         "cannot be written or read (disk I/O error): is it on a network drive?",
     ),
 }
-
-
-def _row(record: Record) -> tuple[Any, ...]:
-    unit = record.unit
-    results = (canonical(record.scores), canonical(record.features), canonical(record.extra))
-    status = "failed" if record.error else "done"
-    return (unit.key, *(getattr(unit, name) for name in _IDENTITY), status, *results)
-
-
-def _run_row(record: Record) -> tuple[Any, ...]:
-    return (
-        record.unit.key,
-        datetime.now(UTC).isoformat(timespec="milliseconds"),
-        *(record.seconds.get(name.split("_")[0]) for name in _TIMES),
-        record.host.get("host"),
-        canonical(record.host),
-        canonical(record.notes),
-        record.error,
-        record.traceback,
-    )
-
-
-def _record(row: Sequence[Any]) -> Record:
-    n = len(_IDENTITY)
-    scores, features, extra = map(json.loads, row[n : n + 3])
-    seconds = {
-        name.split("_")[0]: value
-        for name, value in zip(_TIMES, row[n + 3 : n + 6], strict=True)
-        if value is not None
-    }
-    notes, error = json.loads(row[n + 6]), row[n + 7]
-    return Record(Unit(*row[:n]), scores, features, extra, error, seconds, tuple(notes))

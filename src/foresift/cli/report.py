@@ -27,7 +27,7 @@ def report(
     from foresift.comparison.stored import stored_comparison
     from foresift.store import Store
 
-    with Store(store, create=False) as results:
+    with Store(store, read_only=True) as results:
         found = stored_comparison(results)
     found.to_html(out)
     typer.echo(f"Report: {out}")

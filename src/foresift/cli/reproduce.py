@@ -78,7 +78,7 @@ def reproduce(
     names = list(names_of(only))
     work, tables = plan_paper(spec, chosen, data, only=names, repeats=repeats)
     path = str(store) if store else ":memory:" if quick else f"{paper}.sqlite"
-    with Store(path, create=not show) as results:
+    with Store(path, read_only=show) as results:
         if not show:
             try:
                 run(work, tables, results, n_jobs=jobs, retry_failed=retry_failed, progress=True)

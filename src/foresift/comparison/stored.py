@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -42,14 +41,16 @@ def stored_comparison(store: Store) -> Comparison:
     ...     [row.method for row in stored_comparison(store).rows]
     ['none', 'info-gain']
     """
-    finished = dict(store.sql("SELECT key, finished FROM runs"))
     records = [record for record in store.records() if record.unit.kind == "score"]
     if not records:
         raise InputError(f"{store.path} holds no comparison; `foresift compare ... --store` makes one.")
+    finished = store.finished()
     records.sort(key=lambda record: (finished[record.unit.key], record.unit.repeat, record.unit.fold))
     kept = _latest(records)
-    tables = {data: about for data, *about in store.sql("SELECT * FROM datasets")}
-    rows = summarise(kept, {data: about[2] for data, about in tables.items()})
+    tables = store.tables()
+    if any(record.unit.data not in tables for record in kept):
+        raise store.damaged("its table datasets has no row for some of the results")
+    rows = summarise(kept, {data: table.n_features for data, table in tables.items()})
     there = list(dict.fromkeys(record.unit.data for record in kept))
     about: dict[str, Any] = {
         "dataset": ", ".join(dict.fromkeys(record.unit.dataset for record in kept)),
@@ -63,8 +64,7 @@ def stored_comparison(store: Store) -> Comparison:
     }
     shares = {}
     if len(there) == 1:
-        _, about["n_rows"], about["n_features"], classes, features = tables[there[0]]
-        about |= {"classes": json.loads(classes), "features": json.loads(features)}
+        about |= tables[there[0]]._asdict() | {"dataset": about["dataset"]}
         shares = selection_shares(kept, about["features"])
     return Comparison(rows, about, failures(kept), shares, mean_ranks(rows))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import sys
 import tempfile
-import zipfile
-import zlib
+import warnings
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -20,16 +20,6 @@ from foresift.genetic.evolution import Evolution, Member, Population, Record
 __all__ = ["load_population", "require_place", "save_population", "stored_seed"]
 
 _FORMAT = "foresift GEFS 1"
-_DAMAGE = (
-    OSError,
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    EOFError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 
 
 def save_population(
@@ -99,6 +89,7 @@ def load_population(
     head, arrays = _read(path)
     _require_same(path, head["about"], about)
     with _refusing(path):
+        _require_sound(head, arrays)
         population, packed = _unpacked(head, arrays)
         if not evolution.can_hold(population, packed):
             raise ValueError("a model, a gene or a row that cannot be")
@@ -158,21 +149,53 @@ def stored_seed(path: str | os.PathLike[str] | None) -> int | None:
 
 def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Head and arrays of a file."""
-    with _refusing(path):
-        with np.load(path, allow_pickle=False) as file:
+    with open(path, "rb") as opened, _refusing(path):  # one that may not be opened is not damaged
+        with np.load(opened, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         head = json.loads(str(arrays["head"]))
-        if head["format"] != _FORMAT or not isinstance(head["about"]["seed"], int):
+        about = head["about"]
+        if head["format"] != _FORMAT or not (_is_count(about["seed"]) and about["seed"] < 2**64):
             raise ValueError(head["format"])
+        if any(isinstance(value, dict | list) for value in about.values()):
+            raise TypeError("about")
     return head, arrays
+
+
+def _require_sound(head: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Raise if something has a type or a value that `save_population` does not write."""
+    n_trained, n_diverged = head["n_trained"], head["n_diverged"]
+    records = [asdict(Record(**record)) for record in head["history"]]
+    generations = [record.pop("generation") for record in records]
+    so_far = [record.pop("n_trained") for record in records]
+    numbers = [head["diversity_weight"], *(value for record in records for value in record.values())]
+    dtypes: dict[str, Any] = {"genome": np.int32, "rows": np.uint32, "numbers": np.int64}
+    dtypes |= {"fitness": np.float64, "accuracies": np.float64}
+    sound = (
+        all(map(_is_count, [n_diverged, *generations, *so_far]))
+        and generations == list(range(len(records)))
+        and so_far[-1] == n_trained >= n_diverged
+        and all(type(number) in (int, float) and abs(number) <= sys.float_info.max for number in numbers)
+        and all(arrays[name].dtype == dtypes.get(name.split(".")[0], arrays[name].dtype) for name in arrays)
+        and bool((arrays["numbers"] >= 0).all())
+        and bool((arrays["numbers"] < n_trained).all())
+        and bool(np.isfinite(arrays["accuracies"]).all())
+    )
+    if not sound:
+        raise ValueError("a number that cannot be")
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
 
 
 @contextlib.contextmanager
 def _refusing(path: str | os.PathLike[str]) -> Iterator[None]:
     """Say of a file in which something is missing or wrong that it cannot be used."""
     try:
-        yield
-    except _DAMAGE as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what NumPy has to say of strange files
+            yield
+    except Exception as error:  # a strange archive has many ways to fail, in zipfile, zlib, NumPy and json
         raise ValueError(
             f"{path} is not a checkpoint of GEFS, or is damaged: delete it, or name another file."
         ) from error

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from foresift import datasets
+from foresift.errors import InputError
 from foresift.evaluate import Protocol, plan_scores
 from foresift.papers.specs import Cell, Model, Paper, PaperTable, SpecError, build
 from foresift.papers.units import path_of, plan_intervals, plan_path, whole_repeats
@@ -315,7 +316,13 @@ def _measure(
     if table.measure == "intervals":
         # An interval of hardly more than one observation can be millions wide, which says no more than 1: all
         # gains lie between 0 and 1. No interval at all (null in the store) says the same.
-        curves = np.array([record.extra["intervals"] for record in records], dtype=np.float64)
+        found = [record.extra["intervals"] for record in records]
+        if len({*map(len, found)}) > 1:  # all of them have as many trees
+            raise InputError(
+                f"The store is damaged ({model.name} has intervals of different lengths): restore it from a"
+                " copy, delete it, or name another file."
+            )
+        curves = np.array(found, dtype=np.float64)
         curves = np.fmin(curves, 1.0)
         return {str(k + 1): curves[:, k].tolist() for k in range(curves.shape[1])}
     if table.measure == "seconds":

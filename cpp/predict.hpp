@@ -11,14 +11,25 @@
 
 namespace foresift {
 
-/// A node table that lives elsewhere; the same arrays as in Tree.
+/// A node table that lives elsewhere; the same arrays as in Tree. Only one that `checked` returned may be walked.
 struct TreeView {
     std::span<const Node> nodes;
     std::span<const double> counts;
     std::span<const std::int32_t> set_offsets;
     std::span<const std::uint16_t> set_codes, set_branches;
     std::size_t n_classes = 0;
+    // What `checked` has seen.
+    std::size_t n_features = 0;  // rows must have so many columns
+    bool sets = false;           // some split is by sets of categories
+    bool fractions = false;      // at some split missing values take all branches
 };
+
+/// Looks at every node once, and throws std::invalid_argument unless the table is a tree: a child comes after its parent
+/// and has no other, and branches, features, counts and category sets are there. A table can come from anywhere.
+TreeView checked(TreeView tree);
+
+/// The same of the ways up alone: a parent comes before its children.
+void check_parents(std::span<const Node> nodes);
 
 /// Row-major values.
 template <class Real>

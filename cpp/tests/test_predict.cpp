@@ -11,7 +11,7 @@ namespace {
 const std::function<bool()> kGoOn = [] { return false; };
 
 TreeView view(const Tree& tree, std::size_t n_classes) {
-    return {tree.nodes, tree.counts, tree.set_offsets, tree.set_codes, tree.set_branches, n_classes};
+    return checked({tree.nodes, tree.counts, tree.set_offsets, tree.set_codes, tree.set_branches, n_classes});
 }
 
 // Root: x0 <= 0.5, missing as fractions. Right: three branches by category of x1, missing to the second.

@@ -1,6 +1,7 @@
 // The Python face of growing trees.
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <memory>
 
 #include "bindings.hpp"
@@ -55,7 +56,7 @@ void check_that(bool holds, const char* why) {
 
 // Options that kernels rely on, or that would have them ask for absurd memory.
 void check_options(const GrowOptions& o, std::size_t n_rows, std::size_t n_columns, std::size_t n_classes) {
-    constexpr double kNoLimit = std::numeric_limits<double>::max();
+    constexpr double kNoLimit = std::numeric_limits<double>::infinity();
     constexpr std::uint32_t kMostTimes = 1 << 20;
     check_range("min_leaf", o.split.min_leaf, 0.0, kNoLimit);
     check_range("min_split", o.min_split, 0.0, kNoLimit);

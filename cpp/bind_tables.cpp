@@ -58,8 +58,9 @@ NewArray<std::int32_t> ssv_rounds(const TableArrays& table) {
 template <class Real>
 Matrix<Real> matrix_for(const TreeView& tree, const Rows<Real>& x) {
     check_aligned<Real>(x.data());
-    if (x.shape(1) < std::max<std::size_t>(tree.n_features, 1))
-        refuse("The rows have too few columns: the tree splits on column " + std::to_string(tree.n_features) + " of " +
+    const auto least = std::max<std::size_t>(tree.n_features, 1);
+    if (x.shape(1) < least)
+        refuse("The rows must have at least " + std::to_string(least) + " columns for this tree, but have " +
                std::to_string(x.shape(1)) + ".");
     return {x.data(), x.shape(0), x.shape(1)};
 }

@@ -41,6 +41,7 @@ NewArray<std::uint8_t> trials_below_own_split(const Rows<std::uint8_t>& nodes, c
 // The round in which each node's split is deleted; -1 for a leaf.
 NewArray<std::int32_t> ssv_rounds(const TableArrays& table) {
     const TreeView tree = view_of(table);
+    check_children(tree);
     if (tree.n_classes == 0) refuse("A classification tree is needed.");
     std::vector<std::int32_t> result(tree.nodes.size(), -1);
     {

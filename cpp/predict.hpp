@@ -24,11 +24,16 @@ struct TreeView {
     bool fractions = false;      // at some split missing values take all branches
 };
 
-/// Looks at every node once, and throws std::invalid_argument unless the table is a tree: a child comes after its parent
-/// and has no other, and branches, features, counts and category sets are there. A table can come from anywhere.
+/// Looks at every node once, for a table can come from anywhere. Throws std::invalid_argument unless children come after
+/// their parents, branches, features, counts and category sets are there, and each way down can be walked; where rows
+/// take several of them, see check_children.
 TreeView checked(TreeView tree);
 
-/// The same of the ways up alone: a parent comes before its children.
+/// Throws unless no node has two parents, so that all ways down together are no longer than the table. For a table that
+/// `checked` returned.
+void check_children(const TreeView& tree);
+
+/// Throws unless every parent comes before its children: what the way up needs.
 void check_parents(std::span<const Node> nodes);
 
 /// Row-major values.

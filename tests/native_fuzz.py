@@ -7,13 +7,13 @@ ValueError, a TypeError or an OverflowError; anything else is printed, and ends 
 import sys
 
 import numpy as np
-from native_cases import X, Y, as_bytes, grown, ints, relief, small_store
+from native_cases import C45, X, Y, as_bytes, grown, ints, relief, small_store
 
 from foresift import _core
 
 INTS = [-1, 0, 1, 2, 3, 7, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63, 2**64 - 1, 2**70, 1.5, None, "7", True]
 REALS = [np.nan, np.inf, -np.inf, -1.0, 0.0, -0.0, 1e-320, 0.5, 1.0, 3, 1e18, 1e149, 1e308, None, "1"]
-VALUES = [-1, 0, 1, 2, 5, 255, 65_535, 2**31 - 1, -(2**31), 2**32 - 1, np.nan, np.inf, -np.inf, 1e-320, 1e308, 0.5]
+VALUES = [-1, 0, 1, 2, 5, 255, 65_535, 2**31 - 1, -(2**31), 2**32 - 1, 0.5, 1e-320, 1e308, np.nan, np.inf]
 DTYPES = ["u1", "u2", "i4", "u4", "i8", "f4", "f8", "c16", "?", "O", "U3", ">i4", ">f8"]
 OPTIONS = {
     "criterion": ["entropy", "gini", "gain_ratio", "ssv", "luck", 3],
@@ -35,20 +35,10 @@ OPTIONS = {
     "permute_column": [[1, 0], [0, 1, 1], [], [256, 1], "ab", None],
     "level_columns": [[0], [1, 0], [1, 1], [2], [-1], [], None],
     "column_order": [[0], [1, 0], [1, 1, 0, 0], [2], [], 3],
-    **dict.fromkeys(
-        [
-            "multiway",
-            "record_tried",
-            "c45",
-            "cut_penalty",
-            "finish",
-            "collapse",
-            "raise_subtrees",
-            "value_thresholds",
-        ],
-        [False, True, True, 1, None],
-    ),
 }
+for flag in ("multiway", "record_tried", "c45", "cut_penalty", "finish", "collapse", "raise_subtrees"):
+    OPTIONS[flag] = [False, True, True, 1, None]
+OPTIONS["value_thresholds"] = OPTIONS["collapse"]
 NETWORK = {
     "n_hidden": INTS,
     "n_outputs": INTS,
@@ -65,7 +55,7 @@ class Fuzz:
 
     def __init__(self, seed):
         self.rng = np.random.default_rng(seed)
-        self.trees = [grown(), grown(missing="fractional", multiway=True, c45=True, finish=True)]
+        self.trees = [grown(), grown(**C45)]
         self.makers = {
             "ColumnStore": lambda: (_core.ColumnStore, [6, 16]),
             "ColumnStore.add_numeric": lambda: (small_store().add_numeric, [X[:6, :2].copy()]),
@@ -99,8 +89,10 @@ class Fuzz:
             ),
             "nominal_split": lambda: (
                 _core.nominal_split,
-                [X[:, 2].astype("i4"), 5, Y.copy(), 3, np.ones(120)]
-                + [self.of("criterion"), self.of("multiway"), self.of("missing")],
+                [
+                    *(X[:, 2].astype("i4"), 5, Y.copy(), 3, np.ones(120)),
+                    *(self.of("criterion"), self.of("multiway"), self.of("missing")),
+                ],
             ),
             "Relief": lambda: (
                 _core.Relief,
@@ -117,7 +109,11 @@ class Fuzz:
             "train_network": lambda: (_core.train_network, self.network(), self.some(NETWORK)),
             "network_outputs": lambda: (
                 _core.network_outputs,
-                [np.ones((2, 4), "f4"), np.ones((3, 3), "f4"), np.arange(3, dtype="u4"), np.ones((5, 3), "f4")],
+                [
+                    *(np.ones(shape, "f4") for shape in [(2, 4), (3, 3)]),
+                    np.arange(3, dtype="u4"),
+                    np.ones((5, 3), "f4"),
+                ],
             ),
         }
 
@@ -148,7 +144,8 @@ class Fuzz:
 
     def grower(self):
         options = self.pick([{}, {"n_twins": 2}, {"column_order": [1]}, {"draw": "bootstrap", "n_draw": 4}])
-        return _core.Grower(small_store(), ints(0, 1, 0, 1, 1, 0), 2, self.pick([None, np.arange(6.0)]), **options)
+        weights = self.pick([None, np.arange(6.0)])
+        return _core.Grower(small_store(), ints(0, 1, 0, 1, 1, 0), 2, weights, **options)
 
     def grow_arguments(self):
         weights, columns = self.pick([(None, None), (np.ones(2), None), (None, np.array([0, 1], "u4"))])
@@ -183,7 +180,8 @@ class Fuzz:
         return self.pick([None, np.array([3, 3, 119], "u4"), np.zeros(0, "u4"), np.array([120], "u4")])
 
     def network(self):
-        return [np.ones((4, 3), "f4"), ints(0, 1, 0, 1), None, np.arange(3, dtype="u4"), np.arange(4, dtype="u4"), 0, None]
+        inputs, rows = np.arange(3, dtype="u4"), np.arange(4, dtype="u4")
+        return [np.ones((4, 3), "f4"), ints(0, 1, 0, 1), None, inputs, rows, 0, None]
 
     def wrong(self, value):
         """Something else in place of an argument that fits."""
@@ -209,7 +207,7 @@ class Fuzz:
             case 2:
                 return np.concatenate([array, array])[:: self.pick([1, 2])]
             case 3:
-                return self.pick([array.T, array[::-1], array[..., None], np.asfortranarray(array), array.ravel()])
+                return self.pick([array.T, array[::-1], array[..., None], np.asfortranarray(array)])
             case 4:
                 return np.frombuffer(b"\0" + array.tobytes(), array.dtype, offset=1).reshape(array.shape)
             case 5:
@@ -237,8 +235,8 @@ def callables():
             continue
         yield name
         if isinstance(thing, type):
-            members = ((member, getattr(thing, member)) for member in vars(thing) if not member.startswith("_"))
-            yield from (f"{name}.{member}" for member, value in members if callable(value))
+            own = (member for member in vars(thing) if not member.startswith("_"))
+            yield from (f"{name}.{member}" for member in own if callable(getattr(thing, member)))
 
 
 def fuzz(seed, n_calls):

@@ -1,11 +1,10 @@
-"""The native module with arguments that do not fit: refused in a sentence, never a crash or a call without end.
+"""The native module with odd arguments: refused in a sentence, never a crash or a call without end.
 
 All of it runs in subprocesses, which inherit the environment: under `make sanitize` they are sanitized too.
 """
 
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -17,34 +16,33 @@ HERE = Path(__file__).parent
 
 
 def run(script, *arguments):
-    """Run a script of this folder; return its exit code and what it printed. No answer in two minutes is none."""
+    """Run a script of this folder; return its exit code and what it printed."""
     command = [sys.executable, "-W", "ignore", str(HERE / script), *map(str, arguments)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     except subprocess.TimeoutExpired as late:
         return "no end", (late.stdout or b"").decode(), (late.stderr or b"").decode()
     return done.returncode, done.stdout, done.stderr
 
 
-@cache
-def outcomes(which):
+def outcomes(*command):
     """What came of each call: (name, outcome, message)."""
-    code, out, errors = run("native_cases.py", which)
+    code, out, errors = run(*command)
     lines = [[*line.split("\t"), "", ""][:3] for line in out.splitlines()]
     assert code == 0, (code, lines[-1] if lines else None, errors[-3000:])
     assert lines
     return lines
 
 
-@pytest.mark.parametrize("which", ["refused", "walked"])
-def test_refused_in_a_sentence(which):
-    for name, outcome, message in outcomes(which):
+@pytest.mark.parametrize("command", [("native_cases.py", "refused"), ("native_tables.py",)])
+def test_refused_in_a_sentence(command):
+    for name, outcome, message in outcomes(*command):
         assert outcome in ("ValueError", "TypeError"), name
         assert len(message) > 10, name
 
 
 def test_odd_but_right():
-    assert [line for line in outcomes("answered") if line[1] != "answered"] == []
+    assert [line for line in outcomes("native_cases.py", "answered") if line[1] != "answered"] == []
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -34,7 +34,7 @@ void refused(Damage damage) {
     Table table;
     damage(table);
     try {
-        table.view();
+        check_children(table.view());
     } catch (const std::invalid_argument&) {
         return;
     }
@@ -44,6 +44,7 @@ void refused(Damage damage) {
 void a_good_one() {
     Table table;
     TreeView view = table.view();
+    check_children(view);
     assert(view.n_features == 2 && view.sets && !view.fractions);
     table.nodes[0].missing_branch = -1;
     assert(table.view().fractions);
@@ -60,7 +61,13 @@ void damaged_ones() {
     refused([](Table& t) { t.nodes[2].first_child = 0; });     // a cycle
     refused([](Table& t) { t.nodes[1] = t.nodes[2]; });        // two nodes with the same children
     refused([](Table& t) { t.nodes[4].parent = 0; });
+    refused([](Table& t) {  // the same where a row takes several ways
+        t.nodes[4].parent = 0, t.nodes[0].missing_branch = -1;
+        t.view();
+        assert(false);
+    });
     refused([](Table& t) { t.nodes[0].feature = -1; });
+    refused([](Table& t) { t.nodes[1].feature = 0; });         // of a leaf
     refused([](Table& t) { t.nodes[0].n_children = 0; });
     refused([](Table& t) { t.nodes[0].n_children = 1; });
     refused([](Table& t) { t.nodes[2].n_children = 4; });

@@ -20,6 +20,9 @@
 #include <utility>
 #include <vector>
 
+#include "checks.hpp"
+#include "splitter.hpp"
+
 namespace nb = nanobind;
 using namespace nb::literals;
 
@@ -30,7 +33,19 @@ template <class T> using Rows = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, 
 template <class T> using Strided = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 template <class T> using NewArray = nb::ndarray<nb::numpy, T>;
 
-template <class T> std::span<const T> span_of(const Vector<T>& v) { return {v.data(), v.size()}; }
+template <class T> using Writable = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class T> std::span<const T> span_of(const Vector<T>& v) {
+    check_aligned<T>(v.data());
+    return {v.data(), v.size()};
+}
+template <class T> std::span<const T> span_of(const std::optional<Vector<T>>& v) {
+    return v ? span_of(*v) : std::span<const T>();
+}
+template <class T> std::span<const T> values_of(const Rows<T>& rows) {
+    check_aligned<T>(rows.data());
+    return {rows.data(), rows.size()};
+}
 
 // Hands a vector to NumPy without a copy. `width` columns; 0: one-dimensional.
 template <class T>
@@ -56,7 +71,20 @@ template <class Enum>
 Enum parse(const std::string& name, std::initializer_list<std::pair<const char*, Enum>> choices, const char* what) {
     for (const auto& [text, value] : choices)
         if (name == text) return value;
-    throw nb::value_error(("unknown " + std::string(what) + ": " + name).c_str());
+    refuse("unknown " + std::string(what) + ": " + name);
+}
+
+inline Criterion criterion_of(const std::string& name) {
+    return parse<Criterion>(name,
+                            {{"entropy", Criterion::entropy},
+                             {"gini", Criterion::gini},
+                             {"gain_ratio", Criterion::gain_ratio},
+                             {"ssv", Criterion::ssv}},
+                            "criterion");
+}
+inline Missing missing_of(const std::string& name) {
+    return parse<Missing>(name, {{"learn", Missing::learn}, {"known", Missing::fractional}, {"fractional", Missing::fractional}},
+                          "rule for missing values");
 }
 
 // Asked to stop by another thread, or by a signal such as Ctrl-C.
@@ -76,13 +104,20 @@ inline std::function<bool()> stop_check(const StopFlag* flag) {
     };
 }
 
-inline void check_classes(std::span<const std::int32_t> codes, std::uint32_t n_classes) {
-    for (const auto c : codes)
-        if (c < 0 || static_cast<std::uint32_t>(c) >= n_classes) throw nb::value_error("class code out of range");
+/// The value of an option, of which Python knows no type.
+template <class T>
+T option(const std::string& name, nb::handle value) {
+    try {
+        return nb::cast<T>(value);
+    } catch (const std::bad_cast&) {
+        throw nb::type_error(("The option " + name + " has a value of the wrong type, or out of range.").c_str());
+    }
 }
 
-/// These add to the module: the networks (bind_mlp.cpp), Relief (bind_relief.cpp), what reads node tables
-/// (bind_tables.cpp).
+/// These add to the module: growing trees (bind_grower.cpp), single columns (bind_columns.cpp), the networks
+/// (bind_mlp.cpp), Relief (bind_relief.cpp), what reads node tables (bind_tables.cpp).
+void bind_grower(nb::module_& m);
+void bind_columns(nb::module_& m);
 void bind_networks(nb::module_& m);
 void bind_relief(nb::module_& m);
 void bind_node_tables(nb::module_& m);

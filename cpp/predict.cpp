@@ -45,9 +45,7 @@ Real round_down(double t) noexcept {
 }
 
 bool is_plain(const TreeView& tree) noexcept {
-    return tree.nodes.size() < (1U << 30) && std::all_of(tree.nodes.begin(), tree.nodes.end(), [](const Node& n) {
-               return n.first_child < 0 || (n.category_set < 0 && n.missing_branch >= 0);
-           });
+    return tree.nodes.size() < (1U << 30) && !tree.sets && !tree.fractions;
 }
 
 template <class Real>
@@ -127,9 +125,6 @@ class Walker {
 public:
     Walker(const TreeView& tree, std::size_t n_rows) : tree_(tree) {
         constexpr std::size_t kWorthwhile = 64;  // fewer rows: the plain table will do
-        fractions_ = std::any_of(tree.nodes.begin(), tree.nodes.end(), [](const Node& node) {
-            return node.first_child >= 0 && node.missing_branch < 0;
-        });
         if (n_rows < kWorthwhile) return;
         if (is_plain(tree)) steps_ = steps_of<Real>(tree);
         shares_.resize(tree.counts.size());
@@ -155,7 +150,7 @@ public:
              std::span<std::int32_t> leaves, std::span<double> out) const {
         const auto row_at = [&](std::size_t i) { return rows.empty() ? begin + i : std::size_t{rows[begin + i]}; };
         const std::size_t k = tree_.n_classes;
-        if (fractions_) {
+        if (tree_.fractions) {
             for (std::size_t i = 0; i < leaves.size(); ++i) add_fractions(tree_, x.row(row_at(i)), &out[row_at(i) * k]);
             return;
         }
@@ -172,7 +167,6 @@ private:
     TreeView tree_;
     std::vector<Step<Real>> steps_;  // empty: not prepared
     std::vector<double> shares_;     // class shares of every node; empty: not prepared
-    bool fractions_;
 };
 
 }  // namespace

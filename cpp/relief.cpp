@@ -189,7 +189,7 @@ void Relief::collect(std::uint32_t row, std::size_t of_class, std::span<const st
         heap.emplace_back(estimate + slack, counted);
         std::push_heap(heap.begin(), heap.end());
         inside += counted;
-        while (inside - heap.front().second >= wanted) {
+        while (heap.size() > 1 && inside - heap.front().second >= wanted) {  // large weights: `inside` is rounded
             inside -= heap.front().second;
             std::pop_heap(heap.begin(), heap.end());
             heap.pop_back();

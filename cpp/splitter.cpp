@@ -39,6 +39,7 @@ Split split_column(const Column& column, std::span<const std::int32_t> target, s
     std::vector<Member<RealCase>> members;
     Tally<double> totals(n_classes);
     for (std::uint32_t row = 0; row < target.size(); ++row) {
+        if (!(weights[row] > 0)) continue;
         members.push_back({row, RealCase::make(static_cast<std::uint32_t>(target[row]), weights[row])});
         totals.add(members.back().of);
     }

@@ -67,7 +67,7 @@ struct NodeRows {
 /// each class outside its fullest branch: for two branches the formula of Grabczewski & Jankowski.
 double branch_gain(Criterion criterion, std::span<const double> counts, std::size_t n_classes);
 
-/// The best split of one column over all rows; weights[i] > 0.
+/// The best split of one column over all rows; weights[i] >= 0, and those of weight 0 are not there.
 Split split_column(const Column& column, std::span<const std::int32_t> target, std::uint32_t n_classes,
                    std::span<const double> weights, const SplitOptions& options);
 

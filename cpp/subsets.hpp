@@ -81,7 +81,12 @@ public:
             all_subsets();
         } else {
             singletons();
-            for (std::size_t c = 0; c < table_.n_classes; ++c) prefixes(c);
+            bool in_table_order = false;  // that is how all classes sort that no row has
+            for (std::size_t c = 0; c < table_.n_classes; ++c) {
+                const bool absent = totals_.by_class[c] == 0;
+                if (!absent || !in_table_order) prefixes(c);
+                in_table_order |= absent;
+            }
         }
         return best_division();
     }

@@ -365,10 +365,10 @@ def test_growth_stops_when_asked():
     [
         ({"y": np.array([0, 2, 1, 0])}, "class code"),
         ({"y": np.array([0, -1, 1, 0])}, "class code"),
-        ({"weights": np.ones(3)}, "one weight per row"),
+        ({"weights": np.ones(3)}, "weights must have 4"),
         # Twins are made from these at once: they must have been looked at.
         ({"y": np.array([0, 2**30, 1, 0]), "weights": np.arange(1.0, 5), "n_twins": 1}, "class code"),
-        ({"weights": np.arange(1.0, 4), "n_twins": 1}, "one weight per row"),
+        ({"weights": np.arange(1.0, 4), "n_twins": 1}, "weights must have 4"),
         ({"criterion": "luck"}, "unknown criterion"),
         ({"draw": "twice"}, "unknown way"),
         ({"missing": "guess"}, "unknown rule"),
@@ -380,5 +380,5 @@ def test_bindings_refuse_what_does_not_fit(arguments, message):
         grow(**arguments)
     with pytest.raises(TypeError, match="unknown option"):
         grow(np.zeros((2, 1)), np.array([0, 1]), depth=3)
-    with pytest.raises(ValueError, match="one weight per feature"):
+    with pytest.raises(ValueError, match="feature_weights must have 1"):
         grow(np.zeros((2, 1)), np.array([0, 1]), feature_weights=np.ones(2))

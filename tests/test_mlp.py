@@ -149,8 +149,8 @@ def test_a_rate_that_is_too_large_leaves_numbers_that_are_not():
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"inputs": [5]}, IndexError),
-        ({"rows": [12]}, IndexError),
+        ({"inputs": [5]}, ValueError),
+        ({"rows": [12]}, ValueError),
         ({"target": [0]}, ValueError),
         ({"weights": [1.0]}, ValueError),
         ({"n_hidden": 0}, ValueError),
@@ -164,5 +164,5 @@ def test_arguments_that_do_not_fit(change, error):
     network = train(values, target, n_hidden=3)
     with pytest.raises(ValueError):
         outputs(network, values, [0, 1])
-    with pytest.raises(IndexError):
+    with pytest.raises(ValueError, match="inputs has the number 4"):
         outputs(network, values[:, :4], range(5))

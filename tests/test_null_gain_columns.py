@@ -165,11 +165,11 @@ def test_bad_classes_and_columns_are_refused_by_the_engine():
     store = _core.ColumnStore(3, 65_536)
     store.add_numeric(np.arange(3.0)[:, np.newaxis])
     target = np.array([0, 1, 1], dtype=np.int32)
-    with pytest.raises(ValueError, match="class code out of range"):
+    with pytest.raises(ValueError, match="class code is out of range"):
         _core.permuted_gains(store, 0, target + 1, 2, False, 5, 0)
-    with pytest.raises(ValueError, match="as many rows"):
+    with pytest.raises(ValueError, match="target must have 3"):
         _core.permuted_gains(store, 0, target[:2], 2, False, 5, 0)
-    with pytest.raises(IndexError, match="no such column"):
+    with pytest.raises(ValueError, match="no such column"):
         _core.permuted_gains(store, 1, target, 2, False, 5, 0)
     for call in (_core.null_moments, lambda i, j: _core.null_tail(i, j, 0.1)):
         with pytest.raises(ValueError):

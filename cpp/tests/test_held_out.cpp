@@ -48,7 +48,7 @@ std::vector<Column> columns_of(const Data& data, const std::vector<std::uint32_t
 }
 
 TreeView view(const Tree& tree) {
-    return {tree.nodes, tree.counts, tree.set_offsets, tree.set_codes, tree.set_branches, 3};
+    return checked({tree.nodes, tree.counts, tree.set_offsets, tree.set_codes, tree.set_branches, 3});
 }
 
 void same_as_without_the_others(Missing rule, double missing, std::uint32_t n_thresholds) {

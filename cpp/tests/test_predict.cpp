@@ -11,7 +11,7 @@ namespace {
 const std::function<bool()> kGoOn = [] { return false; };
 
 TreeView view(const Tree& tree, std::size_t n_classes) {
-    return {tree.nodes, tree.counts, tree.set_offsets, tree.set_codes, tree.set_branches, n_classes};
+    return checked({tree.nodes, tree.counts, tree.set_offsets, tree.set_codes, tree.set_branches, n_classes});
 }
 
 // Root: x0 <= 0.5, missing as fractions. Right: three branches by category of x1, missing to the second.
@@ -26,6 +26,7 @@ Tree hand_made() {
         node.n_children = static_cast<decltype(node.n_children)>(n);
         node.missing_branch = static_cast<decltype(node.missing_branch)>(missing);
         node.majority_branch = static_cast<decltype(node.majority_branch)>(majority);
+        for (int k = 0; k < n; ++k) tree.nodes[static_cast<std::size_t>(first + k)].parent = static_cast<std::int32_t>(i);
     };
     inner(0, 1, 0, -1, 2, -1, 1);
     inner(2, 3, 1, 0, 3, 1, 2);

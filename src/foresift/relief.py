@@ -49,6 +49,8 @@ class _ReliefBase(RankingSelector):
         target = np.ascontiguousarray(table.target[used])
         kept = None if weights is None else np.ascontiguousarray(weights[used])
         relief = _core.Relief(rows, n_values, target, table.n_classes, kept, n_neighbors, pool_misses)
+        tells = _tells(rows)
+        del rows  # the kernel has its own
         sample = np.arange(len(used), dtype=np.uint32)
         if self.n_samples is not None and self.n_samples < len(used):
             rng = np.random.default_rng(seed_of(self.random_state))
@@ -66,7 +68,7 @@ class _ReliefBase(RankingSelector):
             sums = np.sum(in_threads(work, lots, self.n_jobs, stop), axis=0)
         scores = np.asarray(sums / (len(sample) if kept is None else kept[sample].sum()))
         # A column of one value, or none, tells nothing; irrelevant ones may be below 0.
-        scores[~_tells(rows)] = min(0.0, scores.min())
+        scores[~tells] = min(0.0, scores.min())
         return scores
 
     def _own_support(self) -> NDArray[np.bool_]:

@@ -26,7 +26,7 @@ from common import Results, seconds
 from sklearn.datasets import make_classification
 
 from foresift.datasets import make_friedman
-from foresift.methods import METHODS
+from foresift.evaluation.methods import METHODS
 
 SIZES = {"300 x 10": (300, 10, 5), "2,000 x 100": (2000, 100, 10), "10,000 x 100": (10_000, 100, 10)}
 SIZES["200 x 2,000"] = (200, 2000, 10)

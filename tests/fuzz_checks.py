@@ -21,8 +21,8 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import NotFittedError
 
 import foresift
-from foresift.numeric import NumericCoder
-from foresift.selection import assess
+from foresift.data.numeric import NumericCoder
+from foresift.evaluation.select import assess
 
 # Texts of NumPy, Python and C++ that tell a user nothing.
 INTERNAL = re.compile(

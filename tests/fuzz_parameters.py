@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import foresift
-from foresift._sklearn import Interval, Options, RealNotInt
+from foresift.data.sklearn_compat import Interval, Options, RealNotInt
 
 # How much work is done: always drawn, so that a case takes milliseconds.
 BUDGETS = {

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from foresift import _core
-from foresift.trees import NodeTable
+from foresift.engine.node_table import NodeTable
 
 
 def make_problem(seed, *, max_rows=40, missing=0.0, nominal=(), whole=True):

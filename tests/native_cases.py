@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from foresift import _core
-from foresift.trees import NODE_DTYPE
+from foresift.engine.node_table import NODE_DTYPE
 
 RNG = np.random.default_rng(0)
 X = np.round(RNG.normal(size=(120, 3)), 1)

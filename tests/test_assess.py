@@ -10,10 +10,10 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold
 
 from foresift import InfoGainSelector, RelevanceSelector, SiftForestClassifier, select
-from foresift.selection.assess import LEAST_IN_A_LEAF, Rows, assess, plan_for
-from foresift.selection.fitted import order_of
-from foresift.selection.resample import _two_parts, resample, samples_for
-from foresift.subset_size import SizeCurve, choose_size
+from foresift.evaluation.select.assess import LEAST_IN_A_LEAF, Rows, assess, plan_for
+from foresift.evaluation.select.fitted import order_of
+from foresift.evaluation.select.resample import _two_parts, resample, samples_for
+from foresift.selectors.size_cv import SizeCurve, choose_size
 
 pytestmark = pytest.mark.usefixtures("small_forests")
 
@@ -193,8 +193,8 @@ def test_nothing_is_compared_if_every_fold_keeps_all():
 
 
 def test_large_tables_are_checked_on_some_rows(monkeypatch):
-    monkeypatch.setattr("foresift.selection.assess.MOST_CELLS", 900)
-    monkeypatch.setattr("foresift.selection.assess.LEAST_ROWS", 100)
+    monkeypatch.setattr("foresift.evaluation.select.assess.MOST_CELLS", 900)
+    monkeypatch.setattr("foresift.evaluation.select.assess.LEAST_ROWS", 100)
     X, y = table(400)
     found = select(X, y, random_state=0, parameters=FAST)
     assert 100 <= found.check["n_rows"] <= 120

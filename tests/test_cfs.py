@@ -12,10 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foresift import uncertainty
-from foresift.cfs import CFSSelector
-from foresift.discretize import mdl_cuts
-from foresift.table import make_table
-from foresift.uncertainty import Uncertainties, symmetrical_uncertainty
+from foresift.data.discretize import mdl_cuts
+from foresift.data.table import make_table
+from foresift.selectors.cfs import CFSSelector
+from foresift.selectors.uncertainty import Uncertainties, symmetrical_uncertainty
 
 SEARCHES = ["best-first", "forward", "backward"]
 CONVENTIONS = ["hall", "weka"]

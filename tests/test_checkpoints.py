@@ -16,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from foresift import GEFSClassifier, GEFSSelector
-from foresift._sklearn import HAS_CALLBACKS
+from foresift.data.sklearn_compat import HAS_CALLBACKS
 
 SMALL = {"population": 6, "n_candidates": 26, "n_offspring": 4, "epochs": 3}
 

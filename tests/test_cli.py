@@ -18,11 +18,11 @@ import pytest
 from typer.testing import CliRunner
 
 import foresift
-from foresift.classifiers import CLASSIFIERS
 from foresift.cli.app import METHODS, app
 from foresift.cli.compare import _CLASSIFIERS
 from foresift.cli.reproduce import _PAPERS
-from foresift.papers.specs import paper_keys
+from foresift.evaluation.classifiers import CLASSIFIERS
+from foresift.evaluation.papers.specs import paper_keys
 
 DEMO = Path(str(files("foresift") / "_data" / "bikeshare.csv"))
 RELEVANT = {"plan", "payment", "months_subscribed", "rides_last_month", "support_calls", "home_to_station_m"}

@@ -13,15 +13,15 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from foresift import C45Classifier, InfoGainSelector, RandomSelector, SiftForestClassifier
-from foresift.comparison import Comparison, compare, make_method
-from foresift.comparison.stored import stored_comparison
-from foresift.comparison.summary import selection_shares, summarise
-from foresift.evaluate import Protocol, plan_scores, selected
-from foresift.experiment import run
-from foresift.methods import METHODS
-from foresift.stability import selection_stability
-from foresift.store import Store
-from foresift.units import Data
+from foresift.evaluation.compare import Comparison, compare, make_method
+from foresift.evaluation.compare.stored import stored_comparison
+from foresift.evaluation.compare.summary import selection_shares, summarise
+from foresift.evaluation.harness.evaluate import Protocol, plan_scores, selected
+from foresift.evaluation.harness.run import run
+from foresift.evaluation.harness.store import Store
+from foresift.evaluation.harness.tasks import Data
+from foresift.evaluation.methods import METHODS
+from foresift.stats.stability import selection_stability
 
 # --- intervals, tests, stability, against formulas written out ---
 

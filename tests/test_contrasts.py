@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foresift import _core
-from foresift.relevance import contrasts, crossed
-from foresift.relevance.contrasts import best_contrasts
-from foresift.relevance.crossed import crossed_scores
-from foresift.relevance.trends import trend_scores
-from foresift.relevance.twins import twin_rows
-from foresift.table import make_table
+from foresift.data.table import make_table
+from foresift.selectors.relevance import contrasts, crossed
+from foresift.selectors.relevance.contrasts import best_contrasts
+from foresift.selectors.relevance.crossed import crossed_scores
+from foresift.selectors.relevance.trends import trend_scores
+from foresift.selectors.relevance.twins import twin_rows
 
 
 def exclusive_or(n, p, seed):

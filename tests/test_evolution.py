@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from foresift.genetic.evolution import Evolution, Judge, Member, Population, Settings
-from foresift.genetic.genes import adjusted, breed, first_genomes
+from foresift.models.gefs.evolution import Evolution, Judge, Member, Population, Settings
+from foresift.models.gefs.genes import adjusted, breed, first_genomes
 
 SETTINGS = {
     "population": 6,

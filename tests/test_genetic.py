@@ -14,10 +14,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from foresift import CartClassifier, GEFSClassifier, GEFSSelector
-from foresift._sklearn import HAS_CALLBACKS
-from foresift.c45 import C45Classifier
-from foresift.genetic.genes import adjusted
-from foresift.networks import probabilities
+from foresift.data.sklearn_compat import HAS_CALLBACKS
+from foresift.models.c45 import C45Classifier
+from foresift.models.gefs.genes import adjusted
+from foresift.models.networks import probabilities
 
 SMALL = {"population": 6, "n_candidates": 18, "n_offspring": 4, "epochs": 5, "random_state": 0}
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from foresift import _core
-from foresift.trees import NodeTable
+from foresift.engine.node_table import NodeTable
 
 CRITERIA = ["entropy", "gini", "ssv"]
 same = partial(pytest.approx, rel=1e-9, abs=1e-9)

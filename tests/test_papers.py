@@ -8,9 +8,9 @@ import pytest
 
 from foresift import datasets
 from foresift.cli.table import names_of
-from foresift.papers import specs
-from foresift.papers.reproduce import plan_paper
-from foresift.papers.specs import Cell, SpecError, build, paper_keys, read_paper
+from foresift.evaluation.papers import specs
+from foresift.evaluation.papers.reproduce import plan_paper
+from foresift.evaluation.papers.specs import Cell, SpecError, build, paper_keys, read_paper
 
 PAPERS = paper_keys()
 

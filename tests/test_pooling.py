@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from foresift.relevance.pooling import evened, kinds_of, pooled_pvalues, standardized, unskewed
-from foresift.table import make_table
+from foresift.data.table import make_table
+from foresift.selectors.relevance.pooling import evened, kinds_of, pooled_pvalues, standardized, unskewed
 
 
 def literal(scores, kinds, of_mean, of_variance):

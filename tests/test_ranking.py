@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foresift import CartClassifier, criteria
-from foresift.ranking import RankingSelector
+from foresift.selectors.base import RankingSelector
 
 
 class GainSelector(RankingSelector):

@@ -6,9 +6,9 @@ import pytest
 from sklearn.base import clone
 
 from foresift import ForestGainSelector, redundancy
+from foresift.data.table import make_table
 from foresift.datasets import make_simple
-from foresift.redundancy import redundant_with
-from foresift.table import make_table
+from foresift.selectors.redundancy import redundant_with
 
 
 def selected(make, seed, **options):

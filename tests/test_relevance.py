@@ -9,7 +9,7 @@ from callbacks import Listener
 from sklearn.base import clone
 
 from foresift import RelevanceSelector
-from foresift._sklearn import HAS_CALLBACKS
+from foresift.data.sklearn_compat import HAS_CALLBACKS
 from foresift.stats import selection_stability
 
 QUICK = {"n_estimators": 20, "random_state": 0}

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from selection_cases import FAST, table
 
 from foresift import RelevanceSelector, Selection, select
-from foresift.output import json_lines
-from foresift.selection.assess import Plan
-from foresift.selection.fitted import order_of
+from foresift.evaluation.select.assess import Plan
+from foresift.evaluation.select.fitted import order_of
+from foresift.report.output import json_lines
 
 pytestmark = pytest.mark.usefixtures("small_forests")
 PLAIN = st.recursive(

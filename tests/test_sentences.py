@@ -6,11 +6,11 @@ import pytest
 from selection_cases import FAST, table
 
 from foresift import select
-from foresift.selection.assess import Assessment, Check, plan_for
-from foresift.selection.choosing import count_copies
-from foresift.selection.sentences import say
+from foresift.evaluation.select.assess import Assessment, Check, plan_for
+from foresift.evaluation.select.choosing import count_copies
+from foresift.evaluation.select.sentences import say
+from foresift.selectors.size_cv import SizeCurve
 from foresift.stats import Estimate
-from foresift.subset_size import SizeCurve
 
 pytestmark = pytest.mark.usefixtures("small_forests")
 

@@ -16,9 +16,9 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.model_selection import StratifiedKFold
 
 from foresift import CartClassifier, SSVTreeClassifier
-from foresift._sklearn import HAS_CALLBACKS
-from foresift.pruning import DealtFolds, errors_by_degree, prune_splits, pruning_degrees
-from foresift.table import make_table
+from foresift.data.sklearn_compat import HAS_CALLBACKS
+from foresift.data.table import make_table
+from foresift.engine.pruning import DealtFolds, errors_by_degree, prune_splits, pruning_degrees
 
 same = partial(pytest.approx, rel=1e-9, abs=1e-9)
 seeds = st.integers(0, 2**32 - 1)

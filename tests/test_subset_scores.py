@@ -22,9 +22,9 @@ from foresift import (
     SiftForestClassifier,
     SubsetSizeCV,
 )
-from foresift._sklearn import seeded
-from foresift.subset_models import sliceable
-from foresift.subset_scores import (
+from foresift.data.sklearn_compat import seeded
+from foresift.data.table import make_table
+from foresift.models.scorer import (
     PlainScorer,
     StoreScorer,
     make_folds,
@@ -32,7 +32,7 @@ from foresift.subset_scores import (
     n_tried,
     read_for_search,
 )
-from foresift.table import make_table
+from foresift.models.subset_models import sliceable
 
 SUBSETS = [(0, 1, 2, 3, 4, 5), (1, 4), (0, 2, 5), (3, 5)]
 MODELS = [

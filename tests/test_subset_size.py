@@ -31,8 +31,8 @@ from foresift import (
     InfoGainSelector,
     SubsetSizeCV,
 )
-from foresift.ranking import RankingSelector
-from foresift.subset_size import SizeCurve
+from foresift.selectors.base import RankingSelector
+from foresift.selectors.size_cv import SizeCurve
 
 SEEN = []  # the rows of every fit of a spy, by the number in their first column
 

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from foresift import _inputs
 from foresift import table as table_module
-from foresift.table import make_table
+from foresift.data.table import make_table
 
 NAN = np.nan
 MATRIX = np.array([[1.5, 0.0, NAN], [0.0, -2.0, 3.0], [1.5, 0.0, 0.0], [7.0, 1e300, 3.0]])

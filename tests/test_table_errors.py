@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
 
-from foresift.table import make_table
+from foresift.data.table import make_table
 
 X = np.arange(8.0).reshape(4, 2)
 Y = ["no", "yes", "no", "yes"]

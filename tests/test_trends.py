@@ -6,10 +6,10 @@ import reference_contrasts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foresift.relevance import trends
-from foresift.relevance.trends import trend_scores
-from foresift.relevance.twins import twin_rows
-from foresift.table import make_table
+from foresift.data.table import make_table
+from foresift.selectors.relevance import trends
+from foresift.selectors.relevance.trends import trend_scores
+from foresift.selectors.relevance.twins import twin_rows
 
 
 def scores_of(X, y, *, n_twins=10, nominal=None, seed=0):

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foresift import _core
-from foresift._sklearn import Progress
 from foresift.criteria import node_complexity
-from foresift.node_table import NodeTable
-from foresift.relevance.twins import TwinSums, alike, gather_twins
-from foresift.table import make_table
+from foresift.data.sklearn_compat import Progress
+from foresift.data.table import make_table
+from foresift.engine.node_table import NodeTable
+from foresift.selectors.relevance.twins import TwinSums, alike, gather_twins
 
 seeds = st.integers(0, 2**32 - 1)
 OPTIONS = {"criterion": "entropy", "record_tried": True, "draw": "all"}

@@ -33,8 +33,7 @@ from foresift import (
     SSVTreeClassifier,
     SubsetBaggingClassifier,
 )
-from foresift._sklearn import check_sample_weight
-from foresift.growing import scale_up
+from foresift.data.weights import check_sample_weight, scale_up
 
 N = 60
 TREES = [

@@ -10,7 +10,7 @@ from foresift.cli.errors import guarded
 from foresift.cli.report import report
 from foresift.cli.reproduce import reproduce
 from foresift.cli.select import select
-from foresift.methods import METHODS
+from foresift.evaluation.methods import METHODS
 
 app = typer.Typer(
     help="Tell which columns of a table matter.",

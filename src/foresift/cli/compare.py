@@ -31,10 +31,10 @@ from foresift.cli.table import (
     worth_saying,
 )
 from foresift.cli.terminal import classes, notes, printable
-from foresift.methods import METHODS
+from foresift.evaluation.methods import METHODS
 
 if TYPE_CHECKING:
-    from foresift.comparison import Comparison
+    from foresift.evaluation.compare import Comparison
 
 __all__ = ["compare"]
 
@@ -127,7 +127,7 @@ def compare(
         "retry_failed": retry_failed,
         "progress": not quiet and not as_json,
     }
-    from foresift.output import folder
+    from foresift.report.output import folder
 
     with folder(out) as place:
         table, split = read_columns(
@@ -156,13 +156,13 @@ def compare(
 
 
 def _compared(columns: Any, labels: Any, arguments: dict[str, Any], scheduler: str | None) -> "Comparison":
-    from foresift.comparison import compare
+    from foresift.evaluation.compare import compare
 
     with contextlib.ExitStack() as stack:
         if scheduler is not None:
             import joblib
 
-            from foresift.cluster import connected
+            from foresift.evaluation.harness.cluster import connected
 
             client = stack.enter_context(connected(scheduler))
             stack.enter_context(joblib.parallel_config("dask", client=client))
@@ -173,7 +173,7 @@ def _write(found: "Comparison", place: Path) -> None:
     """Write the files, all of them or none."""
     import csv
 
-    from foresift.output import together
+    from foresift.report.output import together
 
     plain = found.to_dict()
     with together(place) as new:

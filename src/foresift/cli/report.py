@@ -24,8 +24,8 @@ def report(
 
     For example: `foresift report results.sqlite -o report.html`
     """
-    from foresift.comparison.stored import stored_comparison
-    from foresift.store import Store
+    from foresift.evaluation.compare.stored import stored_comparison
+    from foresift.evaluation.harness.store import Store
 
     with Store(store, read_only=True) as results:
         found = stored_comparison(results)

@@ -28,12 +28,12 @@ from foresift.cli.table import (
 )
 from foresift.cli.terminal import classes, notes, printable, ranking_table, wrapped
 from foresift.errors import InputError
-from foresift.methods import METHODS
+from foresift.evaluation.methods import METHODS
 
 if TYPE_CHECKING:
+    from foresift.evaluation.select import Selection
     from foresift.reading.files import TableFile
     from foresift.reading.parting import Split
-    from foresift.selection import Selection
 
 __all__ = ["select"]
 
@@ -110,8 +110,8 @@ def select(
         raise InputError(f"--alpha is an error rate between 0 and 1, not {alpha}.")
     if write_data and out is None:
         raise InputError("--write-data needs --out DIR, where the table is written.")
-    from foresift.output import folder
-    from foresift.progress import steps
+    from foresift.evaluation.harness.progress import steps
+    from foresift.report.output import folder
 
     shown = not quiet and not as_json
     with folder(out) as place, steps(not quiet) as tell:
@@ -155,7 +155,7 @@ def _select(
 ) -> "Selection":
     from dataclasses import replace
 
-    from foresift.selection import select as select_columns
+    from foresift.evaluation.select import select as select_columns
 
     parameters: dict[str, Any] = {}
     if trees is not None:
@@ -205,7 +205,7 @@ def _write(found: "Selection", place: Path, table: "TableFile | None") -> None:
     """Write the files, all of them or none."""
     import csv
 
-    from foresift.output import json_lines, together
+    from foresift.report.output import json_lines, together
 
     plain = found.to_dict()
     with together(place) as new:
@@ -232,7 +232,7 @@ def _print(
     out: Path | None,
 ) -> None:
     if as_json:
-        from foresift.output import json_lines
+        from foresift.report.output import json_lines
 
         sys.stdout.writelines(json_lines(found.to_dict()))
         sys.stdout.write("\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from foresift.drawing import (
+from foresift.report.drawing import (
     PERCENT,
     Scale,
     difference_text,

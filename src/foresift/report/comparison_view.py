@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from foresift.drawing import (
+from foresift.report.drawing import (
     DASH,
     Scale,
     metric_text,
@@ -17,8 +17,8 @@ from foresift.drawing import (
     unknown,
     with_interval,
 )
-from foresift.plots.rank_diagram import rank_diagram
-from foresift.plots.size_curve import MOST_CHARACTERS, curves, known_points
+from foresift.report.plots.rank_diagram import rank_diagram
+from foresift.report.plots.size_curve import MOST_CHARACTERS, curves, known_points
 
 __all__ = ["view"]
 

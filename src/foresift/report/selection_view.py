@@ -9,7 +9,8 @@ from collections import Counter
 from itertools import pairwise
 from typing import Any
 
-from foresift.drawing import (
+from foresift.report.check_view import BAR, check_view, guess_text, stability_view, words
+from foresift.report.drawing import (
     DASH,
     PERCENT_SIGN,
     Scale,
@@ -21,8 +22,7 @@ from foresift.drawing import (
     shortened,
     unknown,
 )
-from foresift.plots.size_curve import curves, hit_areas, known_points
-from foresift.report.check_view import BAR, check_view, guess_text, stability_view, words
+from foresift.report.plots.size_curve import curves, hit_areas, known_points
 
 __all__ = ["FIRST_ROWS", "MOST_FEATURES", "view"]
 

@@ -1,0 +1,346 @@
+"""What a set of columns is worth: cross-validated scores of a classifier that sees only them.
+
+Trees and forests of this package are judged on one column store: the rows of a fold are left out by their
+weight, other columns by a list, and the rows left out are sent down the trees by their codes. Nothing is
+copied, and the scores are those of the ordinary way, which is taken for every other classifier: clone, slice,
+fit, score. They are exactly those where no column has more than `max_bins` values: with more, the store cuts
+the bins once, by all rows, the ordinary way by the training rows of every fold.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import StratifiedKFold
+
+from foresift import _core
+from foresift.data.sklearn_compat import is_metric_scorer, require_classifier, seed_of
+from foresift.data.slices import splits_of, take_columns, take_rows
+from foresift.data.table import Table, make_table
+from foresift.data.weights import check_sample_weight
+from foresift.engine.bootstrap import draw_options
+from foresift.engine.grow import in_threads, resolve_max_features
+from foresift.models.forests import SiftForestClassifier
+from foresift.models.subset_models import fit_plain, for_columns, refuse_numbered_columns, sliceable
+from foresift.models.trees import CartClassifier, TreeClassifier
+
+__all__ = [
+    "Fold",
+    "SubsetScorer",
+    "grows_on_store",
+    "make_folds",
+    "make_store_grower",
+    "make_subset_scorer",
+    "n_tried",
+    "read_for_search",
+]
+
+Subset = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Rows to learn from and rows to judge by."""
+
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+def read_for_search(
+    selector: Any, estimator: Any, X: Any, y: Any, sample_weight: Any
+) -> tuple[Table, NDArray[np.float64] | None]:
+    """Read the data of a selector the way its classifier would; refuse what is no classifier for it."""
+    require_classifier(estimator, type(selector).__name__)
+    refuse_numbered_columns(estimator)
+    table = make_table(
+        X,
+        y,
+        categorical_features=getattr(estimator, "categorical_features", "from_dtype"),
+        max_bins=getattr(estimator, "max_bins", 65_536),
+        estimator=selector,
+    )
+    weights = check_sample_weight(sample_weight, table.n_rows)
+    table.require_two_classes(selector, weights)
+    return table, weights
+
+
+def make_folds(table: Table, weights: NDArray[np.float64] | None, cv: Any, seed: int) -> list[Fold]:
+    """Deal the rows out; those of weight 0 are not there. A number means stratified, shuffled folds.
+
+    Raises
+    ------
+    ValueError
+        If a class is missing among the training rows of a fold.
+
+    Examples
+    --------
+    >>> from foresift.data.table import make_table
+    >>> table = make_table(np.arange(6.0)[:, np.newaxis], list("aaabbb"))
+    >>> [fold.test.size for fold in make_folds(table, None, 3, seed=0)]
+    [2, 2, 2]
+    """
+    there = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights > 0)
+    counts = np.bincount(table.target[there], minlength=table.n_classes)
+    if isinstance(cv, numbers.Integral):
+        rare = np.flatnonzero((counts > 0) & (counts < int(cv)))
+        if len(rare):
+            label = table.classes.tolist()[rare[0]]
+            raise ValueError(
+                f"Class {label!r} has {counts[rare[0]]} rows, fewer than the {cv} folds, so it would"
+                " be missing in some: lower cv, or drop or merge such classes."
+            )
+        cv = StratifiedKFold(int(cv), shuffle=True, random_state=seed % 2**32)
+    # Given folds number all rows; a splitter deals out those that are there.
+    rows = there if hasattr(cv, "split") else np.arange(table.n_rows)
+    folds = []
+    for number, (train, test) in enumerate(splits_of(cv, table.target[rows]), start=1):
+        fold = Fold(np.intersect1d(rows[train], there), np.intersect1d(rows[test], there))
+        seen = np.bincount(table.target[fold.train], minlength=table.n_classes)
+        lacking = np.flatnonzero((counts > 0) & (seen == 0))
+        if len(lacking) or not len(fold.test):
+            what = "rows to judge by"
+            if len(lacking):
+                what = f"training rows of class {table.classes.tolist()[lacking[0]]!r}"
+            raise ValueError(
+                f"Fold {number} has no {what}: use stratified folds (cv as a number), fewer of them, or"
+                " drop or merge rare classes."
+            )
+        folds.append(fold)
+    if not folds:
+        raise ValueError("cv makes no folds: give a number of folds of at least 2, or a splitter.")
+    return folds
+
+
+def grows_on_store(estimator: Any) -> bool:
+    """Whether it is a tree or forest that can be grown on some columns of a store."""
+    if type(estimator) is SiftForestClassifier:
+        return isinstance(estimator.feature_sampling, str) and estimator.feature_sampling == "uniform"
+    return type(estimator) is CartClassifier
+
+
+def n_tried(estimator: TreeClassifier, n_columns: int) -> int:
+    """Columns tried per node when there are so many; a larger number asked for means all of them."""
+    wanted = estimator.max_features
+    if isinstance(wanted, numbers.Integral):
+        return min(int(wanted), n_columns)
+    return resolve_max_features(wanted, n_columns)
+
+
+class SubsetScorer(ABC):
+    """Scores sets of columns by cross-validation, each set once.
+
+    Attributes
+    ----------
+    n_evaluated : int
+        How many sets have been evaluated.
+    n_cached : int
+        How many times a set was asked for again.
+    """
+
+    def __init__(self, folds: Sequence[Fold], n_jobs: int | None) -> None:
+        self.folds = folds
+        self.n_jobs = n_jobs
+        self.n_evaluated = self.n_cached = 0
+        self._known: dict[Subset, float] = {}
+
+    def __call__(self, subsets: Sequence[Subset]) -> list[float]:
+        """Mean score over the folds of every set."""
+        new = [subset for subset in dict.fromkeys(subsets) if subset not in self._known]
+        tasks = [(subset, number) for subset in new for number in range(len(self.folds))]
+        scores = self._score_all(tasks) if tasks else []
+        for (subset, number), score in zip(tasks, scores, strict=True):
+            if not math.isfinite(score):
+                raise ValueError(
+                    f"The scorer returned {score} in fold {number + 1} of {len(self.folds)} for the"
+                    f" {len(subset)} columns {_shown(subset)}: a search needs numbers. A class that"
+                    " is missing among the rows of a fold is a common reason: use fewer folds, or another"
+                    " scorer."
+                )
+        per_subset = np.reshape(scores, (len(new), len(self.folds)))
+        self._known.update(zip(new, (float(np.mean(row)) for row in per_subset), strict=True))
+        self.n_evaluated += len(new)
+        self.n_cached += len(subsets) - len(new)
+        return [self._known[subset] for subset in subsets]
+
+    @abstractmethod
+    def _score_all(self, tasks: Sequence[tuple[Subset, int]]) -> list[float]:
+        """Scores of (set, number of the fold) pairs."""
+
+
+class StoreScorer(SubsetScorer):
+    """Scores our own trees and forests on one column store."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        table: Table,
+        weights: NDArray[np.float64] | None,
+        folds: Sequence[Fold],
+        scoring: Any,
+        n_jobs: int | None,
+    ) -> None:
+        super().__init__(folds, n_jobs)
+        table = _with_present_classes(table, weights)
+        self._estimator, self._table, self._weights = estimator, table, weights
+        self._scorer = None if scoring == "accuracy" else check_scoring(_Judged(table.classes, None), scoring)
+        self._labels = table.classes[table.target]
+        self._trees = list(range(getattr(estimator, "n_estimators", 1)))
+        self._growers = [self._grower(fold) for fold in folds]
+        self._tests = [fold.test.astype(np.uint32) for fold in folds]
+
+    def _grower(self, fold: Fold) -> _core.Grower:
+        rows = np.zeros(self._table.n_rows)
+        rows[fold.train] = 1.0 if self._weights is None else self._weights[fold.train]
+        return make_store_grower(self._estimator, self._table, self._estimator.row_weights(self._table, rows))
+
+    def _score_all(self, tasks: Sequence[tuple[Subset, int]]) -> list[float]:
+        stop = _core.StopFlag()
+        return in_threads(lambda task: self._score(task[0], task[1], stop), tasks, self.n_jobs, stop)
+
+    def _score(self, subset: Subset, number: int, stop: _core.StopFlag) -> float:
+        test = self._tests[number]
+        columns = np.array(subset, dtype=np.uint32)
+        shares = np.zeros((len(test), self._table.n_classes))
+        tried = n_tried(self._estimator, len(subset))
+        self._growers[number].vote(self._trees, columns, tried, test, shares, stop)
+        weights = None if self._weights is None else self._weights[test]
+        if self._scorer is None:
+            right = shares.argmax(axis=1) == self._table.target[test]
+            return float(np.average(right, weights=weights))
+        judged = _Judged(self._table.classes, shares / len(self._trees))
+        rows = np.zeros((len(test), len(subset)))  # a metric does not look at them
+        extra = {} if weights is None else {"sample_weight": weights}
+        return one_score(self._scorer(judged, rows, self._labels[test], **extra))
+
+
+def _with_present_classes(table: Table, weights: NDArray[np.float64] | None) -> Table:
+    """Leave out classes whose rows all have weight 0: a metric meets none of them."""
+    if weights is None:
+        return table
+    present, there = np.zeros(table.n_classes, dtype=bool), weights > 0
+    present[table.target[there]] = True
+    if present.all():
+        return table
+    # Rows of weight 0 are not there, so their class does not matter.
+    target = np.where(there, (np.cumsum(present) - 1)[table.target], 0).astype(table.target.dtype)
+    return replace(table, target=target, classes=table.classes[present])
+
+
+class _Judged(ClassifierMixin, BaseEstimator):
+    """A classifier that has already answered: what scorers of scikit-learn take."""
+
+    def __init__(self, classes: NDArray[Any], shares: NDArray[np.float64] | None) -> None:
+        self.classes_ = classes
+        self._shares = shares
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Do nothing."""
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the class shares of the rows it was made for."""
+        return self._shares
+
+    def predict(self, X: Any) -> Any:
+        """Return the most probable class of each."""
+        assert self._shares is not None
+        return self.classes_[self._shares.argmax(axis=1)]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+class PlainScorer(SubsetScorer):
+    """Scores any classifier in the ordinary way."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        table: Table,
+        weights: NDArray[np.float64] | None,
+        folds: Sequence[Fold],
+        scoring: Any,
+        n_jobs: int | None,
+    ) -> None:
+        super().__init__(folds, n_jobs)
+        self._estimator, self._weights = estimator, weights
+        self._labels, self._schema = table.classes[table.target], table.schema
+        self._scorer = check_scoring(estimator, scoring)
+        self._X = sliceable(X)
+        self._weighs = weights is not None and is_metric_scorer(self._scorer)
+
+    def _score_all(self, tasks: Sequence[tuple[Subset, int]]) -> list[float]:
+        return Parallel(n_jobs=self.n_jobs)(delayed(self._score)(*task) for task in tasks)
+
+    def _score(self, subset: Subset, number: int) -> float:
+        X, fold = take_columns(self._X, np.array(subset, dtype=np.intp)), self.folds[number]
+        weights = None if self._weights is None else self._weights[fold.train]
+        model = for_columns(self._estimator, self._schema, subset)
+        fit_plain(model, take_rows(X, fold.train), self._labels[fold.train], weights)
+        extra = (
+            {"sample_weight": self._weights[fold.test]} if self._weighs and self._weights is not None else {}
+        )
+        return one_score(self._scorer(model, take_rows(X, fold.test), self._labels[fold.test], **extra))
+
+
+def make_subset_scorer(
+    estimator: Any,
+    X: Any,
+    table: Table,
+    weights: NDArray[np.float64] | None,
+    folds: Sequence[Fold],
+    *,
+    scoring: Any = "accuracy",
+    n_jobs: int | None = None,
+) -> SubsetScorer:
+    """Make the scorer that suits: on the store if the classifier is ours and the scorer a metric, else plain.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from foresift import SiftForestClassifier
+    >>> from foresift.data.table import make_table
+    >>> X, y = load_iris(return_X_y=True)
+    >>> table = make_table(X, y)
+    >>> folds = make_folds(table, None, 3, seed=0)
+    >>> score = make_subset_scorer(SiftForestClassifier(10, random_state=0), X, table, None, folds)
+    >>> [round(value, 2) for value in score([(0, 1), (2, 3), (0, 1)])], score.n_evaluated, score.n_cached
+    ([0.78, 0.94, 0.78], 2, 1)
+    """
+    metric = isinstance(scoring, str) or is_metric_scorer(scoring)
+    if grows_on_store(estimator) and metric:
+        return StoreScorer(estimator, table, weights, folds, scoring, n_jobs)
+    return PlainScorer(estimator, X, table, weights, folds, scoring, n_jobs)
+
+
+def one_score(score: Any) -> float:
+    """Check that a scorer returned one number."""
+    if not isinstance(score, numbers.Real):
+        raise ValueError(
+            f"The scorer returned a {type(score).__name__}, but sets are compared by one number: return that."
+        )
+    return float(score)
+
+
+def make_store_grower(estimator: Any, table: Table, weights: NDArray[np.float64] | None) -> _core.Grower:
+    """Make the engine of a tree or forest with a seed, for `table` and rows of these weights."""
+    others: dict[str, Any] = {"max_features": n_tried(estimator, table.n_columns), "record_tried": False}
+    if isinstance(estimator, SiftForestClassifier):
+        n_rows = table.n_rows if weights is None else int(np.count_nonzero(weights))
+        others |= draw_options(estimator.bootstrap, estimator.max_samples, n_rows)
+    return estimator._make_grower(table, weights, seed=seed_of(estimator.random_state), **others)
+
+
+def _shown(subset: Subset) -> str:
+    return str(list(subset)) if len(subset) <= 10 else f"{list(subset[:10])} and {len(subset) - 10} more"

@@ -1,0 +1,199 @@
+"""Scores of every column in a forest beside those of its twins: the same values in permuted rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foresift import _core
+from foresift.data.sklearn_compat import Progress
+from foresift.data.table import Table
+from foresift.engine.candidate_gains import node_weights, trials_of
+from foresift.engine.grow import fold_trees, resolve_max_features
+from foresift.engine.node_table import NodeTable
+
+__all__ = ["TwinSums", "alike", "gather_twins", "twin_rows"]
+
+
+class TwinSums:
+    """Sums over trials of weight, and of weight times gain, for every column and each of its twins.
+
+    Trials below a split on the same column are left out, for the twins too: what it knows is used up there.
+
+    Parameters
+    ----------
+    n_features, n_twins : int
+        Number of columns, and of twins of each.
+
+    Attributes
+    ----------
+    weight, gain : ndarray of shape (n_features, 1 + n_twins)
+        Sum of the weights, and of weight times gain: of the column, then of its twins.
+    """
+
+    def __init__(self, n_features: int, n_twins: int) -> None:
+        self.weight, self.gain = np.zeros((2, n_features, 1 + n_twins))
+
+    def add_tree(self, table: NodeTable) -> None:
+        """Add a tree that recorded its trials and those of the twins."""
+        tried, permuted = trials_of([table]), table.permuted
+        assert permuted is not None
+        weight = node_weights(tried.counts, "complexity")
+        fresh = (_core.below_own_split(table.arrays[0], table.tried_bytes) == 0) & (weight > 0)[tried.node]
+        had_turn = np.flatnonzero(~np.isnan(permuted)[fresh].any(axis=0))
+        n_features = len(self.weight)
+        own, twins = np.zeros(n_features), np.zeros((n_features, len(had_turn)))
+        # Of a wide table the gains of all trials take more than the table does: node by node, without a copy.
+        ends = np.searchsorted(tried.node, np.arange(1 + len(weight)))
+        for of_node, (begin, end) in zip(weight.tolist(), pairwise(ends.tolist()), strict=True):
+            trials = begin + np.flatnonzero(fresh[begin:end])
+            feature = tried.feature[trials]  # each but once
+            own[feature] += of_node * tried.gain[trials]
+            twins[feature] += of_node * permuted[np.ix_(trials, had_turn)]
+        weights = np.bincount(tried.feature[fresh], weight[tried.node[fresh]], minlength=n_features)
+        self.weight[:, 0] += weights
+        self.weight[:, 1 + had_turn] += weights[:, np.newaxis]
+        self.gain[:, 0] += own
+        self.gain[:, 1 + had_turn] += twins
+
+    def merge(self, other: TwinSums) -> None:
+        """Add what was summed elsewhere."""
+        self.weight += other.weight
+        self.gain += other.gain
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """Mean gains, of the shape of `gain`; NaN without a trial that counts."""
+        known = self.weight > 0
+        return np.divide(self.gain, self.weight, out=np.full(known.shape, np.nan), where=known)
+
+
+def alike(table: Table, weights: NDArray[np.float64] | None) -> tuple[NDArray[np.uint32], NDArray[np.intp]]:
+    """Find columns with the same codes in every row, and an order of columns by nothing but their codes.
+
+    Parameters
+    ----------
+    table : Table
+        The data.
+    weights : ndarray or None
+        Weights of the rows; those of weight 0 are not looked at.
+
+    Returns
+    -------
+    order : ndarray of uint32
+        Columns that are not constant, one of each set of equal ones, by a hash of their codes.
+    first : ndarray of shape (n_columns,)
+        For every column the first one that has the same codes: itself, if there is no other.
+    """
+    store = table.store
+    counted = None if weights is None or weights.all() else weights > 0
+    first = np.arange(table.n_columns)
+    varies = np.ones(table.n_columns, dtype=bool)
+    digests: dict[bytes, int] = {}
+    for column in range(table.n_columns):
+        codes = np.asarray(store.codes(column))
+        missing = store.n_values(column)
+        if counted is None:
+            varies[column] = missing + store.has_missing(column) > 1
+        else:  # ranks among the rows that count, as if there were no others
+            values, codes = np.unique(codes[counted], return_inverse=True)
+            varies[column], missing = len(values) > 1, len(values) - (values[-1] == missing)
+        kind = f"{store.is_nominal(column)} {missing}".encode()
+        digest = blake2b(codes.astype("<u2").tobytes(), digest_size=16, key=kind).digest()
+        first[column] = digests.setdefault(digest, column)
+    order = [column for _, column in sorted(digests.items()) if varies[column]]
+    return np.array(order, dtype=np.uint32), first
+
+
+def twin_rows(
+    table: Table, weights: NDArray[np.float64] | None, seed: int
+) -> Callable[[int], NDArray[np.uint32]]:
+    """For the number of a twin the row whose values each row has, as `gather_twins` permutes them."""
+    grower = _core.Grower(table.store, table.target, table.n_classes, weights, criterion="entropy", seed=seed)
+    return grower.twin_rows
+
+
+def gather_twins(
+    table: Table,
+    weights: NDArray[np.float64] | None,
+    progress: Progress,
+    *,
+    order: NDArray[np.uint32],
+    n_twins: int,
+    n_estimators: int,
+    max_features: Any,
+    max_depth: int | None,
+    min_samples_split: int,
+    min_share: float,
+    nominal_splits: str,
+    seed: int,
+    n_jobs: int | None,
+) -> TwinSums:
+    """Grow trees on all rows, and sum up what columns and twins gain where the column is tried.
+
+    Twin t of every column has its values in rows permuted by permutation t, the same for all columns and
+    trees, so the twins of one t depend on each other as the columns do, and on nothing else but the weights,
+    which go with the values if they vary within a class. Twins are only scored: columns split.
+
+    Parameters
+    ----------
+    table : Table
+        The data.
+    weights : ndarray or None
+        Weights of the rows; those of weight 0 are left out of everything.
+    progress : Progress
+        Is told of every tree.
+    order : ndarray of uint32
+        The columns to draw from; see `alike`.
+    n_twins : int
+        Twins of every column. Every tree scores half of them, in turn, which costs half as much and makes
+        their scores hardly less certain: chance that all trees share is most of what sets them apart.
+    n_estimators, max_features, max_depth, min_samples_split, nominal_splits, n_jobs
+        As in a forest.
+    min_share : float
+        Cuts leave at least this share of a node's rows on either side, if the column has such a cut.
+    seed : int
+        Draws permutations and columns.
+
+    Returns
+    -------
+    TwinSums
+        The same for any `n_jobs`.
+    """
+    grower = _core.Grower(
+        table.store,
+        table.target,
+        table.n_classes,
+        weights,
+        criterion="entropy",
+        missing="learn",
+        multiway=nominal_splits == "multiway",
+        max_features=resolve_max_features(max_features, len(order)),
+        max_depth=-1 if max_depth is None else min(max_depth, 2**31 - 1),
+        min_split=float(min_samples_split),
+        min_share=min_share,
+        record_tried=True,
+        n_twins=n_twins,
+        twins_per_tree=-(-n_twins // 2),
+        column_order=order.tolist(),
+        draw="all",
+        seed=seed,
+    )
+
+    def read(trees: Iterator[NodeTable]) -> TwinSums:
+        part = TwinSums(table.n_columns, n_twins)
+        for tree in trees:
+            part.add_tree(tree)
+        return part
+
+    sums = TwinSums(table.n_columns, n_twins)
+    # Parts of fixed sizes are added up in order, so that rounding does not depend on the threads.
+    size = -(-n_estimators // 64)
+    options: dict[str, Any] = {"size": size, "tried": True, "n_jobs": n_jobs, "merge": sums.merge}
+    fold_trees(grower, range(n_estimators), progress, read, **options)
+    return sums

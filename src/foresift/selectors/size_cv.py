@@ -1,0 +1,244 @@
+"""How many of the best-ranked columns to keep: cross-validation, and the one-standard-error rule."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import StratifiedKFold
+
+from foresift.data.containers import read
+from foresift.data.sklearn_compat import is_metric_scorer, require_classifier, seeded
+from foresift.data.slices import matrix_of, splits_of, take_columns, take_rows
+from foresift.models.forests import SiftForestClassifier
+from foresift.models.subset_models import fit_plain
+
+__all__ = ["SizeCurve", "SubsetSizeCV", "choose_size", "sizes_for"]
+
+_MANY = 20  # up to so many columns every size is tried; of more, about so many sizes
+
+
+@dataclass(frozen=True, eq=False)
+class SizeCurve:
+    """How well a classifier does with the best 1, 2, 3 ... columns, on rows that did not help to rank them.
+
+    Attributes
+    ----------
+    sizes : ndarray of shape (n_sizes,)
+        Numbers of columns, ascending.
+    scores : ndarray of shape (n_folds, n_sizes)
+        The score of every fold, higher is better.
+    chosen : int
+        The size that the rule takes.
+
+    Examples
+    --------
+    >>> curve = SizeCurve(np.array([1, 2, 4]), np.array([[0.6, 0.79, 0.8], [0.8, 0.91, 0.9]]), 2)
+    >>> curve.mean.round(2), curve.standard_error.round(2), curve.best
+    (array([0.7 , 0.85, 0.85]), array([0.1 , 0.06, 0.05]), 2)
+    """
+
+    sizes: NDArray[np.intp]
+    scores: NDArray[np.float64]
+    chosen: int
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """Mean score of every size."""
+        return np.asarray(self.scores.mean(axis=0))
+
+    @property
+    def standard_error(self) -> NDArray[np.float64]:
+        """Standard error of the means over the folds."""
+        return np.asarray(self.scores.std(axis=0, ddof=1) / np.sqrt(len(self.scores)))
+
+    @property
+    def best(self) -> int:
+        """The size of the highest mean; of equal ones the smallest."""
+        return int(self.sizes[_first_best(self.mean)])
+
+
+@dataclass(frozen=True)
+class SubsetSizeCV:
+    """Lets a selector choose its number of features by cross-validation (`n_features_to_select`).
+
+    In every fold the features are ranked on the training rows alone, and a classifier is fitted to the best
+    1, 2, 3 ... of them and scored on the rows left out. The smallest size within one standard error of the
+    best mean is taken; then the features are ranked on all rows. `n_features_to_select="cv"` is short for
+    `SubsetSizeCV()`.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        What is scored; None is a `SiftForestClassifier` of 100 trees that tries sqrt(p) columns per node.
+    cv : int, splitter or iterable, default=5
+        Folds: a number means stratified, shuffled ones.
+    sizes : array-like of int, default=None
+        The sizes to try. None tries all up to 20 columns, and of more about 20, spaced evenly on a
+        logarithmic scale.
+    scoring : str, callable or None, default=None
+        A score of scikit-learn, higher is better; None is the accuracy. A metric
+        counts rows by their weights.
+    rule : {"one-se", "best"}, default="one-se"
+        The smallest size within one standard error of the best, or the best.
+    n_jobs : int, default=None
+        Folds at once; -1 for all cores.
+    random_state : int, default=0
+        Deals the folds, and seeds selectors and classifiers whose own `random_state` is None.
+
+    Notes
+    -----
+    The score of the chosen size is not an honest estimate of how well the selection does, because it was
+    chosen for it: cross-validate the whole pipeline, selector included.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from foresift import InfoGainSelector, SubsetSizeCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selector = InfoGainSelector(SubsetSizeCV(GaussianNB(), sizes=[1, 3, 10, 30])).fit(X, y)
+    >>> selector.size_curve_.sizes, selector.size_curve_.chosen == int(selector.support_.sum())
+    (array([ 1,  3, 10, 30]), True)
+    """
+
+    estimator: Any = None
+    cv: Any = 5
+    sizes: ArrayLike | None = None
+    scoring: Any = None
+    rule: str = "one-se"
+    n_jobs: int | None = None
+    random_state: int = 0
+
+    def curve(
+        self, selector: Any, X: Any, y: ArrayLike, weights: NDArray[np.float64] | None, n_columns: int
+    ) -> SizeCurve:
+        """Score the sizes for a selector; rows of weight 0 are not there."""
+        if self.rule not in ("one-se", "best"):
+            raise ValueError(f'rule must be "one-se" or "best", but is {self.rule!r}.')
+        estimator = self.estimator
+        if estimator is None:
+            estimator = SiftForestClassifier(max_features="sqrt")
+        require_classifier(estimator, "SubsetSizeCV")
+        sizes = self._sizes(n_columns)
+        if isinstance(self.scoring, list | tuple | set | dict):
+            raise ValueError("scoring must be one score, by which the sizes are compared, not several.")
+        scorer = check_scoring(estimator, "accuracy" if self.scoring is None else self.scoring)
+        labels = np.asarray(y).ravel()
+        if weights is not None and not weights.all():
+            there = np.flatnonzero(weights)
+            X, labels, weights = take_rows(X, there), labels[there], weights[there]
+        models = (seeded(clone(selector), self.random_state), seeded(clone(estimator), self.random_state))
+        rows = self._folds(labels)
+        scores = Parallel(n_jobs=self.n_jobs)(
+            delayed(_score_fold)(*models, X, labels, weights, train, test, sizes, scorer)
+            for train, test in rows
+        )
+        curve = SizeCurve(sizes, np.array(scores), 0)
+        if not np.isfinite(curve.scores).all():
+            raise ValueError(
+                "The scorer returned NaN for some fold: a class may be missing there. Use fewer folds, or"
+                " another score."
+            )
+        return SizeCurve(sizes, curve.scores, choose_size(curve, self.rule))
+
+    def _sizes(self, n_columns: int) -> NDArray[np.intp]:
+        if self.sizes is None:
+            return sizes_for(n_columns)
+        sizes = np.asarray(self.sizes)
+        if sizes.ndim != 1 or not len(sizes) or sizes.dtype.kind not in "iu" or sizes.min() < 1:
+            raise ValueError(f"sizes must be a list of whole numbers of at least 1, but is {self.sizes!r}.")
+        sizes = np.unique(sizes)
+        if sizes[-1] > n_columns:
+            raise ValueError(f"sizes goes up to {sizes[-1]}, but X has {n_columns} columns: leave those out.")
+        return sizes.astype(np.intp)
+
+    def _folds(self, labels: NDArray[Any]) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        cv = self.cv
+        if isinstance(cv, numbers.Integral):
+            least = np.unique(labels, return_counts=True)[1].min()
+            if least < cv:
+                raise ValueError(
+                    f"The rarest class has {least} rows, fewer than the {cv} folds that choose the number of"
+                    " features: set n_features_to_select to a number or to SubsetSizeCV(cv=...) with fewer"
+                    " folds, or drop or merge such classes."
+                )
+            cv = StratifiedKFold(int(cv), shuffle=True, random_state=self.random_state)
+        folds = list(splits_of(cv, labels))
+        n_classes = len(np.unique(labels))
+        if any(len(np.unique(labels[train])) < n_classes for train, _ in folds):
+            raise ValueError(
+                "A fold has no training rows of some class: use stratified folds (cv as a number), or fewer."
+            )
+        if len(folds) < 2:
+            raise ValueError("cv must make at least two folds, so that there is a standard error.")
+        return folds
+
+
+def sizes_for(n_columns: int) -> NDArray[np.intp]:
+    """Sizes that are tried where none are told: each of few columns, of many ever fewer.
+
+    Examples
+    --------
+    >>> sizes_for(4), sizes_for(1000)[-3:], len(sizes_for(1000))
+    (array([1, 2, 3, 4]), array([ 483,  695, 1000]), 19)
+    """
+    if n_columns <= _MANY:
+        return np.arange(1, n_columns + 1)
+    return np.unique(np.geomspace(1, n_columns, _MANY).round().astype(np.intp))
+
+
+def choose_size(curve: SizeCurve, rule: str = "one-se") -> int:
+    """Choose a size: the smallest within one standard error of the best mean, or the best.
+
+    Examples
+    --------
+    >>> curve = SizeCurve(np.array([1, 2, 4]), np.array([[0.6, 0.79, 0.8], [0.8, 0.9, 0.9]]), 0)
+    >>> choose_size(curve), choose_size(curve, "best")
+    (2, 4)
+    """
+    at = _first_best(curve.mean)
+    if rule == "one-se":
+        within = curve.mean >= curve.mean[at] - curve.standard_error[at] - 1e-12
+        at = int(within.argmax())
+    return int(curve.sizes[at])
+
+
+def _first_best(means: NDArray[np.float64]) -> int:
+    return int((means >= means.max() - 1e-12).argmax())
+
+
+def _score_fold(
+    selector: Any,
+    estimator: Any,
+    X: Any,
+    labels: NDArray[Any],
+    weights: NDArray[np.float64] | None,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    sizes: NDArray[np.intp],
+    scorer: Any,
+) -> list[float]:
+    """Rank the columns on some rows, and score the best of them on others."""
+    here, known = take_rows(X, train), None if weights is None else weights[train]
+    ranked = clone(selector).set_params(n_features_to_select=1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # what there is to say, the fit to all rows will say
+        fit_plain(ranked, here, labels[train], known)
+        best = [np.flatnonzero(ranked._best(size)) for size in sizes.tolist()]
+    there = take_rows(X, test)
+    if isinstance(here, dict):  # which classifiers of other libraries do not take
+        here, there = matrix_of(read(here)), matrix_of(read(there))
+    scores = []
+    for columns in best:
+        model = fit_plain(clone(estimator), take_columns(here, columns), labels[train], known)
+        extra = {} if weights is None or not is_metric_scorer(scorer) else {"sample_weight": weights[test]}
+        scores.append(float(scorer(model, take_columns(there, columns), labels[test], **extra)))
+    return scores

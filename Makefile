@@ -24,7 +24,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # The build folder is kept, so only changed files are compiled again. It remembers where nanobind lies: hence no
 # isolated, ever new build environment.
 INSTALL := $(PIP) install --quiet --no-build-isolation
-DEMO := src/foresift/_data/bikeshare.csv
+DEMO := src/foresift/datasets/_data/bikeshare.csv
 
 .PHONY: help demo test test-cpp test-python lint docs bench bench-selection figures sanitize oldest clean
 .DELETE_ON_ERROR:

@@ -24,7 +24,7 @@ from foresift import (
     compare,
 )
 from foresift.evaluation.compare import make_method
-from foresift.evaluation.methods import METHODS
+from foresift.evaluation.registry import METHODS
 
 SIZES = (5, 20)
 LEAKY = "leaky"

@@ -17,11 +17,11 @@ import typer
 from typer.testing import CliRunner
 
 import foresift
-from foresift import output
 from foresift.__main__ import main
 from foresift.cli.app import app, methods
 from foresift.cli.errors import BAD_INPUT, CLOSED_PIPE, FAILED, STOPPED
 from foresift.reading import delimited
+from foresift.report import output
 from foresift.report.output import atomic, folder, together
 
 GOOD = "x,y\n" + "".join(f"{i % 7}.5,{'ab'[i % 2]}\n" for i in range(40))

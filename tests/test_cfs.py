@@ -11,9 +11,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from foresift import uncertainty
 from foresift.data.discretize import mdl_cuts
 from foresift.data.table import make_table
+from foresift.selectors import uncertainty
 from foresift.selectors.cfs import CFSSelector
 from foresift.selectors.uncertainty import Uncertainties, symmetrical_uncertainty
 

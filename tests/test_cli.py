@@ -19,12 +19,10 @@ from typer.testing import CliRunner
 
 import foresift
 from foresift.cli.app import METHODS, app
-from foresift.cli.compare import _CLASSIFIERS
 from foresift.cli.reproduce import _PAPERS
-from foresift.evaluation.classifiers import CLASSIFIERS
 from foresift.evaluation.papers.specs import paper_keys
 
-DEMO = Path(str(files("foresift") / "_data" / "bikeshare.csv"))
+DEMO = Path(str(files("foresift.datasets") / "_data" / "bikeshare.csv"))
 RELEVANT = {"plan", "payment", "months_subscribed", "rides_last_month", "support_calls", "home_to_station_m"}
 FOLLOWS = "minutes_last_month"
 IRRELEVANT = {"age", "city", "birth_weekday", "helmet_colour", "heard_from"}
@@ -313,8 +311,7 @@ def test_every_method_ranks(method, tmp_path):
 
 
 def _parameters(method):
-    module, name, *_ = METHODS[method]
-    return getattr(importlib.import_module(f"foresift.{module}"), name)().get_params()
+    return METHODS[method].make().get_params()
 
 
 @pytest.mark.parametrize("method", ["sfs", "sbs", "plus-minus", "exhaustive", "contribution"])
@@ -348,7 +345,6 @@ def test_the_shell_completes(typed, wanted):
 
 
 def test_names_to_complete_are_those_there_are():
-    assert set(_CLASSIFIERS) == set(CLASSIFIERS)
     assert set(_PAPERS) == set(paper_keys())
 
 

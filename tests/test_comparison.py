@@ -20,7 +20,7 @@ from foresift.evaluation.harness.evaluate import Protocol, plan_scores, selected
 from foresift.evaluation.harness.run import run
 from foresift.evaluation.harness.store import Store
 from foresift.evaluation.harness.tasks import Data
-from foresift.evaluation.methods import METHODS
+from foresift.evaluation.registry import METHODS
 from foresift.stats.stability import selection_stability
 
 # --- intervals, tests, stability, against formulas written out ---

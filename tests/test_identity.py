@@ -25,11 +25,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import foresift
 from foresift import InfoGainSelector, SiftForestClassifier, SubsetSizeCV, compare, criteria, stats
-from foresift.evaluation.classifiers import CLASSIFIERS, make_classifier
 from foresift.evaluation.compare.comparison import make_method
 from foresift.evaluation.harness.identity import canonical, describe
 from foresift.evaluation.harness.tasks import Data
-from foresift.evaluation.methods import METHODS
+from foresift.evaluation.registry import CLASSIFIERS, METHODS, make_classifier
 
 X = np.random.default_rng(0).normal(size=(60, 4))
 Y = np.arange(60) % 2

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from foresift.evaluation.harness.store import Store
-from foresift.evaluation.methods import METHODS
+from foresift.evaluation.registry import METHODS
 from foresift.stats.resampled import corrected_interval
 
 _spec = importlib.util.spec_from_file_location("leaks", Path(__file__).parents[1] / "benchmarks" / "leaks.py")

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
-from foresift import _core, criteria, null_gain
+from foresift import _core, criteria
 from foresift.criteria import expected_gain, gain_pvalue, gain_variance
+from foresift.engine import null_gain
 from foresift.engine.null_gain import EXACT_ROWS, chance_moments
 
 CLOSE = {"abs": 1e-10, "rel": 1e-10}

@@ -9,7 +9,8 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 
-from foresift import CartClassifier, ContributionSelector, SiftForestClassifier, pairs
+from foresift import CartClassifier, ContributionSelector, SiftForestClassifier
+from foresift.engine import co_occurrence as pairs
 from foresift.engine.co_occurrence import CoOccurrence, count_pairs
 from foresift.importance import co_occurrence, node_tables
 

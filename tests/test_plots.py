@@ -7,7 +7,6 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 import report_cases
-from foresift.plots.rank_diagram import rank_groups
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine
@@ -24,6 +23,7 @@ from foresift.plots import (
     plot_ranking,
     plot_redundancy,
 )
+from foresift.report.plots.rank_diagram import rank_groups
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

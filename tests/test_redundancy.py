@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from foresift import ForestGainSelector, redundancy
+from foresift import ForestGainSelector
 from foresift.data.table import make_table
 from foresift.datasets import make_simple
+from foresift.selectors import redundancy
 from foresift.selectors.redundancy import redundant_with
 
 

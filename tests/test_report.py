@@ -12,12 +12,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import report_cases
-from foresift.plots.size_curve import name_ends
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foresift.report import comparison_html, selection_html
 from foresift.report.comparison_view import view as comparison_view
+from foresift.report.plots.size_curve import name_ends
 
 MARKUP = st.lists(
     st.sampled_from(

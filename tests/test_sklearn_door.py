@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 
-from foresift import _sklearn
+from foresift.data import sklearn_compat as _sklearn
 from foresift.data.sklearn_compat import CallbackSupportMixin, ProgressBar, fit_context, track
 from foresift.data.weights import check_sample_weight
 

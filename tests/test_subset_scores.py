@@ -23,6 +23,7 @@ from foresift import (
     SubsetSizeCV,
 )
 from foresift.data.sklearn_compat import seeded
+from foresift.data.slices import sliceable
 from foresift.data.table import make_table
 from foresift.models.scorer import (
     PlainScorer,
@@ -32,7 +33,6 @@ from foresift.models.scorer import (
     n_tried,
     read_for_search,
 )
-from foresift.models.subset_models import sliceable
 
 SUBSETS = [(0, 1, 2, 3, 4, 5), (1, 4), (0, 2, 5), (3, 5)]
 MODELS = [

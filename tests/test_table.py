@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from foresift import _inputs
-from foresift import table as table_module
+from foresift.data import containers as _inputs
+from foresift.data import table as table_module
 from foresift.data.table import make_table
 
 NAN = np.nan

@@ -31,14 +31,13 @@ from foresift.cli.table import (
     worth_saying,
 )
 from foresift.cli.terminal import classes, notes, printable
-from foresift.evaluation.methods import METHODS
+from foresift.evaluation.registry import CLASSIFIERS, METHODS
 
 if TYPE_CHECKING:
     from foresift.evaluation.compare import Comparison
 
 __all__ = ["compare"]
 
-_CLASSIFIERS = ("rf", "c45", "nb", "knn", "knn-manhattan", "svm", "svm-linear", "mlp")
 _HOW = "How to compare"
 _WHERE = "Where it runs"
 _OUT = "What comes out"
@@ -60,7 +59,7 @@ def compare(
     classifiers: Annotated[
         str,
         option(
-            f"Of {', '.join(_CLASSIFIERS)}.", _HOW, metavar="A,B", autocompletion=completing(_CLASSIFIERS)
+            f"Of {', '.join(CLASSIFIERS)}.", _HOW, metavar="A,B", autocompletion=completing([*CLASSIFIERS])
         ),
     ] = "rf",
     cv: Annotated[

@@ -28,7 +28,7 @@ from foresift.cli.table import (
 )
 from foresift.cli.terminal import classes, notes, printable, ranking_table, wrapped
 from foresift.errors import InputError
-from foresift.evaluation.methods import METHODS
+from foresift.evaluation.registry import METHODS
 
 if TYPE_CHECKING:
     from foresift.evaluation.select import Selection

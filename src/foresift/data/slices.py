@@ -13,7 +13,7 @@ from sklearn.model_selection import check_cv
 
 from foresift.data.containers import Source, read
 
-__all__ = ["columns_of", "matrix_of", "rows_of_split", "splits_of", "take_columns", "take_rows"]
+__all__ = ["columns_of", "matrix_of", "rows_of_split", "sliceable", "splits_of", "take_columns", "take_rows"]
 
 
 def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
@@ -150,3 +150,13 @@ def _row_numbers(rows: NDArray[Any], n_rows: int, fold: int, what: str) -> NDArr
             f"Split {fold} of cv has row {wrong} to {what}: rows are numbered from 0 to {n_rows - 1}."
         )
     return rows.astype(np.intp)
+
+
+def sliceable(X: Any) -> Any:
+    """X as it is if rows and columns can be taken from it, else as an array."""
+    if sparse.issparse(X):
+        return X.tocsr()
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.DataFrame) and str(frame.implementation) in ("pandas", "polars"):
+        return frame.to_native()  # a classifier may want the names and types of the columns
+    return X if isinstance(X, np.ndarray) else matrix_of(read(X))

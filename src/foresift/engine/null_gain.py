@@ -231,7 +231,7 @@ def chance_moments(counts: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[n
 
 @cache
 def _tables() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    with files("foresift").joinpath("_data", "null_gains.npz").open("rb") as file:
+    with files("foresift.engine").joinpath("_data", "null_gains.npz").open("rb") as file:
         arrays = np.load(file)
         return arrays["exact"], arrays["grid"]
 

@@ -25,13 +25,13 @@ from sklearn.model_selection import StratifiedKFold
 
 from foresift import _core
 from foresift.data.sklearn_compat import is_metric_scorer, require_classifier, seed_of
-from foresift.data.slices import splits_of, take_columns, take_rows
+from foresift.data.slices import sliceable, splits_of, take_columns, take_rows
 from foresift.data.table import Table, make_table
 from foresift.data.weights import check_sample_weight
 from foresift.engine.bootstrap import draw_options
 from foresift.engine.grow import in_threads, resolve_max_features
 from foresift.models.forests import SiftForestClassifier
-from foresift.models.subset_models import fit_plain, for_columns, refuse_numbered_columns, sliceable
+from foresift.models.subset_models import fit_plain, for_columns, refuse_numbered_columns
 from foresift.models.trees import CartClassifier, TreeClassifier
 
 __all__ = [

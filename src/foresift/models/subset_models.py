@@ -6,18 +6,14 @@ import numbers
 from collections.abc import Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from foresift.data.containers import read
-from foresift.data.slices import matrix_of
 from foresift.data.table import Schema
 
-__all__ = ["fit_plain", "for_columns", "refuse_numbered_columns", "refuse_size_by_cv", "sliceable"]
+__all__ = ["fit_plain", "for_columns", "refuse_numbered_columns", "refuse_size_by_cv"]
 
 _PER_COLUMN = ("feature_sampling", "interaction_cst", "monotonic_cst")
 
@@ -97,13 +93,3 @@ def fit_plain(model: Any, X: Any, labels: NDArray[Any], weights: NDArray[np.floa
             f"{type(model).__name__} takes no sample_weight: leave it out, or take another estimator."
         )
     return model.fit(X, labels, sample_weight=weights)
-
-
-def sliceable(X: Any) -> Any:
-    """X as it is if rows and columns can be taken from it, else as an array."""
-    if sparse.issparse(X):
-        return X.tocsr()
-    frame = nw.from_native(X, pass_through=True)
-    if isinstance(frame, nw.DataFrame) and str(frame.implementation) in ("pandas", "polars"):
-        return frame.to_native()  # a classifier may want the names and types of the columns
-    return X if isinstance(X, np.ndarray) else matrix_of(read(X))

@@ -107,9 +107,24 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """Mask of the features that the method itself would keep; reads `scores_` and `ranking_`."""
         return self.scores_ > 0
 
-    def _best(self, n_wanted: int) -> NDArray[np.bool_]:
-        """Mask of the best `n_wanted` features."""
-        return self.ranking_ <= n_wanted
+    def subset_of_size(self, size: int) -> NDArray[np.bool_]:
+        """Return the best columns, as many as are asked for.
+
+        Parameters
+        ----------
+        size : int
+            How many columns.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_features,)
+            Which columns they are.
+        """
+        check_is_fitted(self, "ranking_")
+        return self._best(size)
+
+    def _best(self, size: int) -> NDArray[np.bool_]:
+        return self.ranking_ <= size
 
     @fit_context(prefer_skip_nested_validation=False)  # a classifier may be among the parameters
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

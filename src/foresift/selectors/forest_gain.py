@@ -273,9 +273,9 @@ class ForestGainSelector(RankingSelector):
     def _own_support(self) -> NDArray[np.bool_]:
         return (self.scores_ > self.thresholds_) & ~self._is_redundant()
 
-    def _best(self, n_wanted: int) -> NDArray[np.bool_]:
+    def _best(self, size: int) -> NDArray[np.bool_]:
         # Redundant ones come last, by their ranks.
         order = np.lexsort((self.ranking_, self._is_redundant()))
         support = np.zeros(len(order), dtype=bool)
-        support[order[:n_wanted]] = True
+        support[order[:size]] = True
         return support

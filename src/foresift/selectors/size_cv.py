@@ -232,7 +232,7 @@ def _score_fold(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what there is to say, the fit to all rows will say
         fit_plain(ranked, here, labels[train], known)
-        best = [np.flatnonzero(ranked._best(size)) for size in sizes.tolist()]
+        best = [np.flatnonzero(ranked.subset_of_size(size)) for size in sizes.tolist()]
     there = take_rows(X, test)
     if isinstance(here, dict):  # which classifiers of other libraries do not take
         here, there = matrix_of(read(here)), matrix_of(read(there))

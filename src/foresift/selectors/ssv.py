@@ -161,14 +161,14 @@ class SSVSelector(RankingSelector):
             return self.scores_ > 0
         return self.ranking_ <= max(1, len(self.ranking_) // 2)
 
-    def _best(self, n_wanted: int) -> NDArray[np.bool_]:
-        if n_wanted > self.n_rankable_:
+    def _best(self, size: int) -> NDArray[np.bool_]:
+        if size > self.n_rankable_:
             warn_caller(
-                f"{n_wanted} features are to be selected, but the tree uses, and so can rank, only"
+                f"{size} features are to be selected, but the tree uses, and so can rank, only"
                 f" {self.n_rankable_}: the others are taken in column order. Select at most"
                 f' {self.n_rankable_}, or use mode="separate".'
             )
-        return super()._best(n_wanted)
+        return super()._best(size)
 
 
 def rounds_in_tree(tree: NodeTable, n_features: int) -> NDArray[np.float64]:

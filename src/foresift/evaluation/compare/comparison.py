@@ -7,20 +7,18 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from foresift.data.target_notes import are_numbers, notes_on_classes
 from foresift.errors import no_such
-from foresift.evaluation.classifiers import make_classifier
 from foresift.evaluation.compare.summary import Row, failures, selection_shares, summarise
 from foresift.evaluation.harness.chosen import Size
 from foresift.evaluation.harness.evaluate import Protocol, plan_scores
 from foresift.evaluation.harness.run import run
 from foresift.evaluation.harness.store import Store
 from foresift.evaluation.harness.tasks import Data, software
-from foresift.evaluation.methods import METHODS, SEARCHES
+from foresift.evaluation.registry import METHODS, make_classifier
 
 __all__ = ["Comparison", "compare", "make_method"]
 
@@ -291,14 +289,16 @@ def make_method(key: str, sizes: Sequence[Size] = ("own",)) -> Any:
         return None
     if key not in METHODS:
         raise no_such("method", key, METHODS, "`foresift methods` lists them.")
-    module, name, parameters, _ = METHODS[key]
+    method = METHODS[key]
+    if not method.is_search:
+        return method.make()
     # A half-finished search, or one that talks, is of no use here.
-    parameters = {k: value for k, value in parameters.items() if k not in ("verbose", "return_partial")}
+    options: dict[str, Any] = {"verbose": 0, "return_partial": False}
     counts = [size for size in sizes if not isinstance(size, str)]
-    if module in SEARCHES and len(counts) == len(sizes):
-        grows = parameters.get("direction") in ("forward", "plus-minus")
-        parameters["n_features_to_select"] = max(counts) if grows else min(counts)
-    return getattr(import_module(f"foresift.{module}"), name)(**parameters)
+    if len(counts) == len(sizes):
+        grows = method.parameters.get("direction") in ("forward", "plus-minus")
+        options["n_features_to_select"] = max(counts) if grows else min(counts)
+    return method.make(**options)
 
 
 def _named(given: Any, make: Any, what: str) -> dict[str, Any]:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from foresift.selectors.search.path import SearchPath
 
 __all__ = ["Size", "chosen_columns", "column_order", "known_sizes", "selected"]
 
@@ -86,26 +83,14 @@ def chosen_columns(
                 " leave that size out, or let it rank every column, as with n_features_to_select=1."
             )
         else:
-            found = _best_set(selector, count)
-            there = set(found)
-            found += islice((j for j in order.tolist() if j not in there), count - len(found))
-            if sorted(found) != sorted(features["order"][:count]):
-                features[str(count)] = sorted(found)
+            best = features["order"][:count]
+            if hasattr(selector, "subset_of_size"):  # of foresift, which may know better than its ranking
+                best = np.flatnonzero(selector.subset_of_size(count)).tolist()
+            if sorted(best) != sorted(features["order"][:count]):
+                features[str(count)] = sorted(best)
     if len(unknown) == len(sizes):
         raise ValueError(next(iter(unknown.values())))
     return features, unknown
-
-
-def _best_set(selector: Any, size: int) -> list[int]:
-    """Which set of this size a selector would take, if it has more to say than a ranking.
-
-    A search came by sets that need not contain each other; a selector of foresift may put copies last. What
-    is missing in the set is left to the ranking.
-    """
-    path = getattr(selector, "path_", None)
-    if isinstance(path, SearchPath):
-        return list(path.best(size).features) if size in path.n_features else []
-    return np.flatnonzero(selector._best(size)).tolist() if hasattr(selector, "_best") else []
 
 
 def selected(features: Mapping[str, list[int]], size: str) -> list[int]:

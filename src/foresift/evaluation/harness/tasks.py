@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from foresift.data.containers import Block, read
+from foresift.data.slices import sliceable
 from foresift.data.values import is_missing
 from foresift.evaluation.harness.identity import add_array, canonical, checksum, describe, storage
-from foresift.models.subset_models import sliceable
 
 __all__ = ["Data", "Job", "Record", "Unit", "canonical", "checksum", "describe", "host_facts", "software"]
 

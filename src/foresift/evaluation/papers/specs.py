@@ -128,7 +128,7 @@ def paper_keys() -> list[str]:
     >>> paper_keys()
     ['bommaganti', 'grabczewski-jankowski', 'murata', 'opitz', 'rogers-gunn']
     """
-    folder = files("foresift") / "papers"
+    folder = files("foresift.evaluation.papers")
     return sorted(item.name.removesuffix(".toml") for item in folder.iterdir() if item.name.endswith(".toml"))
 
 
@@ -156,7 +156,7 @@ def read_paper(key: str) -> Paper:
         near = near_names(key, known, 1)
         said = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."
         raise SpecError(f"There is no paper {key!r}; {said}")
-    text = (files("foresift") / "papers" / f"{key}.toml").read_text(encoding="utf-8")
+    text = (files("foresift.evaluation.papers") / f"{key}.toml").read_text(encoding="utf-8")
     raw = tomllib.loads(text)
     defaults = {"none": None, **raw.get("defaults", {})}
     datasets = {name: {**defaults, **entry} for name, entry in raw["datasets"].items()}

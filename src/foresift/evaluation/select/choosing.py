@@ -6,7 +6,6 @@ import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import import_module
 from os import PathLike
 from typing import Any
 
@@ -17,7 +16,7 @@ from sklearn.base import clone
 from foresift.data.sklearn_compat import seeded
 from foresift.data.slices import take_rows
 from foresift.errors import no_such, warn_caller
-from foresift.evaluation.methods import METHODS, SEARCHES
+from foresift.evaluation.registry import METHODS, is_slow
 from foresift.evaluation.select.assess import Assessment, Plan, Rows, assess, plan_for, why_not
 from foresift.evaluation.select.fitted import Read, has_test, order_of
 from foresift.evaluation.select.resample import Resampled, resample, samples_for
@@ -35,7 +34,6 @@ __all__ = [
 
 # Told what is being done, of how many steps, and how many more are done: 0 of them when it begins.
 Tell = Callable[[str, int, int], object]
-SLOW = (*SEARCHES, "genetic")  # modules whose searches are not repeated in folds
 LEAST_VALUES = 20  # of a column that tells rows apart
 USUAL = {"alpha": 0.1, "error": "fdr"}
 
@@ -93,8 +91,7 @@ def make(
     asked = [key for key, value in {"alpha": alpha, "error": error}.items() if value != USUAL[key]]
     if not isinstance(method, str):
         return _given(method, n_wanted, asked, parameters, seed, n_jobs)
-    module, name, fixed, _ = METHODS["relevance" if method == "auto" else method]
-    selector = getattr(import_module(f"foresift.{module}"), name)(**fixed)
+    selector = METHODS["relevance" if method == "auto" else method].make()
     known = selector.get_params()
     given = {"random_state": seed, "n_jobs": n_jobs, "alpha": alpha, "error": error}
     if method != "auto":
@@ -222,7 +219,7 @@ class Work:
 
     def why_unchecked(self) -> str | None:
         """Say why there is no check, or None if there can be one."""
-        if type(self.selector).__module__.split(".")[:2] in [["foresift", module] for module in SLOW]:
+        if is_slow(self.selector):
             return f"{self.method} would take too long to repeat in folds"
         return why_not(self.y)
 

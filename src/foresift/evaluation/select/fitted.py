@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from foresift.data.slices import sliceable
 from foresift.data.table import Schema, code_target, make_table
 from foresift.evaluation.harness.chosen import column_order
-from foresift.models.subset_models import sliceable
 from foresift.selectors.base import RankingSelector
 
 __all__ = ["Read", "fit_all", "has_test", "is_ours", "order_of"]

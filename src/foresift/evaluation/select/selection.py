@@ -20,7 +20,7 @@ from foresift.data.sklearn_compat import seed_of
 from foresift.data.slices import take_columns
 from foresift.data.target_notes import are_numbers, notes_on_classes
 from foresift.engine.grow import one_blas_thread
-from foresift.evaluation.methods import METHODS
+from foresift.evaluation.registry import METHODS
 from foresift.evaluation.select.choosing import (
     Tell,
     Work,
@@ -378,7 +378,7 @@ def names_of(labels: Iterable[Any] | None, n_columns: int) -> list[str]:
 def _title(method: Any) -> str:
     """What a method does: of a selector the first line of its documentation."""
     if isinstance(method, str):
-        return AUTO_TITLE if method == "auto" else METHODS[method][-1]
+        return AUTO_TITLE if method == "auto" else METHODS[method].title
     lines = (type(method).__doc__ or "").strip().splitlines()
     return lines[0].strip().rstrip(".") if lines else "a selector that was given"
 

@@ -375,11 +375,11 @@ class RelevanceSelector(RankingSelector):
     def _own_support(self) -> NDArray[np.bool_]:
         return self.relevant_ & (self.redundant_with_ < 0) if self.minimal else self.relevant_
 
-    def _best(self, n_wanted: int) -> NDArray[np.bool_]:
+    def _best(self, size: int) -> NDArray[np.bool_]:
         # Redundant ones come last, if only one of each group is wanted.
         last = (self.redundant_with_ >= 0) & self.minimal
         support = np.zeros(len(last), dtype=bool)
-        support[np.lexsort((self.ranking_, last))[:n_wanted]] = True
+        support[np.lexsort((self.ranking_, last))[:size]] = True
         return support
 
 

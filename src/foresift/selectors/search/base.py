@@ -141,6 +141,12 @@ class SearchSelector(RankingSelector):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "support_")
 
+    def _best(self, size: int) -> NDArray[np.bool_]:
+        """The best set of that size on the way, which need not contain smaller ones; else by the ranking."""
+        if size in self.path_.n_features:
+            return self.path_.mask(self.path_.best(size))
+        return super()._best(size)
+
     def _own_support(self) -> NDArray[np.bool_]:
         return self.support_
 

@@ -10,14 +10,14 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from foresift.data.sklearn_compat import Progress
-from foresift.data.slices import take_columns
+from foresift.data.slices import sliceable, take_columns
 from foresift.data.table import Table
 from foresift.engine.co_occurrence import CoOccurrence, count_pairs
 from foresift.engine.grow import fold_trees
 from foresift.engine.importances import node_tables
 from foresift.engine.node_table import NodeTable, contributions
 from foresift.models.scorer import grows_on_store, make_store_grower, n_tried
-from foresift.models.subset_models import fit_plain, for_columns, sliceable
+from foresift.models.subset_models import fit_plain, for_columns
 
 __all__ = ["SubsetForests"]
 

@@ -39,7 +39,9 @@ class GainSelector(RankingSelector):
             x = store.codes(j).astype(float)
             x[x == store.n_values(j)] = np.nan
             nominal = store.is_nominal(j)
-            gains[j] = criteria.information_gain(x, table.target, nominal=nominal, sample_weight=weights)
+            gains[j] = criteria.information_gain(
+                x, table.target.codes, nominal=nominal, sample_weight=weights
+            )
         self.n_bins_ = np.array([store.n_values(j) for j in range(table.n_columns)])
         return gains
 

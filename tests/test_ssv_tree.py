@@ -220,7 +220,7 @@ def test_folds_are_stratified_and_hold_out_every_row_once():
     assert len(parts) == 10
     assert np.array_equal(sum(held for _, held in parts), ones)
     assert all(np.array_equal(train + held, ones) for train, held in parts)
-    per_class = np.array([np.bincount(table.target, held, minlength=3) for _, held in parts])
+    per_class = np.array([np.bincount(table.target.codes, held, minlength=3) for _, held in parts])
     assert (per_class.max(axis=0) - per_class.min(axis=0) <= 1).all()
     assert set(per_class.sum(axis=1)) == {10, 11}
     other = DealtFolds(table, None, 10, seed=4).parts(0, ones)

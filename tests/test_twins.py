@@ -199,7 +199,7 @@ def test_sums_are_those_of_the_fresh_trials():
     sums = gather_twins(table, None, Progress(None, None, "", {}), **options, n_jobs=1)
     grower = _core.Grower(
         table.store,
-        table.target,
+        table.target.codes,
         2,
         None,
         criterion="entropy",

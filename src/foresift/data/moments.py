@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift import _core
 from foresift.data.containers import Source, label_of, read
 from foresift.data.encoding import as_numbers, factorize, parts_of, single_columns
 from foresift.data.sklearn_compat import check_features
-from foresift.data.table import Schema, Table, code_target, nominal_mask
+from foresift.data.table import nominal_mask
+from foresift.data.target import Target
 
 __all__ = [
     "NEARLY_NONE",
@@ -116,14 +116,14 @@ class UncodedTable:
     ----------
     source : Source
         The opened X.
-    labels : Table
-        The classes; it has no columns.
+    target : Target or None
+        What is to be predicted; None without y.
     nominal : ndarray of bool or None
         Mask of the nominal columns, None if their dtype decides.
     """
 
     source: Source
-    labels: Table
+    target: Any  # a Target, but for a table without y
     nominal: NDArray[np.bool_] | None
 
     @classmethod
@@ -142,9 +142,8 @@ class UncodedTable:
         if estimator is not None:
             pandas = X if source.pandas else None
             check_features(estimator, pandas, source.names, source.n_columns, reset=True, y=y)
-        target, classes = (None, None) if y is None else code_target(y, source.n_rows)
-        labels = Table(_core.ColumnStore(source.n_rows), Schema(None, ()), target, classes)
-        return cls(source, labels, nominal_mask(categorical_features, source))
+        target = None if y is None else Target.of(y, source.n_rows)
+        return cls(source, target, nominal_mask(categorical_features, source))
 
     def columns(self) -> Iterator[Numeric | Nominal]:
         """Read X in the order of its columns; floats are views of it, the rest is copied block by block."""
@@ -159,7 +158,7 @@ class UncodedTable:
 
     def rows_by_class(self, weights: NDArray[np.float64] | None) -> list[Group]:
         """Part the rows of positive weight by class; a class without any is not there."""
-        target, n_classes = self.labels.target, self.labels.n_classes
+        target, n_classes = self.target.codes, self.target.n_classes
         weights = np.ones(len(target)) if weights is None else weights
         order = np.argsort(target, kind="stable")
         order = order[weights[order] > 0]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from foresift.data.moments import Nominal, UncodedTable
-from foresift.data.table import Schema, Table
+from foresift.data.table import Schema
 
 __all__ = ["InputCoding", "ValueTable"]
 
@@ -30,13 +30,13 @@ class ValueTable:
         copy, if it is a float array and no column is nominal.
     schema : Schema
         What the columns are.
-    labels : Table
-        The classes; it has no columns.
+    target : Target or None
+        What is to be predicted; None without y.
     """
 
     values: NDArray[Any]
     schema: Schema
-    labels: Table
+    target: Any  # a Target, but for a table without y
 
     @classmethod
     def open(
@@ -50,7 +50,7 @@ class ValueTable:
         >>> table.values
         array([[2.5, 1. ],
                [nan, 0. ]])
-        >>> table.schema.names, table.target.tolist()
+        >>> table.schema.names, table.target.codes.tolist()
         (('size', 'colour'), [0, 1])
         """
         table = UncodedTable.open(X, y, categorical_features, estimator)
@@ -66,7 +66,7 @@ class ValueTable:
                 values = part.values
             else:
                 values[:, part.start : part.start + part.values.shape[1]] = part.values
-        return cls(values, Schema(source.names, tuple(categories)), table.labels)
+        return cls(values, Schema(source.names, tuple(categories)), table.target)
 
     @property
     def n_rows(self) -> int:
@@ -77,25 +77,6 @@ class ValueTable:
     def n_columns(self) -> int:
         """Number of columns."""
         return self.schema.n_columns
-
-    @property
-    def target(self) -> Any:
-        """Class code of every row, None without y."""
-        return self.labels.target
-
-    @property
-    def classes(self) -> Any:
-        """The sorted class labels, None without y."""
-        return self.labels.classes
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes, 0 without y."""
-        return self.labels.n_classes
-
-    def require_two_classes(self, estimator: Any = None, weights: NDArray[Any] | None = None) -> None:
-        """Raise unless there is something to tell apart, among rows of a positive weight."""
-        self.labels.require_two_classes(estimator, weights)
 
 
 @dataclass(frozen=True, eq=False)

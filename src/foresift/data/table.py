@@ -6,18 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 
 from foresift import _core
-from foresift.data.containers import Source, as_float, label_of, read, require_finite, values_of
+from foresift.data.containers import Source, as_float, label_of, read, require_finite
 from foresift.data.encoding import MAX_CATEGORIES, as_numbers, factorize, look_up, parts_of, single_columns
 from foresift.data.sklearn_compat import check_features, match_features
-from foresift.data.values import is_missing, kind_of_values
+from foresift.data.target import Target
 
 __all__ = ["MAX_CATEGORIES", "Schema", "Table", "make_table"]
 
@@ -137,16 +134,13 @@ class Table:
         Order-preserving integer codes of every column.
     schema : Schema
         Names and categories of the columns; all that is needed to read data for prediction.
-    target : ndarray of int32 or None
-        Class code of every row: a position in `classes`.
-    classes : ndarray or None
-        The sorted class labels.
+    target : Target
+        What is to be predicted; None for a table without y.
     """
 
     store: _core.ColumnStore
     schema: Schema
-    target: Any = None  # arrays, but for a table without y
-    classes: Any = None
+    target: Any = None  # a Target, but for a table without y
 
     @property
     def n_rows(self) -> int:
@@ -157,11 +151,6 @@ class Table:
     def n_columns(self) -> int:
         """Number of columns."""
         return self.store.n_columns
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes, 0 without a target."""
-        return 0 if self.classes is None else len(self.classes)
 
     def take(self, columns: NDArray[np.intp]) -> Table:
         """Table of some of the columns, in this order; nothing is coded again.
@@ -176,28 +165,7 @@ class Table:
         taken = Schema(
             None if names is None else tuple(names[j] for j in columns), tuple(categories[j] for j in columns)
         )
-        return Table(self.store.take(columns.tolist()), taken, self.target, self.classes)
-
-    def require_two_classes(self, estimator: Any = None, weights: NDArray[Any] | None = None) -> None:
-        """Raise unless there is something to tell apart, among rows of a positive weight.
-
-        Examples
-        --------
-        >>> make_table([[1.0], [2.0]], ["yes", "yes"]).require_two_classes()
-        Traceback (most recent call last):
-            ...
-        ValueError: y has one class, 'yes': a classifier needs at least two classes...
-        """
-        who = "a classifier" if estimator is None else type(estimator).__name__
-        if weights is not None and len(np.unique(self.target[weights > 0])) == 1 < len(self.classes):
-            raise ValueError(
-                f"sample_weight is 0 in all rows but those of one class: {who} needs at least two classes."
-            )
-        if self.classes is not None and len(self.classes) == 1:
-            raise ValueError(
-                f"y has one class, {self.classes.tolist()[0]!r}: {who} needs at least two classes."
-                " Check the target column, or the rows that were kept."
-            )
+        return Table(self.store.take(columns.tolist()), taken, self.target)
 
 
 def make_table(
@@ -238,14 +206,14 @@ def make_table(
     >>> table = make_table({"size": [2.5, None, 1.5], "colour": ["red", "blue", "red"]}, ["no", "yes", "no"])
     >>> table.store.codes(0).tolist(), table.store.codes(1).tolist()
     ([1, 2, 0], [1, 0, 1])
-    >>> table.schema.categories[1].tolist(), table.classes.tolist(), table.target.tolist()
+    >>> table.schema.categories[1].tolist(), table.target.labels.tolist(), table.target.codes.tolist()
     (['blue', 'red'], ['no', 'yes'], [0, 1, 0])
     """
     source = read(X, estimator)
     if estimator is not None:
         pandas = X if source.pandas else None
         check_features(estimator, pandas, source.names, source.n_columns, reset=True, y=y)
-    target, classes = (None, None) if y is None else code_target(y, source.n_rows)
+    target = None if y is None else Target.of(y, source.n_rows)
     mask = nominal_mask(categorical_features, source)
     store = _core.ColumnStore(source.n_rows, max_bins)
     categories: list[NDArray[Any] | None] = []
@@ -260,7 +228,7 @@ def make_table(
             known, codes = factorize(values, label_of(source.labels, j))
             store.add_nominal(codes, len(known))
             categories.append(known)
-    return Table(store, Schema(source.names, tuple(categories)), target, classes)
+    return Table(store, Schema(source.names, tuple(categories)), target)
 
 
 def nominal_mask(wanted: Any, source: Source) -> NDArray[np.bool_] | None:
@@ -296,26 +264,3 @@ def nominal_mask(wanted: Any, source: Source) -> NDArray[np.bool_] | None:
         raise ValueError(f"categorical_features names columns that X does not have: {unknown}; X has {has}.")
     mask[positions] = True
     return mask
-
-
-def code_target(y: Any, n_rows: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
-    """Return the class code of every row and the sorted labels."""
-    if sparse.issparse(y):
-        raise TypeError("Sparse data was passed for y, but dense data is required: pass y.toarray().ravel().")
-    native = nw.from_native(y, allow_series=True, pass_through=True)
-    if isinstance(native, nw.DataFrame) and native.shape[1] == 1:
-        native = native[:, 0]
-    # A list of text and NaN would become text, "nan" among it: its items are looked at one by one.
-    items = None if hasattr(y, "dtype") or hasattr(y, "__array__") else np.asarray(y, dtype=object)
-    y = column_or_1d(values_of(native) if isinstance(native, nw.Series) else native, warn=True)
-    looked_at = items if items is not None and items.ndim == 1 and y.dtype.kind in "US" else y
-    kind = kind_of_values(looked_at, "y") if looked_at.dtype == object else "number"
-    if looked_at.dtype == object and any(map(is_missing, set(looked_at.tolist()))):
-        raise ValueError("Input y contains NaN: drop the rows whose target is missing, or give it a label.")
-    assert_all_finite(y, input_name="y")
-    check_consistent_length(np.broadcast_to(0.0, n_rows), y)
-    if kind != "text":  # text is always a class, and looking at a million strings again takes a second
-        check_classification_targets(y)
-    text = y.dtype.kind in "OU"
-    labels, codes = factorize(y.astype(object) if text else y, "y")
-    return codes, labels.astype(y.dtype)

@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from foresift import _core
 from foresift.data.sklearn_compat import Progress
+from foresift.data.table import Table
 from foresift.engine.node_table import NodeTable
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "grow_trees",
     "in_row_spans",
     "in_threads",
+    "make_grower",
     "one_blas_thread",
     "resolve_max_features",
 ]
@@ -57,6 +59,11 @@ def resolve_max_features(max_features: int | float | str | None, n_features: int
             )
         return int(max_features)
     return max(1, int(float(max_features) * n_features))
+
+
+def make_grower(table: Table, weights: NDArray[np.float64] | None, **options: Any) -> _core.Grower:
+    """Make the engine that grows trees on a table; the options are those of the native grower."""
+    return _core.Grower(table.store, table.target.codes, table.target.n_classes, weights, **options)
 
 
 def grow_trees(

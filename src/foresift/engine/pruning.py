@@ -217,7 +217,7 @@ class DealtFolds:
         rows = np.flatnonzero(self._copies)
         ids = _distinct(table, rows)
         shuffled = np.random.default_rng(seed).permutation(int(ids.max()) + 1)[ids]
-        order = rows[np.lexsort((shuffled, table.target[rows]))]
+        order = rows[np.lexsort((shuffled, table.target.codes[rows]))]
         # Copies are numbered along this order; copy number i goes to fold i mod n_folds.
         self._ends = np.zeros(table.n_rows, dtype=np.int64)
         self._ends[order] = np.cumsum(self._copies[order])

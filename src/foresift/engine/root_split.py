@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from foresift import _core
 from foresift.data.table import Table
+from foresift.engine.grow import make_grower
 from foresift.engine.node_table import NodeTable
 
 __all__ = ["root_gains", "split_information"]
@@ -23,10 +24,8 @@ def root_gains(table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.
     >>> root_gains(make_table([[1.0, 5.0], [2.0, 5.0]], ["a", "b"]), None)
     array([1., 0.])
     """
-    grower = _core.Grower(
-        table.store,
-        table.target,
-        table.n_classes,
+    grower = make_grower(
+        table,
         weights,
         criterion="entropy",
         missing="fractional",
@@ -57,7 +56,7 @@ def split_information(
     >>> split_information(table, None, np.array([0]))
     array([1.5])
     """
-    store, target = table.store, table.target
+    store, target = table.store, table.target.codes
     weights = np.ones(table.n_rows) if weights is None else weights
     used = slice(None) if weights.all() else np.flatnonzero(weights)
     target, weights = target[used], weights[used]
@@ -67,7 +66,7 @@ def split_information(
         if store.is_nominal(j):
             sizes = _weigh(codes, weights)
         else:
-            sizes = _sides(np.append(store.values(j), np.nan), codes, target, table.n_classes, weights)
+            sizes = _sides(np.append(store.values(j), np.nan), codes, target, table.target.n_classes, weights)
         shares = sizes[sizes > 0] / sizes.sum()
         information[k] = -(shares @ np.log2(shares))
     return information

@@ -244,7 +244,7 @@ class SiftForestClassifier(TreeClassifier):
         """
         old = self._trees_to_keep()
         table, weights = self._make_table(X, y, sample_weight)
-        if old and (self.schema_, list(self.classes_)) != (table.schema, list(table.classes)):
+        if old and (self.schema_, list(self.classes_)) != (table.schema, list(table.target.labels)):
             raise ValueError(
                 "warm_start would keep trees of other columns, categories or classes: set it to False."
             )
@@ -359,7 +359,7 @@ class SiftForestClassifier(TreeClassifier):
         if not isinstance(name, str):
             given = weights_by(name, X, y, sample_weight, seed) if hasattr(name, "fit") else name
             return FixedSampling(checked_weights(given, table.n_columns))
-        counts = np.bincount(table.target, weights, minlength=table.n_classes).astype(np.float64)
+        counts = table.target.counts(weights)
         return named_sampling(
             name,
             table.n_columns,
@@ -381,7 +381,7 @@ class SiftForestClassifier(TreeClassifier):
         self, X: Any, table: Table, weights: NDArray[np.float64] | None, grower: _core.Grower
     ) -> None:
         batches = self.schema_.encode_batches(X, self)
-        sums, times = unseen_votes(self.node_tables_, grower, batches, table.n_classes, self.n_jobs)
+        sums, times = unseen_votes(self.node_tables_, grower, batches, table.target.n_classes, self.n_jobs)
         shares = np.ones(table.n_rows) if weights is None else weights
         judged = (times > 0) & (shares > 0)
         if not judged[shares > 0].all():
@@ -391,7 +391,7 @@ class SiftForestClassifier(TreeClassifier):
             )
         with np.errstate(invalid="ignore"):
             self.oob_decision_function_ = sums / times[:, np.newaxis]
-        truth = self.classes_.take(table.target[judged])
+        truth = self.classes_.take(table.target.codes[judged])
         predicted = self.classes_.take(self.oob_decision_function_[judged].argmax(axis=1))
         if not judged.any():
             self.oob_score_ = float("nan")

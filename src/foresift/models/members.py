@@ -113,10 +113,6 @@ class TrainingRows:
         """What the columns are."""
         return self.table.schema
 
-    def require_two_classes(self, estimator: Any, weights: NDArray[Any] | None = None) -> None:
-        """Raise unless there is something to tell apart, among rows of a positive weight."""
-        self.table.require_two_classes(estimator, weights)
-
 
 def is_native(estimator: Any) -> bool:
     """Tell whether an estimator can grow on a table that is coded already."""
@@ -132,14 +128,14 @@ def open_training_rows(estimator: Any, X: Any, y: Any, ensemble: Any) -> Trainin
     >>> X, y = {"size": [1.0, 2.0, 3.0], "colour": ["red", "blue", "red"]}, ["no", "yes", "yes"]
     >>> data = open_training_rows(C45Classifier(), X, y, ensemble=None)
     >>> tree = fit_member(data, np.array([1]), np.array([1, 1, 1]), seed=0)
-    >>> data.rows.ballots(tree, np.array([1]), data.table.classes).argmax(axis=1)
+    >>> data.rows.ballots(tree, np.array([1]), data.table.target.labels).argmax(axis=1)
     array([1, 1, 1])
     """
     require_classifier(estimator, type(ensemble).__name__)
     native = is_native(estimator)
     how = {name: getattr(estimator, name) for name in ("categorical_features", "max_bins")} if native else {}
     table = make_table(X, y, **how, estimator=ensemble)
-    table.require_two_classes(ensemble)
+    table.target.require_two_classes(ensemble)
     return TrainingRows(table, open_rows(X, table.schema, native), clone(estimator))
 
 
@@ -184,8 +180,8 @@ def fit_member(data: TrainingRows, columns: NDArray[np.intp] | None, times: NDAr
     if times.dtype.kind == "f":
         return _fit_weighted(member, data, columns, times)
     drawn = np.repeat(np.arange(len(times)), times)
-    labels = data.table.classes.take(data.table.target[drawn])
-    if np.ptp(data.table.target[drawn]) == 0:
+    labels = data.table.target.values(drawn)
+    if np.ptp(data.table.target.codes[drawn]) == 0:
         member = DummyClassifier(strategy="most_frequent")
     return member.fit(take_rows(data.rows.of(columns), drawn), labels)
 
@@ -194,7 +190,7 @@ def _fit_weighted(
     member: Any, data: TrainingRows, columns: NDArray[np.intp] | None, weights: NDArray[np.float64]
 ) -> Any:
     used = np.flatnonzero(weights)
-    X, labels = take_rows(data.rows.of(columns), used), data.table.classes.take(data.table.target[used])
+    X, labels = take_rows(data.rows.of(columns), used), data.table.target.values(used)
     if (weights[used] == weights[used[0]]).all():
         return member.fit(X, labels)
     if not has_fit_parameter(member, "sample_weight"):
@@ -314,8 +310,8 @@ class VotingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Open the data; return also every row's share of the draws, and the weights if there are any."""
         data = open_training_rows(self._base(), X, y, self)
         weights = check_sample_weight(sample_weight, data.table.n_rows)
-        data.table.require_two_classes(self, weights)
-        self.schema_, self.classes_ = data.table.schema, data.table.classes
+        data.table.target.require_two_classes(self, weights)
+        self.schema_, self.classes_ = data.table.schema, data.table.target.labels
         shares = np.ones(data.table.n_rows) if weights is None else weights / weights.max()
         return data, shares / shares.sum(), weights
 

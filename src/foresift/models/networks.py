@@ -312,11 +312,11 @@ class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         table = ValueTable.open(X, y, categorical_features=self.categorical_features, estimator=self)
         weights = check_sample_weight(sample_weight, table.n_rows)
-        table.require_two_classes(self, weights)
+        table.target.require_two_classes(self, weights)
         coding = InputCoding.learn(table.values, table.schema.categories, weights)
         options = Backprop.for_data(
             coding.n_inputs,
-            table.n_classes,
+            table.target.n_classes,
             n_hidden=self.n_hidden,
             epochs=self.epochs,
             learning_rate=self.learning_rate,
@@ -326,7 +326,7 @@ class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         used = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights)
         values = coding.code(table.values)
         with track(self, 1, task="network", X=X, y=y) as progress:
-            ensemble = MLPEnsemble(values, table.target, step_weights(weights), options, n_jobs=1)
+            ensemble = MLPEnsemble(values, table.target.codes, step_weights(weights), options, n_jobs=1)
             everything = coding.inputs_of(range(table.n_columns))
             (network,) = ensemble.train([everything], [used.astype(np.uint32)], [0], progress.advance)
         if not network.is_finite:
@@ -340,7 +340,7 @@ class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 "units may have become saturated. Use a smaller learning_rate."
             )
         self.network_, self.coding_ = network, coding
-        self.schema_, self.classes_ = table.schema, table.classes
+        self.schema_, self.classes_ = table.schema, table.target.labels
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

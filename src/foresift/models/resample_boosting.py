@@ -116,8 +116,8 @@ class ResampleBoostClassifier(VotingClassifier):
             while len(rounds.members) < self.n_estimators and rounds.n_resets < _MAX_RESETS:
                 times = draw_rows(rng, rounds.shares)
                 member = fit_member(data, None, times, seed=int(rng.integers(2**63)))
-                ballots = data.rows.ballots(member, None, data.table.classes)
-                kept = rounds.judge(member, ballots.argmax(axis=1) != data.table.target)
+                ballots = data.rows.ballots(member, None, data.table.target.labels)
+                kept = rounds.judge(member, ballots.argmax(axis=1) != data.table.target.codes)
                 if kept and progress.advance():
                     break
         if rounds.n_resets == _MAX_RESETS:

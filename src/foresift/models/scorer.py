@@ -27,6 +27,7 @@ from foresift import _core
 from foresift.data.sklearn_compat import is_metric_scorer, require_classifier, seed_of
 from foresift.data.slices import sliceable, splits_of, take_columns, take_rows
 from foresift.data.table import Table, make_table
+from foresift.data.target import Target
 from foresift.data.weights import check_sample_weight
 from foresift.engine.bootstrap import draw_options
 from foresift.engine.grow import in_threads, resolve_max_features
@@ -70,7 +71,7 @@ def read_for_search(
         estimator=selector,
     )
     weights = check_sample_weight(sample_weight, table.n_rows)
-    table.require_two_classes(selector, weights)
+    table.target.require_two_classes(selector, weights)
     return table, weights
 
 
@@ -90,11 +91,11 @@ def make_folds(table: Table, weights: NDArray[np.float64] | None, cv: Any, seed:
     [2, 2, 2]
     """
     there = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights > 0)
-    counts = np.bincount(table.target[there], minlength=table.n_classes)
+    counts = np.bincount(table.target.codes[there], minlength=table.target.n_classes)
     if isinstance(cv, numbers.Integral):
         rare = np.flatnonzero((counts > 0) & (counts < int(cv)))
         if len(rare):
-            label = table.classes.tolist()[rare[0]]
+            label = table.target.labels.tolist()[rare[0]]
             raise ValueError(
                 f"Class {label!r} has {counts[rare[0]]} rows, fewer than the {cv} folds, so it would"
                 " be missing in some: lower cv, or drop or merge such classes."
@@ -103,14 +104,14 @@ def make_folds(table: Table, weights: NDArray[np.float64] | None, cv: Any, seed:
     # Given folds number all rows; a splitter deals out those that are there.
     rows = there if hasattr(cv, "split") else np.arange(table.n_rows)
     folds = []
-    for number, (train, test) in enumerate(splits_of(cv, table.target[rows]), start=1):
+    for number, (train, test) in enumerate(splits_of(cv, table.target.codes[rows]), start=1):
         fold = Fold(np.intersect1d(rows[train], there), np.intersect1d(rows[test], there))
-        seen = np.bincount(table.target[fold.train], minlength=table.n_classes)
+        seen = np.bincount(table.target.codes[fold.train], minlength=table.target.n_classes)
         lacking = np.flatnonzero((counts > 0) & (seen == 0))
         if len(lacking) or not len(fold.test):
             what = "rows to judge by"
             if len(lacking):
-                what = f"training rows of class {table.classes.tolist()[lacking[0]]!r}"
+                what = f"training rows of class {table.target.labels.tolist()[lacking[0]]!r}"
             raise ValueError(
                 f"Fold {number} has no {what}: use stratified folds (cv as a number), fewer of them, or"
                 " drop or merge rare classes."
@@ -192,8 +193,10 @@ class StoreScorer(SubsetScorer):
         super().__init__(folds, n_jobs)
         table = _with_present_classes(table, weights)
         self._estimator, self._table, self._weights = estimator, table, weights
-        self._scorer = None if scoring == "accuracy" else check_scoring(_Judged(table.classes, None), scoring)
-        self._labels = table.classes[table.target]
+        self._scorer = (
+            None if scoring == "accuracy" else check_scoring(_Judged(table.target.labels, None), scoring)
+        )
+        self._labels = table.target.values()
         self._trees = list(range(getattr(estimator, "n_estimators", 1)))
         self._growers = [self._grower(fold) for fold in folds]
         self._tests = [fold.test.astype(np.uint32) for fold in folds]
@@ -210,14 +213,14 @@ class StoreScorer(SubsetScorer):
     def _score(self, subset: Subset, number: int, stop: _core.StopFlag) -> float:
         test = self._tests[number]
         columns = np.array(subset, dtype=np.uint32)
-        shares = np.zeros((len(test), self._table.n_classes))
+        shares = np.zeros((len(test), self._table.target.n_classes))
         tried = n_tried(self._estimator, len(subset))
         self._growers[number].vote(self._trees, columns, tried, test, shares, stop)
         weights = None if self._weights is None else self._weights[test]
         if self._scorer is None:
-            right = shares.argmax(axis=1) == self._table.target[test]
+            right = shares.argmax(axis=1) == self._table.target.codes[test]
             return float(np.average(right, weights=weights))
-        judged = _Judged(self._table.classes, shares / len(self._trees))
+        judged = _Judged(self._table.target.labels, shares / len(self._trees))
         rows = np.zeros((len(test), len(subset)))  # a metric does not look at them
         extra = {} if weights is None else {"sample_weight": weights}
         return one_score(self._scorer(judged, rows, self._labels[test], **extra))
@@ -227,13 +230,13 @@ def _with_present_classes(table: Table, weights: NDArray[np.float64] | None) -> 
     """Leave out classes whose rows all have weight 0: a metric meets none of them."""
     if weights is None:
         return table
-    present, there = np.zeros(table.n_classes, dtype=bool), weights > 0
-    present[table.target[there]] = True
+    present, there = np.zeros(table.target.n_classes, dtype=bool), weights > 0
+    present[table.target.codes[there]] = True
     if present.all():
         return table
     # Rows of weight 0 are not there, so their class does not matter.
-    target = np.where(there, (np.cumsum(present) - 1)[table.target], 0).astype(table.target.dtype)
-    return replace(table, target=target, classes=table.classes[present])
+    codes = np.where(there, (np.cumsum(present) - 1)[table.target.codes], 0).astype(np.int32)
+    return replace(table, target=Target(codes, table.target.labels[present]))
 
 
 class _Judged(ClassifierMixin, BaseEstimator):
@@ -275,7 +278,7 @@ class PlainScorer(SubsetScorer):
     ) -> None:
         super().__init__(folds, n_jobs)
         self._estimator, self._weights = estimator, weights
-        self._labels, self._schema = table.classes[table.target], table.schema
+        self._labels, self._schema = table.target.values(), table.schema
         self._scorer = check_scoring(estimator, scoring)
         self._X = sliceable(X)
         self._weighs = weights is not None and is_metric_scorer(self._scorer)

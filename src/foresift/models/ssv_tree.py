@@ -221,7 +221,7 @@ class SSVTreeClassifier(TreeClassifier):
     def _folds(self, table: Table, weights: NDArray[np.float64] | None, sample_weight: Any) -> Folds:
         effective = np.ones(table.n_rows) if weights is None else weights
         if not isinstance(self.cv, numbers.Integral):
-            return GivenFolds(splits_of(self.cv, table.target), effective)
+            return GivenFolds(splits_of(self.cv, table.target.codes), effective)
         # A class weight is no number of copies, unless it is 0.
         copies = scale_up(check_sample_weight(sample_weight, table.n_rows))
         counted = np.where(effective > 0, 1.0 if copies is None else copies, 0.0)
@@ -265,7 +265,7 @@ class SSVTreeClassifier(TreeClassifier):
                 rows = np.flatnonzero(out)
                 total += float(out.sum())
                 leaves = _core.leaves(tree.arrays, np.ascontiguousarray(batch[rows]))
-                errors += errors_by_degree(tree, leaves, table.target[begin + rows], out[rows], between)
+                errors += errors_by_degree(tree, leaves, table.target.codes[begin + rows], out[rows], between)
             begin += len(batch)
         self.pruning_degrees_, self.cv_errors_ = degrees, errors / total if total > 0 else errors
 

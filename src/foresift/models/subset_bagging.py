@@ -248,7 +248,7 @@ class SubsetBaggingClassifier(VotingClassifier):
     def _judge_out_of_bag(
         self, members: list[_Member], data: TrainingRows, shares: NDArray[np.float64]
     ) -> None:
-        votes = np.zeros((data.table.n_rows, data.table.n_classes))
+        votes = np.zeros((data.table.n_rows, data.table.target.n_classes))
         for member, weight in zip(members, self.estimator_weights_, strict=True):
             votes[member.unseen] += weight * self._cast(member.ballots)
         there = shares > 0
@@ -259,7 +259,7 @@ class SubsetBaggingClassifier(VotingClassifier):
                 " raise n_estimators."
             )
         self.oob_decision_function_ = shares_of(votes)
-        truth = self.classes_.take(data.table.target[judged])
+        truth = self.classes_.take(data.table.target.codes[judged])
         predicted = self.classes_.take(self.oob_decision_function_[judged].argmax(axis=1))
         if not judged.any():
             self.oob_score_ = float("nan")
@@ -281,7 +281,7 @@ def _fit_member(
     columns = draw_columns(rng, distribution, size)
     times = draw_rows(rng, shares)
     member = fit_member(data, columns, times, seed=int(rng.integers(2**63)))
-    ballots = data.rows.ballots(member, columns, data.table.classes)
-    accuracy = float(shares @ (ballots.argmax(axis=1) == data.table.target))
+    ballots = data.rows.ballots(member, columns, data.table.target.labels)
+    accuracy = float(shares @ (ballots.argmax(axis=1) == data.table.target.codes))
     unseen = times == 0
     return _Member(member, columns, accuracy, ballots[unseen], unseen)

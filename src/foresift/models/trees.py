@@ -24,7 +24,7 @@ from foresift.data.sklearn_compat import (
 )
 from foresift.data.table import Schema, Table, make_table
 from foresift.data.weights import check_sample_weight, scale_up
-from foresift.engine.grow import in_row_spans, resolve_max_features
+from foresift.engine.grow import in_row_spans, make_grower, resolve_max_features
 from foresift.engine.node_table import NODE_DTYPE, TRIED_DTYPE, NodeTable, TableArrays
 
 __all__ = ["NODE_DTYPE", "TRIED_DTYPE", "CartClassifier", "NodeTable", "TreeClassifier"]
@@ -149,7 +149,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         table = make_table(
             X, y, categorical_features=self.categorical_features, max_bins=self.max_bins, estimator=self
         )
-        table.require_two_classes(self)
+        table.target.require_two_classes(self)
         return table, self.row_weights(table, check_sample_weight(sample_weight, table.n_rows))
 
     def row_weights(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
@@ -158,7 +158,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             self._check_class_weight()
             rows = slice(None) if weights is None else weights > 0
             by_class = np.zeros(table.n_rows)
-            by_class[rows] = compute_sample_weight(self.class_weight, table.classes[table.target[rows]])
+            by_class[rows] = compute_sample_weight(self.class_weight, table.target.values(rows))
             weights = by_class if weights is None else weights * by_class
             if not weights.any():
                 raise ValueError("class_weight leaves no row with a weight: make that of a class positive.")
@@ -186,7 +186,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             "min_gain": float(self.min_gain),
             "record_tried": bool(self.record_tried),
         }
-        return _core.Grower(table.store, table.target, table.n_classes, weights, **{**options, **others})
+        return make_grower(table, weights, **{**options, **others})
 
     def _least_weights(self, total: float) -> tuple[float, float]:
         """Least weight of a node that may be split, and of a branch; `total` is the weight of all rows.
@@ -198,8 +198,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _learned(self, table: Table) -> None:
         self.schema_ = table.schema
-        self.classes_ = table.classes
-        self.n_classes_ = table.n_classes
+        self.classes_ = table.target.labels
+        self.n_classes_ = table.target.n_classes
 
 
 class CartClassifier(TreeClassifier):

@@ -167,7 +167,7 @@ class AggregateSelector(RankingSelector):
         names, members = zip(*_named(self.selectors), strict=True)
         table = make_table(X, y, estimator=self)
         weights = check_sample_weight(sample_weight, table.n_rows)
-        table.require_two_classes(self, weights)
+        table.target.require_two_classes(self, weights)
         n_wanted = self._choose_size(X, y, weights, table.n_columns)
         self.schema_ = table.schema
         del table  # the selectors read X themselves

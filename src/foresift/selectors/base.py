@@ -74,7 +74,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     ...
     ...     def _score(self, table, weights):
     ...         columns = map(table.store.codes, range(table.n_columns))
-    ...         return [information_gain(x, table.target, sample_weight=weights) for x in columns]
+    ...         return [information_gain(x, table.target.codes, sample_weight=weights) for x in columns]
     >>> X, y = load_iris(return_X_y=True)
     >>> selector = GainSelector(n_features_to_select=0.5).fit(X, y)
     >>> selector.ranking_, selector.transform(X).shape
@@ -146,7 +146,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """
         table = self._open(X, y)
         weights = check_sample_weight(sample_weight, table.n_rows)
-        table.require_two_classes(self, weights)
+        table.target.require_two_classes(self, weights)
         n_wanted = self._choose_size(X, y, weights, table.n_columns)  # before the scores, which may take long
         self.schema_ = table.schema
         self.scores_ = np.asarray(self._score(table, weights), dtype=np.float64)

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift import _core
 from foresift.data.sklearn_compat import StrOptions
 from foresift.data.table import Table
 from foresift.data.weights import scale_up
+from foresift.engine.grow import make_grower
 from foresift.engine.node_table import NodeTable
 from foresift.selectors.base import RankingSelector, ranks_by_score
 
@@ -156,10 +156,8 @@ def _oblivious_levels(
 
 def _grow(table: Table, weights: NDArray[np.float64] | None, **others: Any) -> NodeTable:
     """Grow a tree to purity by information gain, and record what every column gains at every node."""
-    grower = _core.Grower(
-        table.store,
-        table.target,
-        table.n_classes,
+    grower = make_grower(
+        table,
         weights,
         **{
             "criterion": "entropy",

@@ -13,7 +13,7 @@ from foresift import _core
 from foresift.data.sklearn_compat import Progress
 from foresift.data.table import Table
 from foresift.engine.candidate_gains import GainSums, Trials, node_weights, trials_of
-from foresift.engine.grow import fold_trees, resolve_max_features
+from foresift.engine.grow import fold_trees, make_grower, resolve_max_features
 from foresift.engine.node_table import NodeTable
 from foresift.engine.null_gain import chance_moments, closed_form
 
@@ -159,10 +159,8 @@ def gather_evidence(
         The same for any `n_jobs`.
     """
     by_shuffling = _needs_shuffling(table, weights)
-    grower = _core.Grower(
-        table.store,
-        table.target,
-        table.n_classes,
+    grower = make_grower(
+        table,
         weights,
         criterion="entropy",
         missing="learn",
@@ -191,7 +189,7 @@ def gather_evidence(
 def _needs_shuffling(table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.bool_]:
     """Columns whose gain by chance has no table: more than two classes, ties, categories, gaps, weights."""
     store, n_rows = table.store, table.n_rows
-    if table.n_classes > 2 or weights is not None:
+    if table.target.n_classes > 2 or weights is not None:
         return np.ones(table.n_columns, dtype=bool)
 
     def has_ties(column: int) -> bool:

@@ -253,7 +253,10 @@ class _Judge:
         data, shares = self._data, self._shares
         times: NDArray[Any] = draw_rows(rng, shares) if self._oob else self._weights
         member = fit_member(data, columns, times, seed=int(rng.integers(2**63)))
-        right = data.rows.ballots(member, columns, data.table.classes).argmax(axis=1) == data.table.target
+        right = (
+            data.rows.ballots(member, columns, data.table.target.labels).argmax(axis=1)
+            == data.table.target.codes
+        )
         if self._oob and (shares * (times == 0)).any():
             shares = shares * (times == 0)
         return float(shares @ right / shares.sum())

@@ -63,7 +63,7 @@ class _MomentSelector(RankingSelector):
         """
         table = UncodedTable.open(X, y, self.categorical_features, self)
         weights = check_sample_weight(sample_weight, table.source.n_rows)
-        table.labels.require_two_classes(self, weights)
+        table.target.require_two_classes(self, weights)
         n_wanted = self._choose_size(X, y, weights, table.source.n_columns)
         self.scores_ = self._score(table, scale_up(weights))
         self.ranking_ = ranks_by_score(self.scores_)

@@ -203,9 +203,9 @@ class ForestGainSelector(RankingSelector):
         self.random_state = random_state
 
     def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        if table.n_classes > 2 and self.bound != "exact":
+        if table.target.n_classes > 2 and self.bound != "exact":
             raise ValueError(
-                f'bound="{self.bound}" is known for two classes only, but y has {table.n_classes}: '
+                f'bound="{self.bound}" is known for two classes only, but y has {table.target.n_classes}: '
                 'use bound="exact", which works for any number.'
             )
         if weights is not None and (weights == 1).all():
@@ -243,7 +243,7 @@ class ForestGainSelector(RankingSelector):
                 f"{n_untried} of {len(scores)} columns were never tried at a node of any complexity, so they "
                 "have no score: raise n_estimators or max_features."
             )
-        counts = np.bincount(table.target, weights, minlength=table.n_classes)
+        counts = table.target.counts(weights)
         unit = self.weight_unit * float(node_complexity(counts)) if self.weighting == "complexity" else 1.0
         self.intervals_ = evidence.intervals(unit, self.confidence)
         if self.redundancy is not None:

@@ -102,8 +102,7 @@ def _that_count(
     store = _core.ColumnStore(len(rows), 65_536)
     for column in columns.tolist():
         _add(store, table, column, _codes(table, column)[rows])
-    target = np.asarray(table.target)[rows]
-    fewer = Table(store, Schema(None, (None,) * len(columns)), target, table.classes)
+    fewer = Table(store, Schema(None, (None,) * len(columns)), table.target.take(rows))
     return fewer, None if weights is None else weights[rows]
 
 
@@ -173,7 +172,7 @@ class _Pairs:
         n_rows = min(MOST_ROWS, len(self._counted))
         self._rows = rows = np.sort(rng.choice(self._counted, n_rows, replace=False))
         self._weights = np.ones(len(rows)) if weights is None else weights[rows]
-        self._target = np.asarray(table.target)[rows].astype(np.int64)
+        self._target = table.target.codes[rows].astype(np.int64)
         n_quantiles = max(2, min(QUANTILES, math.isqrt(len(rows) // 4)))
         self._parts = np.array([_parts(table, int(j), rows, n_quantiles) for j in columns], dtype=np.int64)
         self._n_parts = int(self._parts.max()) + 1
@@ -229,7 +228,7 @@ class _Pairs:
 
     def _information(self, parts: NDArray[np.int64], given: NDArray[np.int64]) -> NDArray[np.float64]:
         """Mutual information of each row of `parts` and the classes, given other parts."""
-        n_given, size, n_classes = int(given.max()) + 1, self._n_parts, self._table.n_classes
+        n_given, size, n_classes = int(given.max()) + 1, self._n_parts, self._table.target.n_classes
         cells = (given * size + parts) * n_classes + self._target
         shape = (len(parts), n_given, size, n_classes)
         counts = self._counts(cells, n_given * size * n_classes).reshape(shape)
@@ -328,7 +327,7 @@ def _above_chance(
     for column in kept:
         _add(store, table, column, _codes(table, column))
     _add(store, table, candidate, codes)
-    together = Table(store, Schema(None, (None,) * (len(kept) + 1)), table.target, table.classes)
+    together = Table(store, Schema(None, (None,) * (len(kept) + 1)), table.target)
     evidence = gather_evidence(
         together,
         weights,

@@ -47,9 +47,9 @@ class _ReliefBase(RankingSelector):
         weights = scale_up(weights)
         used = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights)
         rows, n_values = _scaled(table, used)
-        target = np.ascontiguousarray(table.target[used])
+        target = np.ascontiguousarray(table.target.codes[used])
         kept = None if weights is None else np.ascontiguousarray(weights[used])
-        relief = _core.Relief(rows, n_values, target, table.n_classes, kept, n_neighbors, pool_misses)
+        relief = _core.Relief(rows, n_values, target, table.target.n_classes, kept, n_neighbors, pool_misses)
         tells = _tells(rows)
         del rows  # the kernel has its own
         sample = np.arange(len(used), dtype=np.uint32)

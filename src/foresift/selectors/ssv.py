@@ -15,7 +15,7 @@ from foresift.data.complete import require_numbers
 from foresift.data.sklearn_compat import StrOptions, track
 from foresift.data.table import Table
 from foresift.data.weights import scale_up
-from foresift.engine.grow import grow_trees, in_threads
+from foresift.engine.grow import grow_trees, in_threads, make_grower
 from foresift.engine.node_table import NodeTable
 from foresift.errors import warn_caller
 from foresift.selectors.base import RankingSelector
@@ -142,7 +142,9 @@ class SSVSelector(RankingSelector):
         with track(self, n_columns, task="column") as progress:
 
             def score(span: tuple[int, int]) -> NDArray[np.float64]:
-                scores = _core.ssv_ranks(table.store, *span, table.target, table.n_classes, weights, stop)
+                scores = _core.ssv_ranks(
+                    table.store, *span, table.target.codes, table.target.n_classes, weights, stop
+                )
                 progress.advance(len(scores))
                 return scores
 
@@ -150,8 +152,12 @@ class SSVSelector(RankingSelector):
 
     def _grow_full_tree(self, table: Table, weights: NDArray[np.float64] | None) -> NodeTable:
         whole = {"max_features": table.n_columns, "min_split": 0.0, "min_leaf": 0.0}
-        grower = _core.Grower(
-            table.store, table.target, table.n_classes, weights, criterion="ssv", missing="learn", **whole
+        grower = make_grower(
+            table,
+            weights,
+            criterion="ssv",
+            missing="learn",
+            **whole,
         )
         with track(self, 1, task="tree") as progress:
             return grow_trees(grower, [0], progress, tried=False)[0]

@@ -65,11 +65,11 @@ class Uncertainties:
         self._like_weka = like_weka
         self._rows = slice(None) if weights is None else np.flatnonzero(weights)
         self._weights = None if weights is None else weights[self._rows]
-        target = np.asarray(table.target)[self._rows].astype(np.intp)
+        target = table.target.codes[self._rows].astype(np.intp)
         self._groups: list[_Group] = []
         self._place: dict[int, tuple[_Group, int]] = {}  # columns of one value have none
         self._add_columns(table, target)
-        values = self._with(target, table.n_classes, False)
+        values = self._with(target, table.target.n_classes, False)
         self.with_class = np.where(values < _WEKA_ZERO, 0.0, values) if like_weka else values
         self.between = lru_cache(max(1, _CACHED // self.n_columns))(self._between)
 
@@ -98,7 +98,7 @@ class Uncertainties:
     def _discrete(self, table: Table, column: int, target: NDArray[np.intp]) -> tuple[NDArray[np.intp], int]:
         """Codes of a column as categories, and the number of those, which is the code of a missing value."""
         codes = np.asarray(table.store.codes(column))[self._rows].astype(np.intp)
-        n_values, n_classes = table.store.n_values(column), table.n_classes
+        n_values, n_classes = table.store.n_values(column), table.target.n_classes
         if table.store.is_nominal(column):
             return codes, n_values
         counts = np.bincount(codes * n_classes + target, self._weights, minlength=(n_values + 1) * n_classes)

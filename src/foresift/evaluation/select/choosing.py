@@ -196,10 +196,10 @@ class Work:
     n_jobs: int | None
     tell: Tell
 
-    @property
+    @cached_property
     def y(self) -> NDArray[np.intp]:
         """Code of every row's class."""
-        return self.table.codes
+        return self.table.target.codes.astype(np.intp)
 
     def keep(self, fitted: Any, size: int | None) -> NDArray[np.intp]:
         """Return the columns that the method keeps: of "auto" the best relevant ones, maybe none.

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.data.slices import sliceable
-from foresift.data.table import Schema, code_target, make_table
+from foresift.data.table import Schema, make_table
+from foresift.data.target import Target
 from foresift.evaluation.harness.chosen import column_order
 from foresift.selectors.base import RankingSelector
 
@@ -18,13 +19,12 @@ __all__ = ["Read", "fit_all", "has_test", "is_ours", "order_of"]
 class Read(NamedTuple):
     """What a table was read as.
 
-    The schema of its columns, the code of every row's class, the classes; and, for a selector that is none
+    The schema of its columns and the target; and, for a selector that is none
     of ours, rows and labels as it got them.
     """
 
     schema: Schema
-    codes: NDArray[np.intp]
-    classes: NDArray[Any]
+    target: Target
     given: tuple[Any, NDArray[Any]] | None
 
 
@@ -32,13 +32,12 @@ def fit_all(selector: Any, X: Any, y: Any, n_rows: int) -> Read:
     """Fit a selector to all rows. One that is none of ours gets them as the user has them."""
     if is_ours(selector):
         schema = selector.fit(X, y).schema_
-        codes, classes = code_target(y, n_rows)
-        return Read(schema, codes.astype(np.intp), classes, None)
+        return Read(schema, Target.of(y, n_rows), None)
     table = make_table(X, y)
-    table.require_two_classes(selector)
-    given = sliceable(X), table.classes[table.target]
+    table.target.require_two_classes(selector)
+    given = sliceable(X), table.target.values()
     selector.fit(*given)
-    return Read(table.schema, table.target.astype(np.intp), table.classes, given)
+    return Read(table.schema, table.target, given)
 
 
 def is_ours(selector: Any) -> bool:

@@ -319,10 +319,10 @@ def select(
             if assessment is None and unchecked is None:
                 unchecked = "too few of the rows that it looked at are of common classes"
     kept = work.keep(selector, None if assessment is None else assessment.curve.chosen)
-    classes = table.classes.tolist()
+    classes = table.target.labels.tolist()
     class_names = list(map(str, classes))
     result = Findings(selector, names, table.schema.nominal, class_names, kept, assessment, resampled)
-    counts = np.bincount(table.codes, minlength=len(classes)).tolist()
+    counts = table.target.counts().astype(int).tolist()
     facts = {
         "n_rows": source.n_rows,
         "n_columns": source.n_columns,

@@ -40,7 +40,7 @@ def _read(
     """Check and read the training data."""
     table = ValueTable.open(X, y, categorical_features=owner.categorical_features, estimator=estimator)
     weights = check_sample_weight(sample_weight, table.n_rows)
-    table.require_two_classes(owner, weights)
+    table.target.require_two_classes(owner, weights)
     return table, weights
 
 
@@ -278,7 +278,7 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     ) -> None:
         search = open_search(self, table, weights, seed)
         if population is not None:
-            given = search.about, table.schema, table.classes.tolist()
+            given = search.about, table.schema, table.target.labels.tolist()
             if given != (self._about, self.schema_, self.classes_.tolist()):
                 raise ValueError(
                     "fit_more got other data, or parameters have changed since fit: pass what fit was given, "
@@ -289,7 +289,11 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         def keep(population: Population) -> None:
             self._population = population.without_outputs()
             self._reader, self._about, self._seed = search.reader, search.about, seed
-            self.schema_, self.classes_, self.coding_ = table.schema, table.classes, search.reader.coding
+            self.schema_, self.classes_, self.coding_ = (
+                table.schema,
+                table.target.labels,
+                search.reader.coding,
+            )
 
         n_tasks = most - (0 if population is None else population.n_trained)
         try:

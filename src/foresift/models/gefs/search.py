@@ -106,13 +106,13 @@ def open_search(owner: Any, table: ValueTable, weights: NDArray[np.float64] | No
     networks = isinstance(owner.estimator, str)
     if not networks:
         require_classifier(owner.estimator, type(owner).__name__)
-    rows, target = table.values, table.target
+    rows, target = table.values, table.target.codes
     if weights is not None and not weights.all():
         used = weights > 0
         rows, target, weights = rows[used], target[used], weights[used]
     coding = InputCoding.learn(rows, table.schema.categories, weights)
     plain = not networks and "categorical_features" in owner.estimator.get_params(deep=False)
-    reader = ModelReader(coding, plain, table.n_classes)
+    reader = ModelReader(coding, plain, table.target.n_classes)
     values = reader.values(rows)
     varying = reader.varying(values)
     mode = owner.evaluate if owner.evaluate != "auto" else "training" if networks else "oob"
@@ -132,7 +132,7 @@ def open_search(owner: Any, table: ValueTable, weights: NDArray[np.float64] | No
     if networks:
         options = Backprop.for_data(
             coding.n_inputs,
-            table.n_classes,
+            table.target.n_classes,
             n_hidden=owner.n_hidden,
             epochs=owner.epochs,
             learning_rate=owner.learning_rate,
@@ -273,7 +273,7 @@ def _digest(
 ) -> str:
     """Fingerprint of the data and of what its codes mean."""
     known = [None if names is None else np.asarray(names).tolist() for names in table.schema.categories]
-    digest = hashlib.sha256(repr((rows.shape, known, table.classes.tolist())).encode())
+    digest = hashlib.sha256(repr((rows.shape, known, table.target.labels.tolist())).encode())
     for begin in range(0, len(rows), _DIGESTED):  # the same numbers in any container and precision
         some = rows[begin : begin + _DIGESTED].astype(np.float64) + 0.0  # which makes 0 of -0
         some[np.isnan(some)] = np.nan

@@ -32,8 +32,8 @@ def best_contrasts(
     within a class.
     """
     if weights is not None:
-        target = np.asarray(table.target)
-        of_class = [weights[(target == c) & (weights > 0)] for c in range(table.n_classes)]
+        target = table.target.codes
+        of_class = [weights[(target == c) & (weights > 0)] for c in range(table.target.n_classes)]
         if any(len(some) and some.min() < some.max() for some in of_class):
             return np.full((len(columns), 1 + n_twins), np.nan)
     scores = trend_scores(table, weights, columns, n_twins, twin_rows)

@@ -73,7 +73,7 @@ def crossed_scores(
     if len(counted) > MOST_ROWS:
         rng = np.random.default_rng([seed, 2])
         counted = np.sort(rng.choice(counted, MOST_ROWS, replace=False))
-    target = np.asarray(table.target)
+    target = table.target.codes
     counted = counted[np.argsort(target[counted], kind="stable")]  # class after class; see _best
     partners = None
     lot = max(1, CELLS // (len(usable) * len(counted)))
@@ -84,7 +84,7 @@ def crossed_scores(
         for t, up in zip(numbers, np.split(ups, len(numbers), axis=1), strict=True):
             own = _Signs(up)
             partners = own if partners is None else partners
-            scores[usable, t] = _best(own, partners, target[counted], table.n_classes)
+            scores[usable, t] = _best(own, partners, target[counted], table.target.n_classes)
     return scores
 
 

@@ -364,7 +364,7 @@ class RelevanceSelector(RankingSelector):
         for k in range(self.n_half_samples):
             rng = np.random.default_rng([seed, k])
             # Every other row of each class, in random order.
-            shuffled = np.lexsort((rng.random(table.n_rows), table.target, whole > 0))
+            shuffled = np.lexsort((rng.random(table.n_rows), table.target.codes, whole > 0))
             in_half = np.zeros(table.n_rows)
             in_half[shuffled[::2]] = 1
             for half in (in_half, 1 - in_half):

@@ -59,8 +59,8 @@ def trend_scores(
         As in `crossed_scores`; where there are clear columns, the greater of two standard normal numbers.
     """
     counted = counted_rows(table, weights)
-    target = np.asarray(table.target)[counted]
-    classes = contrasted(target, table.n_classes)
+    target = table.target.codes[counted]
+    classes = contrasted(target, table.target.n_classes)
     if not classes:
         return np.full((len(columns), 1 + n_twins), np.nan)
     ranked = _Ranked(table, columns, counted, n_twins, twin_rows)

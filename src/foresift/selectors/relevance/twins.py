@@ -14,7 +14,7 @@ from foresift import _core
 from foresift.data.sklearn_compat import Progress
 from foresift.data.table import Table
 from foresift.engine.candidate_gains import node_weights, trials_of
-from foresift.engine.grow import fold_trees, resolve_max_features
+from foresift.engine.grow import fold_trees, make_grower, resolve_max_features
 from foresift.engine.node_table import NodeTable
 
 __all__ = ["TwinSums", "alike", "gather_twins", "twin_rows"]
@@ -114,7 +114,7 @@ def twin_rows(
     table: Table, weights: NDArray[np.float64] | None, seed: int
 ) -> Callable[[int], NDArray[np.uint32]]:
     """For the number of a twin the row whose values each row has, as `gather_twins` permutes them."""
-    grower = _core.Grower(table.store, table.target, table.n_classes, weights, criterion="entropy", seed=seed)
+    grower = make_grower(table, weights, criterion="entropy", seed=seed)
     return grower.twin_rows
 
 
@@ -165,10 +165,8 @@ def gather_twins(
     TwinSums
         The same for any `n_jobs`.
     """
-    grower = _core.Grower(
-        table.store,
-        table.target,
-        table.n_classes,
+    grower = make_grower(
+        table,
         weights,
         criterion="entropy",
         missing="learn",

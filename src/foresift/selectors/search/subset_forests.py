@@ -33,7 +33,7 @@ class SubsetForests:
         if self._on_store:
             self._grower = make_store_grower(estimator, table, estimator.row_weights(table, weights))
         else:
-            self._X, self._labels = sliceable(X), table.classes[table.target]
+            self._X, self._labels = sliceable(X), table.target.values()
 
     def read(
         self, features: NDArray[np.intp], with_pairs: bool

@@ -196,10 +196,10 @@ def test_a_comparison_says_which_is_best_and_how_sure_that_is():
     d = report_cases.comparison(["gain", "relieff", "random"], classifiers=["rf"], sizes=["10"])
     text = Page(comparison_html(d)).text
     assert "gain with 10 columns does best: accuracy 91.5 % (88.0 % to 92.0 %) with rf." in text
-    assert "1 of the 3 others is worse than luck explains." in text
+    assert "1 of the 3 others is significantly worse." in text
     for row in d["rows"]:
         row["p_best"] = None if row["best"] else 0.5
-    assert "It cannot be told from any of the others." in Page(comparison_html(d)).text
+    assert "None of the others is significantly worse." in Page(comparison_html(d)).text
     d["rows"][0]["mean"] = 0.99
     assert "No selection does better than all columns: accuracy 99.0 %" in Page(comparison_html(d)).text
 
@@ -249,7 +249,7 @@ def test_infinite_and_negative_scores_are_drawn():
 @pytest.mark.parametrize(
     ("value", "low", "high", "says"),
     [
-        (0.01, -0.01, 0.03, "No difference can be shown: +1.0 (−1.0 to +3.0) points, and 0"),  # noqa: RUF001
+        (0.01, -0.01, 0.03, "The difference is not significant: +1.0 (−1.0 to +3.0) points"),  # noqa: RUF001
         (0.02, 0.01, 0.03, "The smaller model is better: +2.0 (+1.0 to +3.0) points."),
         (-0.02, -0.03, -0.01, "The smaller model is worse"),
         (0.01, None, None, "Difference, selected less all: +1.0 points; how sure that is"),

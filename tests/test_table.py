@@ -73,7 +73,7 @@ def test_numbers_give_the_same_codes_in_every_container(container):
     assert [table.store.values(j).tolist() for j in range(3)] == [[0, 1.5, 7], [-2, 0, 1e300], [0, 3]]
     assert [table.store.has_missing(j) for j in range(3)] == [False, False, True]
     assert not any(table.store.is_nominal(j) for j in range(3))
-    assert (table.n_rows, table.n_columns, table.target.n_classes, table.target.codes) == (4, 3, 0, None)
+    assert (table.n_rows, table.n_columns, table.target) == (4, 3, None)
     encoded = table.schema.encode(X)
     np.testing.assert_array_equal(encoded.astype(float), MATRIX)
     if not sparse.issparse(X):

@@ -1,4 +1,4 @@
-"""The command `foresift compare`: methods, classifiers and sizes judged on unseen rows, resumable."""
+"""The command `foresift compare`: methods, classifiers and sizes scored on held-out rows, resumable."""
 
 import contextlib
 import json
@@ -98,7 +98,7 @@ def compare(
     encoding: Encoding = None,
     max_memory: MaxMemory = 4.0,
 ) -> None:
-    """Compare methods: how well classifiers do with what each of them selects, on rows it has not seen.
+    """Compare methods by how well classifiers predict held-out rows from the columns each method selects.
 
     A run that was stopped, or that found the disk full, goes on with the same command, if it has a --store.
 

@@ -60,7 +60,7 @@ def select(
         Error, option("Its kind: share of false discoveries, any error, or each column's own.", _HOW)
     ] = FDR,
     check: Annotated[
-        bool, option("Compare with all columns on unseen rows, and choose the size by it.", _HOW)
+        bool, option("Choose the size, and compare with all columns, by cross-validation.", _HOW)
     ] = True,
     trees: Annotated[
         int | None, option("Trees of a forest; by default as many as suit the method.", _HOW, min=1)
@@ -198,7 +198,7 @@ def _with_notes(found: "Selection", split: "Split", more: list[str]) -> "Selecti
     from dataclasses import replace
 
     more = [*more, *split.notes]
-    return replace(found, notes=[*found.notes, *more], sentence=" ".join([found.sentence, *more]))
+    return replace(found, notes=[*found.notes, *more])
 
 
 def _write(found: "Selection", place: Path, table: "TableFile | None") -> None:
@@ -249,9 +249,7 @@ def _print(
     if found.method["order"] != "by score":  # which nobody needs to be told
         sys.stdout.write(wrapped(f"Best first: {found.method['order']}."))
     sys.stdout.write("\n" + wrapped(found.verdict))
-    notes_said = " ".join(found.notes)
-    details = found.sentence.removeprefix(found.verdict).strip().removesuffix(notes_said).strip()
-    for text in filter(None, [details, *found.notes]):  # a warning is not to be lost in a paragraph
+    for text in (" ".join(found.details), *found.notes):  # a warning is not to be lost in a paragraph
         sys.stdout.write(wrapped(text))
     if out is not None:
         sys.stdout.write(wrapped(f"Report: {out / 'report.html'}"))

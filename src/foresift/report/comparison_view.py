@@ -81,17 +81,21 @@ def _words(scorer: Any) -> str:
     return shortened(scorer or "score").replace("_", " ")
 
 
-def _columns(row: dict[str, Any]) -> str:
-    """How many columns, in words: "all", or a number, which is a mean if the splits took different ones."""
+def _size(row: dict[str, Any]) -> str:
+    """How many columns: "all", or a number, which is a mean if the splits took different ones."""
     if row.get("method") == NONE or row.get("size") == "all":
-        return "all columns"
+        return "all"
     n: Any = row.get("n_features")
     if unknown(n):
-        return (
-            "columns of its own choice" if row.get("size") == "own" else f"{_known(row.get('size'))} columns"
-        )
-    text = number_text(n, 0 if float(n).is_integer() else 1)
-    return f"{text} columns" if text != "1" else "1 column"
+        return _known(row.get("size"))
+    return number_text(n, 0 if float(n).is_integer() else 1)
+
+
+def _columns(row: dict[str, Any]) -> str:
+    size = _size(row)
+    if size == "own":
+        return "the columns it selects"
+    return f"{size} columns" if size != "1" else "1 column"
 
 
 def _name(row: dict[str, Any]) -> str:
@@ -131,12 +135,10 @@ def _sentence(families: dict[tuple[Any, ...], list[dict[str, Any]]]) -> str:
     judged = [row for row in family if not unknown(row.get("p_best"))]
     near = sum(row["p_best"] > ALPHA for row in judged)
     if judged and near == len(judged):
-        said += " It cannot be told from any of the others."
+        said += " None of the others is significantly worse."
     elif judged:
         worse = len(judged) - near
-        said += (
-            f" {worse} of the {len(judged)} others {'is' if worse == 1 else 'are'} worse than luck explains."
-        )
+        said += f" {worse} of the {len(judged)} others {'is' if worse == 1 else 'are'} significantly worse."
     return said
 
 
@@ -164,7 +166,7 @@ def _family(key: tuple[Any, ...], rows: list[dict[str, Any]], several: bool) -> 
     lines = [
         {
             "method": _name(row),
-            "features": _columns(row).removesuffix(" columns").removesuffix(" column"),
+            "features": _size(row),
             "n_features": _value(row.get("n_features")),
             "size": "own choice" if row.get("size") == "own" else "",
             "score": metric_text(scorer, row.get("mean")),

@@ -39,7 +39,7 @@ ERRORS = {
 }
 STATES = {  # key: what the table says, and its place when sorted by it
     "kept": ("kept", 0),
-    "redundant": ("tells the same", 1),
+    "redundant": ("redundant", 1),
     "relevant": ("relevant, left out", 2),
     "out": ("left out", 3),
     "below": ("not above chance", 4),
@@ -65,7 +65,7 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> shown = view({"sentence": "None.", "features": [{"name": "age", "rank": 1, "score": 0.25}]})
+    >>> shown = view({"verdict": "None.", "features": [{"name": "age", "rank": 1, "score": 0.25}]})
     >>> shown["rows"][0]["score"], shown["has"]["pvalue"], shown["curve"]
     ('0.250', False, None)
     """
@@ -117,9 +117,8 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
 
 def _said(d: dict[str, Any]) -> dict[str, Any]:
     """The short sentence, the details below it, and what a reader is warned of."""
-    sentence, notes = d.get("sentence") or "", [str(note) for note in d.get("notes") or []]
-    verdict = d.get("verdict") or sentence
-    details = sentence.removeprefix(verdict).strip().removesuffix(" ".join(notes)).strip()
+    verdict = str(d.get("verdict") or "")
+    details, notes = ([str(text) for text in d.get(key) or []] for key in ("details", "notes"))
     return {"sentence": verdict, "long": len(verdict) > LONG_SENTENCE, "details": details, "notes": notes}
 
 
@@ -227,7 +226,7 @@ def _curve(curve: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _groups(features: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
-    """Leaders, best first, and the features that tell the same as they do."""
+    """Leaders, best first, and the features that are redundant with them."""
     groups: dict[Any, list[str]] = {}
     for f in features:
         if f.get("redundant_with") is not None:

@@ -1,4 +1,4 @@
-"""Methods beside each other on rows they have not seen: `compare`, and what a store has of it."""
+"""Methods compared on held-out rows: `compare`, and what a store has of it."""
 
 from foresift.evaluation.compare.comparison import Comparison, compare, make_method
 

@@ -115,7 +115,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """Which method does best, and whether it can be told from the others, in a sentence or two."""
+        """Which method does best, and whether the others are significantly worse."""
         from foresift.report.comparison_view import view
 
         return str(view(self.to_dict())["sentence"]).replace("\N{NO-BREAK SPACE}", " ")

@@ -1,4 +1,4 @@
-"""Selector and classifier judged together on rows that neither has seen: units of work and their records."""
+"""Selector and classifier scored together on held-out rows: tasks and their records."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ __all__ = ["steps", "units"]
 _WORDS = {
     "reading": "reading the table",
     "ranking": "ranking the columns",
-    "checking": "checking on unseen rows",
+    "checking": "cross-validating",
     "repeating": "repeating on parts of the rows",
     "writing": "writing",
 }

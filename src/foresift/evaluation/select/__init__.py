@@ -1,4 +1,4 @@
-"""One call from a table to an answer: what is kept, how good it is on unseen rows, and how sure that is."""
+"""One call from a table to an answer: what is kept, how well it predicts, and how sure that is."""
 
 from foresift.evaluation.select.selection import Selection, select
 

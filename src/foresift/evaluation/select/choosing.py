@@ -204,7 +204,7 @@ class Work:
     def keep(self, fitted: Any, size: int | None) -> NDArray[np.intp]:
         """Return the columns that the method keeps: of "auto" the best relevant ones, maybe none.
 
-        Where no curve says how many are needed, those that tell the same as better ones are left out.
+        Where no curve says how many are needed, redundant ones are left out.
         """
         if self.method != "auto":
             # If nothing is relevant, a selector keeps the best all the same, and we do not.

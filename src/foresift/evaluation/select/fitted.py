@@ -53,7 +53,7 @@ def has_test(selector: Any) -> bool:
 def order_of(selector: Any) -> NDArray[np.intp]:
     """Columns in the order in which a fitted selector would keep them, best first.
 
-    Relevant columns come before the others, and among them those that tell the same as a better one after
+    Relevant columns come before the others, and among them redundant ones after
     the rest. Gains of `ForestGainSelector` count by how far they are above chance: a column of many values
     gains more by chance than one of few. A selector that ranks nothing has those first that it keeps.
     """

@@ -55,15 +55,15 @@ class Selection:
         A row for every column, best first, as in `to_dict`: there a label is text.
     verdict : str
         The result in one short sentence.
-    sentence : str
-        What was done, and how sure it is: the verdict, details, and the notes.
+    details : list of str
+        What was done, and how sure it is: whole sentences.
     notes : list of str
         What a reader should be warned of: a check that was left out, a column that is too good.
     method, data : dict
         Key, title and parameters of the method; size of the table, its target and what was made of columns.
     curve, check, stability : dict or None
-        Scores of the best 1, 2, 3 ... columns; the selection beside all columns on unseen rows; how far
-        selections from parts of the rows agree. None if they were not asked for.
+        Scores of the best 1, 2, 3 ... columns; the selection compared with all columns on held-out rows;
+        how far selections from subsamples of the rows agree. None if they were not asked for.
     seed : int
         Of all randomness.
     passes : ndarray of bool of shape (n_repetitions, n_columns) or None
@@ -89,7 +89,7 @@ class Selection:
     selector_: Any
     ranking: list[dict[str, Any]]
     verdict: str
-    sentence: str
+    details: list[str]
     notes: list[str]
     method: dict[str, Any]
     data: dict[str, Any]
@@ -112,6 +112,11 @@ class Selection:
     def _names(self) -> list[str]:
         """All columns as text, in the order of the table; those that have no names are numbered."""
         return names_of(self.labels, len(self.ranking))
+
+    @property
+    def sentence(self) -> str:
+        """The verdict, the details and the notes as one text."""
+        return " ".join([self.verdict, *self.details, *self.notes])
 
     def __repr__(self) -> str:
         """Say in one line what was kept; `to_frame` has the ranking."""
@@ -161,7 +166,7 @@ class Selection:
             "data": self.data,
             "method": self.method,
             "verdict": self.verdict,
-            "sentence": self.sentence,
+            "details": self.details,
             "notes": self.notes,
             "features": self.ranking,
             "curve": self.curve,
@@ -206,7 +211,7 @@ class Selection:
         return plots.plot_curve(self.to_dict(), **options)
 
     def plot_redundancy(self, **options: Any) -> Any:
-        """Draw which columns tell the same as better ones; see `foresift.plots`."""
+        """Draw which columns are redundant with better ones; see `foresift.plots`."""
         from foresift.report import plots
 
         return plots.plot_redundancy(self.to_dict(), **options)
@@ -254,8 +259,8 @@ def select(
     y : array-like of shape (n_rows,)
         The class of every row.
     method : str or selector, default="auto"
-        A key of `foresift methods`. "auto" tests which columns are relevant, marks those that tell the same
-        as better ones, and keeps as few of the relevant ones as are within one standard error of the best.
+        A key of `foresift methods`. "auto" tests which columns are relevant, marks those that are redundant
+        with better ones, and keeps as few of the relevant ones as are within one standard error of the best.
         Or any selector with `get_support`, of foresift or of scikit-learn: a clone of it is fitted, with its
         own parameters; a `random_state` or `n_jobs` that it leaves None is set.
     n_features_to_select : int or None, default=None
@@ -350,9 +355,7 @@ def select(
     return Selection(
         selector,
         ranking,
-        said.verdict,
-        said.whole,
-        said.notes,
+        *said,
         about,
         facts,
         result.curve(),

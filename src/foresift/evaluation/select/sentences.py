@@ -26,11 +26,6 @@ class Said(NamedTuple):
     details: list[str]
     notes: list[str]
 
-    @property
-    def whole(self) -> str:
-        """All of it."""
-        return " ".join([self.verdict, *self.details, *self.notes])
-
 
 def say(
     ranking: list[dict[str, Any]],
@@ -41,7 +36,7 @@ def say(
     unchecked: str | None = None,
     on_target: Sequence[str] = (),
 ) -> Said:
-    """Say what was kept, why, and how well that does on rows that took no part.
+    """Say what was kept, why, and how well that does on held-out rows.
 
     Parameters
     ----------
@@ -65,7 +60,7 @@ def say(
     details = [*_why(ranking, method, n_wanted, n_kept, assessment)]
     notes = []
     if assessment is not None:
-        details.append(_how_good(assessment, n_kept, len(ranking), data["n_rows"]))
+        details += _how_good(assessment, n_kept, len(ranking), data["n_rows"])
         notes = [*_leak(ranking, assessment), *_copies(assessment), *_rare(assessment, data)]
     elif unchecked:
         notes = [f"The check was left out because {unchecked}."]
@@ -75,11 +70,11 @@ def say(
 def order_of_ranking(ranking: list[dict[str, Any]]) -> str:
     """Say by what the ranking is ordered, which is not always the score alone."""
     if any(row["redundant_with"] is not None for row in ranking):
-        return "relevant columns by score, then those that tell the same as a better one, then the others"
+        return "relevant columns by score, then those redundant with a better one, then the others"
     if any(row["relevant"] for row in ranking):
         return "relevant columns by score, then the others"
     if any(row["relevant"] is None and row["chance"] is not None for row in ranking):
-        return "by how far the score is above what chance gives"
+        return "by how far the score exceeds that of an irrelevant column"
     return "as the method ranks them" if all(row["score"] is None for row in ranking) else "by score"
 
 
@@ -120,67 +115,60 @@ def _why(
     rate = _RATES[method["error"]].format(method["alpha"])
     relevant = [row for row in ranking if row["relevant"]]
     same = sum(row["redundant_with"] is not None for row in relevant)
-    tell = f"; {same} of the relevant {_tells(same)} the same as a better one" if same else ""
-    said = [f"Tested at {rate}{tell}."]
+    said = [f"Relevance was tested at {rate}."]
+    if same:
+        said.append(f"{same} of the relevant columns {_are(same)} redundant with a better one.")
     if not relevant or n_wanted is not None or method["key"] != "auto" or a is None:
         return said
     if a.curve.chosen > n_kept:
         wanted = _columns(a.curve.chosen)
-        return [*said, f"By the curve of sizes {wanted} would do better, but no more are relevant."]
+        return [*said, f"The size curve favours {wanted}, but no more are relevant."]
     if n_kept < len(relevant):
-        said.append(f"The best {n_kept} {_are(n_kept)} within one standard error of the best size.")
+        said.append(f"The best {n_kept} {_score_verb(n_kept)} within one standard error of the best size.")
     doubles = sum(row["kept"] and row["redundant_with"] is not None for row in ranking)
     if doubles:
         # They come last: every smaller size would be without some of them, and scored less.
         said.append(
-            f"{doubles} of those kept {_tells(doubles)} the same as a better one, but fewer columns score"
-            f" less; to have none of that kind, ask for {_columns(n_kept - doubles)}."
+            f"{doubles} of the kept columns {_are(doubles)} redundant with a better one, but fewer columns"
+            f" score less. To leave redundant columns out, ask for {_columns(n_kept - doubles)}."
         )
     return said
 
 
-def _how_good(a: Assessment, n_kept: int, n_columns: int, n_rows: int) -> str:
-    """Say how selecting like this compares with keeping all columns."""
-    accuracy = a.metric == "accuracy"
-    full = _score(a, a.check.full.value)
-    used = "" if a.n_rows == n_rows else f" of {a.n_rows:,} of the {n_rows:,} rows"
-    folds = f"{len(a.curve.scores)} folds{used}"
-    name = "an accuracy" if accuracy else f"a {a.metric}"
+def _how_good(a: Assessment, n_kept: int, n_columns: int, n_rows: int) -> list[str]:
+    """Say how the selected columns compare with all columns in nested cross-validation."""
+    name = "accuracy" if a.metric == "accuracy" else a.metric
+    full = f"{_score(a, a.check.full.value)} {name}"
+    used = "" if a.n_rows == n_rows else f" on {a.n_rows:,} of the {n_rows:,} rows"
+    folds = f"{len(a.curve.scores)}-fold cross-validation{used}"
     if not n_kept:
-        guess = "always saying the commonest class" if accuracy else "guessing"
-        return (
-            f"On rows that took no part ({folds}) a forest of all columns has {name} of {full},"
-            f" and {guess} {_score(a, a.baseline)}."
-        )
+        guess = "always predicting the most frequent class" if a.metric == "accuracy" else "random guessing"
+        return [f"In {folds} a forest on all columns reaches {full}, {guess} {_score(a, a.baseline)}."]
     least, most = int(a.n_kept.min()), int(a.n_kept.max())
-    sizes = f"{least} to {most} columns" if least < most else _columns(least)
     if least == n_columns:
-        return (
-            f"On rows that took no part ({folds}, the whole selection repeated in each) it kept all columns"
-            f" every time, and a forest of them has {name} of {full}."
-        )
+        return [f"In nested {folds} every fold kept all columns; a forest on them reaches {full}."]
+    sizes = f"{least} to {most} columns" if least < most else _columns(least)
     trees = "" if a.plan.tree_share == 1 else f", with {a.plan.tree_share:.0%} of the trees"
-    return (
-        f"On rows that took no part ({folds}, the whole selection repeated in each{trees}; it kept {sizes}),"
-        f" selecting like this and growing a forest has {name} of {_score(a, a.check.kept.value)}, a forest"
-        f" of all columns {full}: {_difference(a)}."
-    )
+    return [
+        f"In nested {folds} a forest on the selected columns reaches {_score(a, a.check.kept.value)} {name},"
+        f" a forest on all columns {_score(a, a.check.full.value)}.",
+        _difference(a),
+        f"Each fold kept {sizes}{trees}.",
+    ]
 
 
 def _difference(a: Assessment) -> str:
-    """Say the difference and what can be concluded; folds that all agree do not say how sure it is."""
+    """Say the difference and whether it is significant; folds that all agree do not say how sure it is."""
     unit = " points" if a.metric == "accuracy" else ""
     value, low, high = (_signed(a, x) for x in a.check.difference)
     if a.check.difference.low == a.check.difference.high:
-        return f"a difference of {value}{unit} in every fold, too uniform to say how sure it is"
-    text = f"a difference of {value}{unit} (95 % interval {low} to {high})"
+        return f"The difference is {value}{unit} in every fold, so there is no interval."
+    text = f"The difference, {value}{unit} (95 % interval {low} to {high}), is"
     if a.check.difference.high < 0:
-        return f"{text}, so dropping the others costs something"
+        return f"{text} significant: the other columns are needed."
     if a.check.difference.low > 0:
-        return f"{text}, so dropping the others helps"
-    worst = low.lstrip("-")
-    unlikely = f", and one of more than {worst}{unit} is unlikely" if low.startswith("-") else ""
-    return f"{text}, so no loss can be shown{unlikely}"
+        return f"{text} significant: the model improves without the other columns."
+    return f"{text} not significant."
 
 
 def _leak(ranking: list[dict[str, Any]], a: Assessment) -> list[str]:
@@ -190,7 +178,7 @@ def _leak(ranking: list[dict[str, Any]], a: Assessment) -> list[str]:
         return []
     return [
         f"The best column alone ({ranking[0]['name']}) predicts almost perfectly ({a.metric}"
-        f" {_score(a, alone)}): it may be a leak, a column not known when the prediction is made."
+        f" {_score(a, alone)}). It may be a leak: check that it is known when the prediction is made."
     ]
 
 
@@ -198,8 +186,8 @@ def _copies(a: Assessment) -> list[str]:
     """Warn of rows that are there more than once, and so on both sides of a fold."""
     if a.n_copies < MANY_COPIES * a.n_rows:
         return []
-    of = f"{a.n_copies:,} of {a.n_rows:,} rows that the check looked at {_are(a.n_copies)} copies of others"
-    return [f"{of}: what is learned from one is tested on the other, so all scores are too good. Drop them."]
+    rows = f"{a.n_copies:,} of the {a.n_rows:,} rows used in the check {_are(a.n_copies)} duplicates"
+    return [f"{rows}: they are in training and test folds alike, so all scores are too high. Drop them."]
 
 
 def _rare(a: Assessment, data: dict[str, Any]) -> list[str]:
@@ -209,7 +197,7 @@ def _rare(a: Assessment, data: dict[str, Any]) -> list[str]:
     names = [data["classes"][code]["name"] for code in a.rare]
     more = f" and {len(names) - MOST_CLASSES} more" if len(names) > MOST_CLASSES else ""
     said = ", ".join(names[:MOST_CLASSES]) + more
-    return [f"Classes of fewer than {LEAST_OF_A_CLASS} rows were left out of the check: {said}."]
+    return [f"Classes with fewer than {LEAST_OF_A_CLASS} rows were left out of the check: {said}."]
 
 
 def _score(a: Assessment, value: float) -> str:
@@ -230,5 +218,5 @@ def _are(n: int) -> str:
     return "are" if n != 1 else "is"
 
 
-def _tells(n: int) -> str:
-    return "tell" if n != 1 else "tells"
+def _score_verb(n: int) -> str:
+    return "score" if n != 1 else "scores"

@@ -34,7 +34,7 @@ class RankingDisplay(Display):
     low, high : array-like of shape (n,), default=None
         Intervals of the scores.
     chance : array-like of shape (n,), default=None
-        What a feature that knows nothing would get.
+        The score of an irrelevant feature.
     kept : array-like of bool of shape (n,), default=None
         Those to stand out.
 
@@ -228,7 +228,7 @@ class CurveDisplay(Display):
 
 
 class RedundancyDisplay(Display):
-    """Groups of features that tell the same: the best of each, and below it those it accounts for.
+    """Groups of redundant features: the best of each, and below it those that are redundant with it.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ class RedundancyDisplay(Display):
     scores : array-like of shape (n,)
         Their scores.
     leaders : sequence of str or None
-        For every feature the better one that tells the same, None where there is none.
+        For every feature the better one it is redundant with, or None.
 
     Attributes
     ----------
@@ -310,7 +310,7 @@ class RedundancyDisplay(Display):
             at += len(group)
         ax.set_yticks(np.arange(len(order)), [label(self.names[i]) for i in order])
         ax.set_ylim(len(order) - 0.4, -0.6)
-        ax.set_xlabel("score; each group below its best" if order else "no two features tell the same")
+        ax.set_xlabel("score; each group below its best" if order else "no feature is redundant")
         return self
 
 
@@ -325,5 +325,5 @@ def plot_curve(d: Mapping[str, Any], **options: Any) -> CurveDisplay:
 
 
 def plot_redundancy(d: Mapping[str, Any], **options: Any) -> RedundancyDisplay:
-    """Draw which features tell the same; see `RedundancyDisplay.from_selection`."""
+    """Draw which features are redundant; see `RedundancyDisplay.from_selection`."""
     return RedundancyDisplay.from_selection(d, **options)

@@ -1,4 +1,4 @@
-"""Mean ranks of methods over many data sets, and which of them cannot be told apart (Demsar 2006)."""
+"""Mean ranks of methods over many data sets, and which of them do not differ significantly (Demsar 2006)."""
 
 from __future__ import annotations
 

@@ -241,6 +241,7 @@ def test_inputs_are_left_alone():
         ([1, 2], [0, None], {}, ValueError, r"y has 1 missing"),
         ([1.0, 2.0], [0.0, math.nan], {}, ValueError, r"y has 1 missing"),
         ([1.0, 2.0], [0.5, 1.7], {}, ValueError, "not whole"),
+        ([1.0, 2.0], [0.0, math.inf], {}, ValueError, "y has infinite values"),
         ([1.0, math.inf], [0, 1], {}, ValueError, "infinite"),
         ([[1.0], [2.0]], [0, 1], {}, ValueError, "one-dimensional"),
         ([1.0, 2.0], [[0], [1]], {}, ValueError, "one-dimensional"),
@@ -256,7 +257,7 @@ def test_inputs_are_left_alone():
     ],
 )
 def test_bad_columns_are_refused(function, x, y, options, error, message):
-    with pytest.raises(error, match=message):
+    with np.errstate(all="raise"), pytest.raises(error, match=message):
         function(x, y, **options)
 
 

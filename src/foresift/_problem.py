@@ -54,6 +54,8 @@ def read_problem(x: Any, y: Any, nominal: bool | None, sample_weight: Any = None
     used = weights > 0
     if n_missing := int(_missing(labels).sum()):
         raise ValueError(f"y has {n_missing} missing value(s): drop those rows first.")
+    if labels.dtype.kind == "f" and np.isinf(labels).any():
+        raise ValueError("y has infinite values: they are no classes, drop those rows first.")
     if labels.dtype.kind == "f" and (labels % 1).any():
         raise ValueError("y must hold classes, but holds numbers that are not whole: cut it into bins first.")
     classes = _encode(labels)[0]

@@ -201,6 +201,8 @@ def test_progress_and_ctrl_c(data, capsys, monkeypatch):
     whole = ContributionSelector(1, estimator=FOREST, cv=CV, verbose=1).fit(X, y)
     lines = capsys.readouterr().err.splitlines()
     assert [int(line.split()[1]) for line in lines] == list(range(8, 0, -1))
+    ContributionSelector(4, estimator=FOREST, cv=CV, verbose=1, step=5e-324).fit(X, y)
+    assert len(capsys.readouterr().err.splitlines()) == 5  # each step drops one
     calls = iter(range(100))
     read = SubsetForests.read
 

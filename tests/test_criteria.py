@@ -241,6 +241,7 @@ def test_inputs_are_left_alone():
         ([1, 2], [0, None], {}, ValueError, r"y has 1 missing"),
         ([1.0, 2.0], [0.0, math.nan], {}, ValueError, r"y has 1 missing"),
         ([1.0, 2.0], [0.5, 1.7], {}, ValueError, "not whole"),
+        ([1.0, 2.0], [0.0, math.inf], {}, ValueError, "y has infinite values"),
         ([1.0, math.inf], [0, 1], {}, ValueError, "infinite"),
         ([[1.0], [2.0]], [0, 1], {}, ValueError, "one-dimensional"),
         ([1.0, 2.0], [[0], [1]], {}, ValueError, "one-dimensional"),
@@ -256,7 +257,7 @@ def test_inputs_are_left_alone():
     ],
 )
 def test_bad_columns_are_refused(function, x, y, options, error, message):
-    with pytest.raises(error, match=message):
+    with np.errstate(all="raise"), pytest.raises(error, match=message):
         function(x, y, **options)
 
 
@@ -336,6 +337,23 @@ def test_node_complexity_in_bulk_is_that_of_single_nodes(node, seed):
     assert node_complexity(large)[:-1] == pytest.approx(bulk, rel=1e-12, abs=1e-9)
 
 
-def test_node_complexity_of_impossibly_many_rows_has_no_warning():
+def test_node_complexity_of_impossibly_many_rows():
     with np.errstate(all="raise"):
         assert node_complexity([1e19, 1e19]) == pytest.approx(2e19)
+        assert node_complexity([0.0, 1e19]) == 0.0
+        for n in (2**33, 10**12 + 1, 2**52, 2**63 - 1, 10**99):  # n + 1 ways, and (n + 2) times as many
+            assert node_complexity([n, 1]) == pytest.approx(math.log2(n + 1) - 1, rel=1e-9)
+            assert node_complexity([1, 0, n, 1]) == pytest.approx(2 * math.log2(n + 1) - 1, rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [2**32 - 3, 2**32 + 3])  # either side of where another formula is taken
+@pytest.mark.parametrize("rarer", [1, 50, 10**6])
+def test_node_complexity_of_huge_nodes_counts_their_arrangements(n, rarer):
+    exact = sum(math.log2((n - k) / (k + 1)) for k in range(rarer)) - 1
+    assert node_complexity([rarer, n - rarer]) == pytest.approx(exact, rel=1e-6)
+
+
+def test_rows_that_no_table_has_are_refused():
+    for ask in (node_complexity, lambda counts: ssv(counts, counts)):
+        with pytest.raises(ValueError, match=r"_counts has .* that no table has.* below 1e\+100"):
+            ask([1e300, 1])

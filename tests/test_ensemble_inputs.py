@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -161,6 +162,16 @@ X_SMALL, Y_SMALL = make_data(n=30)
 def test_bad_parameters(options, message):
     with pytest.raises(ValueError, match=message):
         SubsetBaggingClassifier(**options).fit(X_SMALL, Y_SMALL)
+
+
+@pytest.mark.parametrize("kind", [SubsetBaggingClassifier, ResampleBoostClassifier])
+def test_what_is_no_estimator_is_refused_and_leaves_a_model_that_is_not_fitted(kind):
+    model = kind(estimator=[])
+    with pytest.raises(ValueError, match="'estimator' parameter"):
+        model.fit(X_SMALL, Y_SMALL)
+    for answer in (model.predict, model.predict_proba):
+        with pytest.raises(NotFittedError):
+            answer(X_SMALL)
 
 
 @pytest.mark.parametrize("estimator", [None, GaussianNB()])

@@ -376,6 +376,12 @@ def test_bad_splits(cv, repeats, message):
         splits(table(), cv, repeats=repeats)
 
 
+@pytest.mark.parametrize("scoring", [3, None, [3], {"a": 3}])
+def test_what_is_no_scorer_is_refused(scoring):
+    with pytest.raises(TypeError, match=r"scoring has (3|None): give names of scorers, or scorers"):
+        _ = Protocol(2, scoring=scoring).scorers
+
+
 def test_bad_plans():
     data, gain, nb = table(), InfoGainSelector(), GaussianNB()
     for protocol, message in [

@@ -284,6 +284,18 @@ def test_perfect_separation():
     assert PearsonSelector().fit(X, y).scores_[0] == 1.0
 
 
+def test_one_hot_categories_with_weights_of_many_magnitudes():
+    rng = np.random.default_rng(0)
+    X, y = np.array([["a"], ["b"], ["c"], ["d"]] * 10, dtype=object), np.arange(40) // 20
+    selector = PearsonSelector(nominal="one-hot")
+    with np.errstate(over="raise", divide="raise", invalid="raise"):
+        for least, most in ((-300, -100), (-300, 0), (-20, -15), (0, 8), (100, 105)):
+            scores = selector.fit(X, y, 10.0 ** rng.uniform(least, most, 40)).scores_
+            assert 0 <= scores[0] <= 1
+        with pytest.raises(ValueError, match="Bring them closer together"):
+            selector.fit(X, y, 10.0 ** rng.uniform(-290, 87, 40))
+
+
 def test_a_class_of_one_row_has_no_deviation():
     X = [[1.0, 1.0], [5.0, 2.0], [5.0, 3.0], [6.0, 4.0], [8.0, 5.0]]
     assert FScoreSelector().fit(X, [0, 1, 1, 1, 1]).scores_.tolist() == [0, 0]

@@ -290,6 +290,7 @@ def test_bad_feature_sampling_is_refused(weights, message):
         ({"max_samples": 1.5}, "max_samples"),
         ({"oob_score": "yes"}, "oob_score"),
         ({"n_jobs": 0}, "n_jobs"),
+        ({"warm_start": np.zeros(2)}, "'warm_start' parameter"),
     ],
 )
 def test_bad_parameters_are_refused(parameters, message):

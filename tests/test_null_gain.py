@@ -12,6 +12,7 @@ import reference
 import reference_forest_gain as twin
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from scipy.special import gammaln
 
 from foresift import _core, criteria
@@ -89,6 +90,17 @@ def test_closed_forms(n):
 def test_closed_forms_take_parts_of_rows():
     sizes = expected_gain([[3.25, 3.25], [3.5, 3.5], [3.75, 3.75]], "mid")
     assert (np.diff(sizes) < 0).all()
+    with np.errstate(all="raise"):
+        for bound in ("lower", "mid", "upper"):
+            few = [[1e-300, 1e-300], [0.3, 0.2], [0.5, 0.5], [0.9, 1]]  # not more than two rows can gain
+            assert expected_gain(few, bound).tolist() == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("n", [10**k + odd for k in (6, 9, 12, 15) for odd in (0, 1)])
+def test_closed_forms_of_huge_nodes(n):
+    # Eq. 21 is (1 + 1 / ln 2) / n up to terms of 1 / n**2.
+    assert expected_gain([n // 2, n - n // 2], "lower") == pytest.approx((1 + 1 / math.log(2)) / n, rel=1e-6)
+    assert expected_gain([n - 1, 1], "mid") > expected_gain([n - 1, 1], "lower")
 
 
 # --- shapes, order and number of classes ---
@@ -388,8 +400,17 @@ def test_bad_questions_are_refused(counts, options, message):
 def test_bad_gains_are_refused():
     with pytest.raises(ValueError, match="gain is NaN"):
         gain_pvalue([0.1, np.nan], [3, 3])
+    for gain in ("a", {}, [1j], [[0.1], [0.1, 0.2]]):
+        with pytest.raises(ValueError, match="gain must hold numbers only"):
+            gain_pvalue(gain, [5, 5])
     with pytest.raises(ValueError, match="broadcast"):
         gain_pvalue([0.1, 0.2, 0.3], [[3, 3], [4, 4]])
+
+
+@pytest.mark.parametrize("x", [3, sparse.csr_array(np.ones((10, 2))), sparse.csc_matrix(np.ones((10, 1)))])
+def test_what_is_no_column_is_refused(x):
+    with pytest.raises(TypeError, match=f"x must be a sequence with .* but is {type(x).__name__}"):
+        gain_pvalue(0.1, [5, 5], x=x)
 
 
 def test_the_functions_are_those_of_criteria():

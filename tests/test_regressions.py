@@ -9,7 +9,7 @@ import pytest
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from foresift import C45Classifier, CartClassifier, SiftForestClassifier
+from foresift import C45Classifier, CartClassifier, SiftForestClassifier, SSVSelector
 from foresift.criteria import gain_variance, information_gain
 from foresift.engine.grow import grow_trees
 from foresift.importance import average_gain, mean_decrease_impurity
@@ -55,6 +55,9 @@ def test_what_is_no_number_is_refused_in_a_sentence():
         X[0, 0] = value
         with pytest.raises(ValueError, match=message):
             CartClassifier().fit(X, y)
+    X[0, 0] = Decimal("sNaN")
+    with pytest.raises(ValueError, match="no number: use None"):
+        SSVSelector().fit(*problem()).transform(X)
     with pytest.raises(TypeError, match="give one number per row"):
         CartClassifier().fit(*problem(), sample_weight="heavy")
     with pytest.raises(ValueError, match="take a whole number from 0"):

@@ -314,7 +314,15 @@ def test_missing_numbers_are_refused_and_missing_categories_are_one_more():
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"pruning": "auto"}, {"pruning": -1}, {"pruning": 1.5}, {"cv": 1}, {"cv": "loo"}, {"max_depth": 0}],
+    [
+        {"pruning": "auto"},
+        {"pruning": -1},
+        {"pruning": 1.5},
+        {"cv": 1},
+        {"cv": "loo"},
+        {"max_depth": 0},
+        {"n_jobs": 0, "pruning": 0},
+    ],
 )
 def test_bad_parameters_are_refused(parameters):
     with pytest.raises(ValueError, match=next(iter(parameters))):

@@ -65,6 +65,11 @@ def test_a_steady_trend_shows_and_twins_may_come_in_lots(monkeypatch):
     assert np.array_equal(scores_of(X, y), scores)
 
 
+def test_columns_too_rare_to_rank_have_no_scores():
+    X = np.zeros((60, 2))
+    assert np.isnan(scores_of(X, np.arange(60) % 2)).all()
+
+
 def test_what_clear_columns_explain_is_no_noise_for_the_others(monkeypatch):
     X, y = weak_effects(500, 100, 20, 1)
     scores = scores_of(X, y)

@@ -15,6 +15,7 @@ from foresift.errors import floats_of
 
 __all__ = ["Problem", "read_counts", "read_problem"]
 
+_MOST_ROWS = 1e100  # of a class; sums and squares of them are safe
 _MAX_CATEGORIES = 65_533  # codes have 16 bits, and missing may become one more category
 
 
@@ -34,6 +35,8 @@ def read_counts(counts: ArrayLike, name: str = "class_counts") -> NDArray[np.flo
     array = floats_of(counts, name)
     if not (np.isfinite(array).all() and (array >= 0).all()):
         raise ValueError(f"{name} must be finite and not negative.")
+    if (array >= _MOST_ROWS).any():
+        raise ValueError(f"{name} has numbers of rows that no table has: they must be below {_MOST_ROWS:g}.")
     if array.ndim == 0 or array.shape[-1] == 0:
         raise ValueError(f"{name} needs a last axis with one entry for every class.")
     return array
@@ -52,6 +55,8 @@ def read_problem(x: Any, y: Any, nominal: bool | None, sample_weight: Any = None
     used = weights > 0
     if n_missing := int(_missing(labels).sum()):
         raise ValueError(f"y has {n_missing} missing value(s): drop those rows first.")
+    if labels.dtype.kind == "f" and np.isinf(labels).any():
+        raise ValueError("y has infinite values: they are no classes, drop those rows first.")
     if labels.dtype.kind == "f" and (labels % 1).any():
         raise ValueError("y must hold classes, but holds numbers that are not whole: cut it into bins first.")
     classes = _encode(labels)[0]

@@ -115,7 +115,8 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Callable[..
         @wraps(fit)
         def wrapper(estimator: Any, *args: Any, **kwargs: Any) -> Any:
             before = vars(estimator)
-            goes_on = fit.__name__ != "fit" or getattr(estimator, "warm_start", False)
+            warm = getattr(estimator, "warm_start", False)  # not checked yet
+            goes_on = fit.__name__ != "fit" or (isinstance(warm, bool | np.bool_) and warm)
             estimator.__dict__ = {name: before[name] for name in before if goes_on or not _is_learned(name)}
             try:
                 return checked(estimator, *args, **kwargs)

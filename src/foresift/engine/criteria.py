@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln
+from scipy.special import betaln, gammaln
 
 from foresift import _core
 from foresift.data.single_column import Problem, read_counts, read_problem
@@ -249,9 +249,19 @@ def node_complexity(class_counts: ArrayLike) -> NDArray[np.float64]:
 
 
 def _log_multinomial(counts: NDArray[Any]) -> NDArray[np.float64]:
-    return np.asarray(
-        _log_factorial(counts.sum(axis=-1)) - _log_factorial(counts) @ np.ones(counts.shape[-1])
-    )
+    n = counts.sum(axis=-1)
+    logs = np.asarray(_log_factorial(n) - _log_factorial(counts) @ np.ones(counts.shape[-1]))
+    huge = n > 2**32  # whose factorials are so large that their differences are lost in rounding
+    if huge.any():
+        logs[huge] = _log_multinomial_of_huge(counts[huge])
+    return logs
+
+
+def _log_multinomial_of_huge(counts: NDArray[Any]) -> NDArray[np.float64]:
+    """Add up in how many ways the rows of every class lie among those of the classes before it."""
+    before, rows = np.cumsum(counts, axis=-1)[..., :-1], counts[..., 1:]
+    ways = -betaln(before + 1.0, rows + 1.0) - np.log(before + rows + 1.0)
+    return np.asarray(np.where((before > 0) & (rows > 0), ways, 0.0).sum(axis=-1))
 
 
 def _log_factorial(n: NDArray[Any]) -> NDArray[np.float64]:

@@ -19,6 +19,7 @@ from foresift import _core
 from foresift.data.single_column import read_counts, read_problem
 from foresift.data.sklearn_compat import seed_of
 from foresift.engine.null_tail import null_tail
+from foresift.errors import floats_of
 
 __all__ = ["chance_moments", "closed_form", "expected_gain", "gain_pvalue", "gain_variance", "xlog2x"]
 
@@ -175,7 +176,7 @@ def gain_pvalue(
     >>> gain_pvalue([0.05, 0.2, 1.0], [10, 10]).round(6)
     array([1.00000e+00, 2.13622e-01, 1.10000e-05])
     """
-    gains, counts = np.asarray(gain, dtype=np.float64), read_counts(class_counts)
+    gains, counts = floats_of(gain, "gain"), read_counts(class_counts)
     if np.isnan(gains).any():
         raise ValueError("gain is NaN in places: leave those out.")
     shape = np.broadcast_shapes(gains.shape, counts.shape[:-1])
@@ -261,20 +262,20 @@ def closed_form(counts: NDArray[np.float64], bound: str) -> NDArray[np.float64]:
             f'bound="{bound}" is known for two classes only, but a node has {present.max()}: '
             'use bound="exact", which works for any number.'
         )
-    n = np.where(present == 2, counts.sum(axis=-1), 2.0)
+    n = np.maximum(counts.sum(axis=-1), 2.0)  # parts of rows may sum to less, which cannot gain more
     lower, upper = _lower(n), (n / 2) ** -0.82
     gain = {"lower": lower, "upper": upper, "mid": (lower + upper) / 2}[bound]
-    return np.where(present == 2, np.minimum(gain, 1.0), 0.0)[()]  # parts of rows may sum to less than two
+    return np.where(present == 2, gain, 0.0)[()]
 
 
 def _lower(n: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Eq. 21; for odd n its sum has a middle term, which the paper leaves out."""
-    half = np.floor(n / 2)
-    odd = n % 2 == 1
-    after = xlog2x(half) + xlog2x(half + 1)
-    child = np.where(odd, after / n**2, (np.log2(n) - 1) / n)
-    parent = (xlog2x(n) - xlog2x(n - 1)) / n
-    return np.asarray(parent - child)
+    """Eq. 21; for odd n its sum has a middle term, which the paper leaves out.
+
+    All its terms of the size of log n cancel, and are left out so that they do not in rounding.
+    """
+    less, more = (n - 1) * np.log1p(-1 / n), (n + 1) * np.log1p(1 / n)
+    middle = np.where(n % 2 == 1, (less + more) / (2 * n), 0.0)
+    return np.asarray((1 - (less + middle) / np.log(2)) / n)
 
 
 def xlog2x(x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -336,11 +337,12 @@ def _simulation(
     if x is None:
         return lambda counts: _distinct_gains(tuple(sorted(counts)), int(n_permutations), seed)
 
-    if not hasattr(x, "__len__"):
+    try:
+        n_rows = len(x)
+    except TypeError:  # sparse arrays too have no length
         raise TypeError(
             f"x must be a sequence with one value per row of the node, but is {type(x).__name__}."
-        )
-    n_rows = len(x)
+        ) from None
 
     @cache
     def simulate(counts: tuple[int, ...]) -> NDArray[np.float64]:

@@ -319,6 +319,7 @@ class VotingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         if is_native(self._base()):
             return table_tags(tags)
-        own = get_tags(self._base()).input_tags
-        tags.input_tags.sparse, tags.input_tags.allow_nan = own.sparse, own.allow_nan
+        if hasattr(self._base(), "__sklearn_tags__"):  # if not, fit says what is wrong
+            own = get_tags(self._base()).input_tags
+            tags.input_tags.sparse, tags.input_tags.allow_nan = own.sparse, own.allow_nan
         return tags

@@ -148,7 +148,11 @@ class SSVTreeClassifier(TreeClassifier):
             "array-like",
         ],
         **{name: TreeClassifier._parameter_constraints[name] for name in _SHARED},
-        "n_jobs": [numbers.Integral, None],
+        "n_jobs": [
+            Interval(numbers.Integral, None, -1, closed="right"),
+            Interval(numbers.Integral, 1, None, closed="left"),
+            None,
+        ],
     }
 
     # What makes it the tree of the paper.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from abc import abstractmethod
+from decimal import InvalidOperation
 from typing import Any, ClassVar, Self
 
 import narwhals as nw
@@ -182,7 +183,12 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         check_is_fitted(self, "support_")
         output = output_container(self)
         if sparse.issparse(X) or (isinstance(X, np.ndarray) and (output == "default" or X.dtype != object)):
-            return super().transform(X)
+            try:
+                return super().transform(X)
+            except InvalidOperation:  # a decimal that signals
+                raise ValueError(
+                    "X contains a value that is no number: use None where one is missing."
+                ) from None
         # scikit-learn takes neither mappings nor frames of nullable types with text, and through its arrays
         # of objects the columns of a frame would lose their types.
         source = read(X, self)

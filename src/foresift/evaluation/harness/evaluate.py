@@ -6,7 +6,7 @@ import numbers
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -73,7 +73,7 @@ class Protocol:
     def scorers(self) -> dict[str, Any]:
         """Scorers by name."""
         scoring = self.scoring
-        if isinstance(scoring, str) or callable(scoring):
+        if isinstance(scoring, str) or callable(scoring) or not isinstance(scoring, Iterable):
             scoring = [scoring]
         if not isinstance(scoring, Mapping):
             named = [(_name_of(scorer), scorer) for scorer in scoring]
@@ -85,6 +85,8 @@ class Protocol:
         for scorer in scoring.values():
             if isinstance(scorer, str):
                 get_scorer(scorer)  # which says what there is
+            elif not callable(scorer):
+                raise TypeError(f"scoring has {scorer!r}: give names of scorers, or scorers themselves.")
         return dict(scoring)
 
     def sizes_for(self, data: Data) -> tuple[Size, ...]:

@@ -171,7 +171,7 @@ def _sums(
     moved = np.empty((len(values), len(sources), values.shape[1]))
     for i, source in enumerate(sources):
         moved[source, i] = values
-    return np.asarray((ranks @ moved.reshape(len(values), -1)).reshape(len(ranks), len(sources), -1))
+    return np.asarray((ranks @ moved.reshape(len(values), -1)).reshape(len(ranks), *moved.shape[1:]))
 
 
 def _deviations(

@@ -284,7 +284,7 @@ class ContributionSelector(SearchSelector):
     def _seconds_left(self, n_wanted: int | None) -> float:
         """Estimate from the steps so far, on the safe side: a step gets cheaper with fewer features."""
         left, step = len(self.path_[-1].features) - (n_wanted or 1), float(self.step)
-        n_steps = left / step if step >= 1 else math.log(left + 1) / step
+        n_steps = min(left, left / step if step >= 1 else math.log(left + 1) / step)
         return float(np.mean(self.path_.seconds[-5:])) * math.ceil(n_steps)
 
     # --- the outcome ---

@@ -118,13 +118,15 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Callable[..
         def wrapper(estimator: Any, *args: Any, **kwargs: Any) -> Any:
             before = vars(estimator)
             warm = getattr(estimator, "warm_start", False)  # not checked yet
-            goes_on = fit.__name__ != "fit" or (isinstance(warm, bool | np.bool_) and warm)
+            # A subclass with a `fit` of its own may have set attributes before it came here.
+            own = getattr(type(estimator), fit.__name__, None) is wrapper
+            goes_on = not own or fit.__name__ != "fit" or (isinstance(warm, bool | np.bool_) and warm)
             estimator.__dict__ = {name: before[name] for name in before if goes_on or not _is_learned(name)}
             try:
                 return checked(estimator, *args, **kwargs)
-            except StoppedEarly:
-                raise
-            except BaseException:
+            except BaseException as error:
+                if isinstance(error, StoppedEarly) and error.owner is estimator:
+                    raise
                 estimator.__dict__ = before
                 raise
 
@@ -134,7 +136,11 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Callable[..
 
 
 class StoppedEarly(KeyboardInterrupt):
-    """Ctrl-C in a fit that has left a whole, if earlier, result."""
+    """Ctrl-C in a fit after which its estimator, the owner, has a whole result: the best so far."""
+
+    def __init__(self, owner: Any) -> None:
+        super().__init__()
+        self.owner = owner
 
 
 def _is_learned(name: str) -> bool:
@@ -332,8 +338,8 @@ def countable(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
     A row of weight w is w rows. Beyond 2**53 rows in all, which is as far as a double counts, more of them
     change nothing but their number, and below 2**-53 the weights are shares. There they are multiplied by a
-    power of two, exactly, to a sum of 2**53, or one, at most. Rows of very large weights beside which others
-    cannot be counted are refused.
+    power of two, exactly, to a sum of 2**53, or one, at most. Rows so light that the sum loses them are
+    refused.
 
     Examples
     --------
@@ -346,21 +352,17 @@ def countable(weights: NDArray[np.float64]) -> NDArray[np.float64]:
         ...
     ValueError: The weights of the rows range from 1 to 1e+20: beside the largest the smallest are lost...
     """
-    with np.errstate(over="ignore"):
-        total = weights.sum()
-    if 2.0**-53 <= total <= 2.0**20 * len(weights):
-        return weights
     least, most = weights[weights > 0].min(), weights.max()
     exponent = np.frexp(most)[1]
     exponent += np.frexp(np.ldexp(weights, -exponent).sum())[1]  # of the sum, which itself may overflow
-    if total < 1:
-        return np.asarray(np.ldexp(weights, -exponent))
-    if np.frexp(least)[1] < exponent - 40:
+    if np.frexp(least)[1] < exponent - 53:
         raise ValueError(
             f"The weights of the rows range from {least:.3g} to {most:.3g}: beside the largest the smallest"
             " are lost in rounding. Bring them closer together, or set the smallest to 0."
         )
-    return weights if total <= 2.0**53 else np.asarray(np.ldexp(weights, 53 - exponent))
+    if -53 <= exponent <= 53:
+        return weights
+    return np.asarray(np.ldexp(weights, (53 if exponent > 0 else 0) - exponent))
 
 
 def check_features(

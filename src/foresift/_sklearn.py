@@ -338,8 +338,8 @@ def countable(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
     A row of weight w is w rows. Beyond 2**53 rows in all, which is as far as a double counts, more of them
     change nothing but their number, and below 2**-53 the weights are shares. There they are multiplied by a
-    power of two, exactly, to a sum of 2**53, or one, at most. Rows so light that the sum loses them are
-    refused.
+    power of two, exactly, to a sum of 2**53, or one, at most. Rows of very large weights beside which others
+    cannot be counted are refused.
 
     Examples
     --------
@@ -352,17 +352,21 @@ def countable(weights: NDArray[np.float64]) -> NDArray[np.float64]:
         ...
     ValueError: The weights of the rows range from 1 to 1e+20: beside the largest the smallest are lost...
     """
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if 2.0**-53 <= total <= 2.0**20 * len(weights):
+        return weights
     least, most = weights[weights > 0].min(), weights.max()
     exponent = np.frexp(most)[1]
     exponent += np.frexp(np.ldexp(weights, -exponent).sum())[1]  # of the sum, which itself may overflow
-    if np.frexp(least)[1] < exponent - 53:
+    if total < 1:
+        return np.asarray(np.ldexp(weights, -exponent))
+    if np.frexp(least)[1] < exponent - 40:
         raise ValueError(
             f"The weights of the rows range from {least:.3g} to {most:.3g}: beside the largest the smallest"
             " are lost in rounding. Bring them closer together, or set the smallest to 0."
         )
-    if -53 <= exponent <= 53:
-        return weights
-    return np.asarray(np.ldexp(weights, (53 if exponent > 0 else 0) - exponent))
+    return weights if total <= 2.0**53 else np.asarray(np.ldexp(weights, 53 - exponent))
 
 
 def check_features(

@@ -41,7 +41,7 @@ def test_unfitted_trees_say_so():
         ([1.0, 2.0], [0, 1], "1D"),
         (np.array([[1j], [2j]]), [0, 1], "Complex"),
         ([[1.0], [2.0]], [0.5, 1.7], "continuous"),
-        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), [0, 1], "unique"),
+        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), [0, 1], "Two columns of X are named"),
         (pd.DataFrame({"a": [1, "x"]}), [0, 1], "a"),
     ],
 )

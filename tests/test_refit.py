@@ -13,7 +13,9 @@ from sklearn.naive_bayes import GaussianNB
 from test_contract import ESTIMATORS, SEARCHES
 
 from foresift import (
+    AggregateSelector,
     GEFSClassifier,
+    RandomSelector,
     RelevanceSelector,
     SequentialSelector,
     SiftForestClassifier,
@@ -184,3 +186,35 @@ def test_a_coder_keeps_what_it_learned_when_a_refit_fails():
     assert pickle.dumps(coder) == content
     with pytest.raises(NotFittedError):
         NumericCoder().transform([[1.0]])
+
+
+@pytest.mark.parametrize(
+    "nest",
+    [
+        lambda search: SiftForestClassifier(3, feature_sampling=search, random_state=0),
+        lambda search: AggregateSelector([search, RandomSelector(random_state=0)]),
+    ],
+)
+def test_a_search_inside_keeps_no_half_of_what_is_around_it(nest):
+    X, y = table(6)
+    model = nest(SequentialSelector(GaussianNB(), 1, cv=2)).fit(X, y)
+    other = X[:, :4]
+    pickle.loads(pickle.dumps(model)).fit(other, y)
+    with Stop() as counter:
+        pickle.loads(pickle.dumps(model)).fit(other, y)
+    for after in np.linspace(100, counter.n_calls - 100, 12).astype(int):
+        trial = pickle.loads(pickle.dumps(model))
+        before = pickle.dumps(trial)
+        with Stop(after), pytest.raises(KeyboardInterrupt):
+            trial.fit(other, y)
+        assert pickle.dumps(trial) == before
+
+
+def test_a_subclass_may_learn_before_it_fits():
+    class Labelled(SiftForestClassifier):
+        def fit(self, X, y):
+            self.names_ = sorted(set(y))
+            return super().fit(X, [self.names_.index(label) for label in y])
+
+    X, y = table()
+    assert Labelled(3, random_state=0).fit(X, y).fit(X, y).names_ == ["no", "yes"]

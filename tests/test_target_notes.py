@@ -17,7 +17,7 @@ COMPARE = ("--methods", "info-gain", "--classifiers", "nb", "--cv", "2")
 
 def table(n=80):
     rng = np.random.default_rng(0)
-    y = np.arange(n) % 4
+    y = 3 + np.arange(n) % 4
     return pd.DataFrame({"a": y + rng.normal(size=n), "b": rng.normal(size=n)}), y
 
 
@@ -27,7 +27,7 @@ def run(*args):
 
 def written(path, labels):
     X, y = table()
-    X.assign(y=np.array(labels, dtype=object)[y % len(labels)]).to_csv(path, index=False)
+    X.assign(y=np.array(labels, dtype=object)[(y - 3) % len(labels)]).to_csv(path, index=False)
     return path
 
 
@@ -41,8 +41,9 @@ NUMBERS = {
 }
 CLASSES = {
     "text": lambda y: y.astype(str),
+    "codes": lambda y: y - 3,
     "two": lambda y: y % 2,
-    "truth": lambda y: y > 1,
+    "truth": lambda y: y > 4,
     "categories": lambda y: pd.Categorical(y),
     "a column of categories": lambda y: pd.Series(pd.Categorical(y)),
 }
@@ -104,7 +105,7 @@ def test_commands_print_the_classes(tmp_path):
         run("select", path, "--target", "y", "--method", "info-gain", "--no-check"),
         run("compare", path, "--target", "y", *COMPARE),
     ):
-        assert "Classes: no 40, YES 20, yes 20\n" in result.stdout
+        assert "Classes: no (40 rows), YES (20), yes (20)\n" in result.stdout
         assert "The classes 'YES' and 'yes' differ only in capitals or blanks" in " ".join(
             result.stdout.split()
         )

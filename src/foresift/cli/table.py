@@ -170,8 +170,6 @@ def worth_saying(split: "Split") -> list[tuple[str, str]]:
     """What is worth saying of the columns: those left out, dates, and text among numbers."""
     decisions = split.decisions
     said = [(d.name, f"left out, {d.kind}: {d.why}{_how_to_keep(d)}") for d in decisions if d.left_out]
-    if split.n_comments:
-        said.insert(0, ("comments", f"{split.n_comments:,} lines before the header, skipped"))
     if split.n_unlabelled:
         said.insert(0, (split.target, f"missing in {split.n_unlabelled:,} rows, which are left out"))
     said += [(d.name, d.why) for d in decisions if d.kind == "date"]

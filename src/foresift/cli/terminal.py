@@ -61,10 +61,11 @@ def classes(counts: Mapping[str, int]) -> str:
     Examples
     --------
     >>> print(classes({"yes": 188, "no": 412}), end="")
-    Classes: no 412, yes 188
+    Classes: no (412 rows), yes (188)
     """
     commonest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    said = [f"{_brief(name)} {count:,}" for name, count in commonest[:MOST_CLASSES]]
+    said = [f"{_brief(name)} ({count:,})" for name, count in commonest[:MOST_CLASSES]]
+    said[:1] = [f"{said[0][:-1]} rows)"]
     more = f", ... ({len(counts):,} classes)" if len(counts) > MOST_CLASSES else ""
     return wrapped(f"Classes: {', '.join(said)}{more}")
 

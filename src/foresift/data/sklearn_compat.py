@@ -116,13 +116,15 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Callable[..
         def wrapper(estimator: Any, *args: Any, **kwargs: Any) -> Any:
             before = vars(estimator)
             warm = getattr(estimator, "warm_start", False)  # not checked yet
-            goes_on = fit.__name__ != "fit" or (isinstance(warm, bool | np.bool_) and warm)
+            # A subclass with a `fit` of its own may have set attributes before it came here.
+            own = getattr(type(estimator), fit.__name__, None) is wrapper
+            goes_on = not own or fit.__name__ != "fit" or (isinstance(warm, bool | np.bool_) and warm)
             estimator.__dict__ = {name: before[name] for name in before if goes_on or not _is_learned(name)}
             try:
                 return checked(estimator, *args, **kwargs)
-            except StoppedEarly:
-                raise
-            except BaseException:
+            except BaseException as error:
+                if isinstance(error, StoppedEarly) and error.owner is estimator:
+                    raise
                 estimator.__dict__ = before
                 raise
 
@@ -132,7 +134,11 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Callable[..
 
 
 class StoppedEarly(KeyboardInterrupt):
-    """Ctrl-C in a fit that has left a whole, if earlier, result."""
+    """Ctrl-C in a fit after which its estimator, the owner, has a whole result: the best so far."""
+
+    def __init__(self, owner: Any) -> None:
+        super().__init__()
+        self.owner = owner
 
 
 def _is_learned(name: str) -> bool:

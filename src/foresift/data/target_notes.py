@@ -12,6 +12,7 @@ import numpy as np
 
 __all__ = ["are_numbers", "are_whole_numbers", "notes_on_classes"]
 
+MOST_CODES = 10  # labels from 0 on that are taken as classes without a word
 MOST_GROUPS = 3  # of classes that look like one, which a note names
 _WHOLE = re.compile(r"[+-]?(0|[1-9]\d*)(\.0*)?")
 
@@ -71,7 +72,7 @@ def notes_on_classes(
     ["The classes 'YES' and 'yes' differ only in capitals or blanks: write alike what is one class."]
     """
     notes = []
-    if numeric and len(classes) > 2:
+    if numeric and len(classes) > 2 and not _are_codes(classes):
         notes.append(
             f"The target has {len(classes)} different whole numbers, taken as classes. If they are amounts,"
             f" cut them into a few ranges first, as with pandas.qcut; if they name classes, {how_to_confirm}."
@@ -84,3 +85,8 @@ def notes_on_classes(
         named = "; ".join(groups[:MOST_GROUPS]) + ("; ..." if len(groups) > MOST_GROUPS else "")
         notes.append(f"The classes {named} differ only in capitals or blanks: write alike what is one class.")
     return notes
+
+
+def _are_codes(classes: Sequence[Any]) -> bool:
+    """Whether the labels are 0, 1, 2 and so on, as classes are coded; hardly any quantity is."""
+    return len(classes) <= MOST_CODES and sorted(float(label) for label in classes) == [*range(len(classes))]

@@ -66,8 +66,12 @@ def render(
             style="dim",
         )
     for failure in failures:
+        if "size" in failure:
+            continue
         who = f"{failure['method']} with {failure['classifier']}"
         console.print(Text(f"Failed {failure['count']} times: {who}: {failure['error']}"), style="red")
+    for said in dict.fromkeys(f"{f['method']}: {f['error']}" for f in failures if "size" in f):
+        console.print(Text(said))
     if any("size" not in failure for failure in failures) and about.get("store"):
         console.print(
             Text("What failed is kept in the store, and tried again with --retry-failed (retry_failed=True).")

@@ -198,7 +198,7 @@ def _require_scores(scores: dict[str, Any], features: dict[str, list[int]]) -> N
 def _has_scores(record: Record) -> bool:
     """What the scorers that define the unit gave, for what the method chose itself if that was asked for."""
     asked = json.loads(record.unit.options or "{}")
-    own = "own" in asked.get("sizes", ())
+    own = "own" in asked.get("sizes", ()) and "own" not in record.extra.get("unknown_sizes", ())
     return (
         all(_is_count(record.extra.get(name)) for name in ("n_train", "n_test"))
         and record.scores.keys() == asked.get("scoring", record.scores).keys()

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
+from inspect import isfunction
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -389,7 +390,9 @@ def _title(method: Any) -> str:
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters as JSON can say them."""
     plain = (str, int, float, bool, type(None))
-    return {
-        key: value if isinstance(value, plain) else " ".join(repr(value).split())
-        for key, value in parameters.items()
-    }
+    return {key: value if isinstance(value, plain) else _shown(value) for key, value in parameters.items()}
+
+
+def _shown(value: Any) -> str:
+    """A parameter as text, the same in every run: a function by its name."""
+    return value.__name__ if isfunction(value) else " ".join(repr(value).split())

@@ -310,7 +310,7 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 )
         except KeyboardInterrupt:
             if hasattr(self, "schema_"):  # the last whole generation has been kept
-                raise StoppedEarly from None
+                raise StoppedEarly(self) from None
             raise
 
     def __sklearn_is_fitted__(self) -> bool:

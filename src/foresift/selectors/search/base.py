@@ -121,7 +121,7 @@ class SearchSelector(RankingSelector):
             self.interrupted_ = True
             self._keep(scorer, n_wanted)
             if not self.return_partial:
-                raise StoppedEarly from None
+                raise StoppedEarly(self) from None
             return self
         self._keep(scorer, n_wanted)
         return self

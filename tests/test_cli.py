@@ -21,6 +21,7 @@ import foresift
 from foresift.cli.app import METHODS, app
 from foresift.cli.reproduce import _PAPERS
 from foresift.evaluation.papers.specs import paper_keys
+from foresift.models.scorer import StoreScorer
 
 DEMO = Path(str(files("foresift.datasets") / "_data" / "bikeshare.csv"))
 RELEVANT = {"plan", "payment", "months_subscribed", "rides_last_month", "support_calls", "home_to_station_m"}
@@ -370,3 +371,21 @@ def test_every_public_name_has_a_home():
     assert all(hasattr(foresift, name) for name in foresift.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         foresift.nothing
+
+
+def test_a_search_that_was_stopped_says_so(tmp_path, monkeypatch):
+    calls = iter(range(1000))
+    score = StoreScorer._score_all
+
+    def stopped(self, tasks):
+        if next(calls) == 4:
+            raise KeyboardInterrupt
+        return score(self, tasks)
+
+    monkeypatch.setattr(StoreScorer, "_score_all", stopped)
+    arguments = ["select", str(DEMO), "--target", "cancelled", "--method", "sbs"]
+    result = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path)])
+    assert result.exit_code == 130
+    assert "The search was stopped by Ctrl-C" in " ".join(result.stdout.split())
+    (note, *_) = json.loads((tmp_path / "selection.json").read_text())["notes"]
+    assert note.startswith("The search was stopped by Ctrl-C")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from foresift.cli.errors import guarded
+from foresift.cli.errors import STOPPED, guarded
 from foresift.cli.table import (
     Categorical,
     Delimiter,
@@ -138,6 +138,8 @@ def select(
     if write_data and not found.features:
         typer.echo("foresift: No column is kept, so there is no smaller table to write.", err=True)
     _print(found, table, split, as_json=as_json, shown=shown, top=top, out=out)
+    if getattr(found.selector_, "interrupted_", False):
+        raise typer.Exit(STOPPED)
 
 
 def _select(

@@ -351,8 +351,10 @@ def select(
     wanted = n_features_to_select
     if tested and selector.n_features_to_select is not None:
         wanted = len(kept)
-    on_target = notes_on_classes(classes, numeric=are_numbers(y, classes))
-    said = say(ranking, about, wanted, facts, assessment, unchecked, on_target)
+    more = notes_on_classes(classes, numeric=are_numbers(y, classes))
+    if getattr(selector, "interrupted_", False):
+        more.insert(0, "The search was stopped by Ctrl-C: this is the best set it had found until then.")
+    said = say(ranking, about, wanted, facts, assessment, unchecked, more)
     return Selection(
         selector,
         ranking,

@@ -34,7 +34,7 @@ def say(
     data: dict[str, Any],
     assessment: Assessment | None,
     unchecked: str | None = None,
-    on_target: Sequence[str] = (),
+    more: Sequence[str] = (),
 ) -> Said:
     """Say what was kept, why, and how well that does on held-out rows.
 
@@ -48,8 +48,8 @@ def say(
         What the folds tell.
     unchecked : str or None
         Why there is no assessment, if that is to be said.
-    on_target : sequence of str
-        What a reader should be warned of in the target.
+    more : sequence of str
+        What else a reader should be warned of.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def say(
         notes = [*_leak(ranking, assessment), *_copies(assessment), *_rare(assessment, data)]
     elif unchecked:
         notes = [f"The check was left out because {unchecked}."]
-    return Said(_verdict(ranking, method, n_wanted, n_kept, assessment), details, [*notes, *on_target])
+    return Said(_verdict(ranking, method, n_wanted, n_kept, assessment), details, [*notes, *more])
 
 
 def order_of_ranking(ranking: list[dict[str, Any]]) -> str:

@@ -28,6 +28,7 @@ from foresift.data.sklearn_compat import (
 )
 from foresift.data.slices import matrix_of, take_columns, take_rows
 from foresift.data.table import Schema, Table, make_table
+from foresift.data.target import Target
 from foresift.data.weights import check_sample_weight
 from foresift.models.c45 import C45Classifier
 from foresift.models.trees import TreeClassifier
@@ -112,6 +113,11 @@ class TrainingRows:
     def schema(self) -> Schema:
         """What the columns are."""
         return self.table.schema
+
+    @property
+    def target(self) -> Target:
+        """What is to be predicted."""
+        return self.table.target
 
 
 def is_native(estimator: Any) -> bool:

@@ -13,12 +13,12 @@ from foresift.data.sklearn_compat import Interval, Progress, RealNotInt, StrOpti
 from foresift.data.table import Table
 from foresift.engine.grow import one_blas_thread
 from foresift.errors import warn_caller
-from foresift.selectors.base import RankingSelector
+from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.redundancy import STEPS, redundant_with
 from foresift.selectors.relevance.contrasts import best_contrasts
 from foresift.selectors.relevance.pooling import evened, kinds_of, pooled_pvalues, standardized, unskewed
 from foresift.selectors.relevance.twins import alike, gather_twins, twin_rows
-from foresift.stats import Stability, adjusted_pvalues, selection_stability
+from foresift.stats import adjusted_pvalues, selection_stability
 
 __all__ = ["RelevanceSelector"]
 
@@ -220,7 +220,7 @@ class RelevanceSelector(RankingSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
         if self.minimal and self.redundancy is None:
             raise ValueError(
                 "minimal=True keeps one feature of each group, and redundancy=None looks for none."
@@ -233,25 +233,28 @@ class RelevanceSelector(RankingSelector):
         with track(self, n_tasks, task="tree") as progress:
             z, means = self._pass(table, weights, order, first, seed, progress)
             halves = self._halves(table, weights, order, first, seed, progress)
-            self.pvalues_, self.adjusted_pvalues_ = self._tests(z)
-            self.relevant_ = self.adjusted_pvalues_ <= self.alpha
+            pvalues, adjusted = self._tests(z)
+            relevant = adjusted <= self.alpha
             scores = self._scores(z[:, 0], np.isin(first, order), n_rows)
-            self.redundant_with_ = np.full(table.n_columns, -1)
+            redundant = np.full(table.n_columns, -1)
             if self.redundancy is not None:
                 best_first = np.argsort(-scores, kind="stable")
-                best_first = best_first[self.relevant_[best_first]]
-                self.redundant_with_ = redundant_with(
-                    table, weights, best_first, self.redundancy, seed, progress
-                )
-        self.gains_, self.expected_gains_ = means[:, 0].copy(), _mean(means[:, 1:])  # not all of them
-        self.null_scores_ = z[:, 1:]
-        self._warn_if_none_can_pass()
-        self.stability_: Stability | None = None
-        self.selection_frequencies_: NDArray[np.float64] | None = None
-        if len(halves):
-            self.stability_ = selection_stability(halves)
-            self.selection_frequencies_ = halves.mean(axis=0)
-        return scores
+                best_first = best_first[relevant[best_first]]
+                redundant = redundant_with(table, weights, best_first, self.redundancy, seed, progress)
+        if not relevant.any():
+            self._warn_if_none_can_pass(z[:, 1:])
+        learned = {
+            "pvalues_": pvalues,
+            "adjusted_pvalues_": adjusted,
+            "relevant_": relevant,
+            "redundant_with_": redundant,
+            "gains_": means[:, 0].copy(),  # not all of them
+            "expected_gains_": _mean(means[:, 1:]),
+            "null_scores_": z[:, 1:],
+            "stability_": selection_stability(halves) if len(halves) else None,
+            "selection_frequencies_": halves.mean(axis=0) if len(halves) else None,
+        }
+        return Scores(scores, learned)
 
     def _n_twins(self, n_columns: int) -> int:
         if self.n_twins is not None:
@@ -279,11 +282,11 @@ class RelevanceSelector(RankingSelector):
             )
         return np.where(varies, z, 0.0)
 
-    def _warn_if_none_can_pass(self) -> None:
-        """Say so if nothing passed, and a single feature could not have, however good."""
-        if self.n_twins is None or self.relevant_.any():
+    def _warn_if_none_can_pass(self, shadow_scores: NDArray[np.float64]) -> None:
+        """Say so if a single feature could not have passed, however good."""
+        if self.n_twins is None:
             return
-        known = ~np.isnan(self.null_scores_)
+        known = ~np.isnan(shadow_scores)
         n_tried = int(known.any(axis=1).sum())
         best = (1 if self.error == "none" else n_tried) / (1 + int(known.sum()))
         if n_tried and best > self.alpha:

@@ -253,7 +253,7 @@ class _Judge:
         times: NDArray[Any] = draw_rows(rng, shares) if self._oob else self._weights
         member = fit_member(data, columns, times, seed=int(rng.integers(2**63)))
         right = (
-            data.rows.ballots(member, columns, data.table.target.labels).argmax(axis=1)
+            data.rows.probabilities(member, columns, data.table.target.labels).argmax(axis=1)
             == data.table.target.codes
         )
         if self._oob and (shares * (times == 0)).any():

@@ -64,6 +64,9 @@ class ResampleBoostClassifier(MemberEnsemble):
 
     The first probabilities, and with Arc-x4 all of them, are in proportion to `sample_weight`.
 
+    Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
+    estimators inside are not read.
+
     References
     ----------
     Y. Freund and R. Schapire, "Experiments with a new boosting algorithm", ICML 1996.

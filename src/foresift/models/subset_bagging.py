@@ -104,6 +104,9 @@ class SubsetBaggingClassifier(MemberEnsemble):
     class. The accuracies of eq. 7 are those on the training rows, so they are too good, and for unpruned
     trees nearly alike.
 
+    Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
+    estimators inside are not read.
+
     References
     ----------
     H. Bommaganti, master's thesis, University of Minnesota, sections 3.2 to 3.7.

@@ -122,6 +122,9 @@ class AggregateSelector(RankingSelector):
     columns first and the others second. Weights of rows go to the selectors that take them; a warning names
     the others.
 
+    Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
+    estimators inside are not read.
+
     Examples
     --------
     >>> from foresift import AggregateSelector, FScoreSelector, InfoGainSelector

@@ -69,7 +69,7 @@ class CFSSelector(RankingSelector):
         The kept features, in the order of `ranking_`.
     merit_ : float
         Merit of the kept features together.
-    path_ : structured ndarray
+    search_tree_ : structured ndarray
         The subsets that the search went through: `column` was added to the subset in row `parent` (in a
         backward search, which goes on to the last feature, taken from it), which gave one of `size` features
         and of that `merit`; -1 marks the start. A best-first search lists the subsets that it extended.
@@ -149,7 +149,7 @@ class CFSSelector(RankingSelector):
             order = order + _locally_predictive(correlations, order)
         learned = {
             "order_": np.array(order, dtype=np.intp),
-            "path_": np.array(path, dtype=_PATH_DTYPE),
+            "search_tree_": np.array(path, dtype=_PATH_DTYPE),
             "merit_": _merit(correlations, order),
         }
         # Those that the search chose go to the front, the others follow by score.

@@ -96,6 +96,9 @@ class FeatureBoostingSelector(RankingSelector):
     iterations and many features the distribution is close to the uniform one, and where trees are not
     pruned accuracy="oob" is the better choice.
 
+    Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
+    estimators inside are not read.
+
     References
     ----------
     H. Bommaganti, master's thesis, University of Minnesota, section 3.6; pairs: section 5.2.

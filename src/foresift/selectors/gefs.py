@@ -75,6 +75,9 @@ categorical_features, n_jobs, random_state
     Ctrl-C leaves no scores, unlike `GEFSClassifier`, which keeps its population; with `checkpoint` the
     generations up to then are in the file, and fitting again goes on from there.
 
+    Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
+    estimators inside are not read.
+
     Examples
     --------
     >>> from foresift import GEFSSelector

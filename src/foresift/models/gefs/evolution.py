@@ -43,7 +43,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Record:
-    """One generation: what `history_` tells of it."""
+    """One generation: what `generations_` tells of it."""
 
     generation: int
     n_trained: int

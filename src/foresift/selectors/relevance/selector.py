@@ -354,8 +354,7 @@ class RelevanceSelector(RankingSelector):
         if tried.any():
             p = pvalues[tried] = pooled_pvalues(z[tried])
             # They hold on average over the columns, not for each: enough for Bonferroni, not for Holm.
-            bound = np.minimum(1.0, len(p) * p)
-            adjusted[tried] = bound if self.error == "fwer" else adjusted_pvalues(p, self.error)
+            adjusted[tried] = adjusted_pvalues(p, self.error)
         return pvalues, adjusted
 
     def _halves(

@@ -24,7 +24,7 @@ BUDGETS = {
     "n_offspring": (1, 4),
     "epochs": (1, 5),
     "n_hidden": (1, 4),
-    "n_twins": (4, 8),
+    "n_shadows": (4, 8),
     "n_half_samples": (0, 2),
     "n_permutations": (1, 4),
     "n_iterations": (1, 8),

@@ -60,7 +60,7 @@ ESTIMATORS = [
     C45Classifier(),
     C45Classifier(criterion="gain", pruning=None),
     RelevanceSelector(n_estimators=20),
-    RelevanceSelector(n_estimators=20, error="none", n_twins=6, minimal=True, n_half_samples=1),
+    RelevanceSelector(n_estimators=20, error="none", n_shadows=6, minimal=True, n_half_samples=1),
     SSVTreeClassifier(cv=3),
     SSVTreeClassifier(pruning=None),
     SSVSelector(),

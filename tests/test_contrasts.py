@@ -10,7 +10,7 @@ from foresift import _core
 from foresift.data.table import make_table
 from foresift.selectors.relevance import contrasts, crossed
 from foresift.selectors.relevance.contrasts import best_contrasts
-from foresift.selectors.relevance.crossed import crossed_scores
+from foresift.selectors.relevance.crossed import pairwise_interaction_scores
 from foresift.selectors.relevance.trends import trend_scores
 from foresift.selectors.relevance.twins import twin_rows
 
@@ -24,7 +24,9 @@ def exclusive_or(n, p, seed):
 def scores_of(X, y, *, weights=None, nominal=None, n_twins=3, seed=0):
     table = make_table(X, y, categorical_features=nominal)
     columns = np.arange(X.shape[1], dtype=np.uint32)
-    return crossed_scores(table, weights, columns, n_twins, twin_rows(table, weights, seed), seed)
+    return pairwise_interaction_scores(
+        table, weights, columns, n_twins, twin_rows(table, weights, seed), seed
+    )
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans())
@@ -48,7 +50,7 @@ def test_equals_every_pair_written_out(seed, weighted):
     # Rows that count are moved among themselves; where each finds its values among them.
     twins = [np.searchsorted(rows, permuted(t)[rows]) for t in range(2)]
     expected = reference_contrasts.crossed_scores(X[rows], y[rows], [1], twins)
-    found = crossed_scores(table, weights, columns, 2, permuted, seed)
+    found = pairwise_interaction_scores(table, weights, columns, 2, permuted, seed)
     # A sure thing and a sheer impossibility have quantiles without end.
     assert np.clip(found, -6, 6) == pytest.approx(np.clip(expected, -6, 6), abs=1e-6, nan_ok=True)
     ranked = trend_scores(table, weights, columns, 2, permuted)
@@ -127,7 +129,7 @@ def test_columns_that_cannot_be_halved_have_no_score(monkeypatch):
     assert np.isnan(scores[2:]).all()
     assert (scores[:2, 0] > 10).all()
     assert np.isnan(scores_of(X[:, :1], y)).all()
-    monkeypatch.setattr(crossed, "MOST_COLUMNS", 4)
+    monkeypatch.setattr(crossed, "MAX_COLUMNS", 4)
     assert np.isnan(scores_of(X, y)).all()
 
 
@@ -136,7 +138,7 @@ def test_many_rows_are_drawn_from_and_many_columns_taken_in_blocks(monkeypatch):
     whole = scores_of(X, y)
     monkeypatch.setattr(crossed, "_BLOCK", 4)
     assert np.array_equal(scores_of(X, y), whole)
-    monkeypatch.setattr(crossed, "MOST_ROWS", 300)
+    monkeypatch.setattr(crossed, "MAX_ROWS", 300)
     some = scores_of(X, y)
     assert (some[:2, 0] > 10).all()
     assert some[0, 0] < whole[0, 0]
@@ -145,7 +147,7 @@ def test_many_rows_are_drawn_from_and_many_columns_taken_in_blocks(monkeypatch):
 @pytest.mark.parametrize("gaps", [0, 0.2])
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_rows_that_are_drawn_equal_every_pair_written_out(monkeypatch, gaps, n_classes):
-    monkeypatch.setattr(crossed, "MOST_ROWS", 200)  # means may then lie half way between two steps
+    monkeypatch.setattr(crossed, "MAX_ROWS", 200)  # means may then lie half way between two steps
     rng = np.random.default_rng(n_classes)
     n = 300
     X = np.column_stack([rng.normal(size=n), rng.integers(0, [2, 3, 9], (n, 3))])
@@ -155,11 +157,11 @@ def test_rows_that_are_drawn_equal_every_pair_written_out(monkeypatch, gaps, n_c
     counted = np.flatnonzero(weights)
     table, columns = make_table(X, y, categorical_features=[2]), np.arange(4, dtype=np.uint32)
     permuted = twin_rows(table, weights, 9)
-    rows = np.sort(np.random.default_rng([9, 2]).choice(counted, crossed.MOST_ROWS, replace=False))
+    rows = np.sort(np.random.default_rng([9, 2]).choice(counted, crossed.MAX_ROWS, replace=False))
     twins = [np.searchsorted(counted, permuted(0)[counted])]
     drawn = np.searchsorted(counted, rows)
     expected = reference_contrasts.crossed_scores(X[counted], y[counted], [2], twins, drawn)
-    found = crossed_scores(table, weights, columns, 1, permuted, 9)
+    found = pairwise_interaction_scores(table, weights, columns, 1, permuted, 9)
     assert np.isfinite(expected).any()
     assert found == pytest.approx(expected, abs=1e-6, nan_ok=True)
 

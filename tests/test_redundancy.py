@@ -247,7 +247,7 @@ def test_pairs_look_at_a_bounded_number_of_rows_and_partners(monkeypatch):
         return share(self, i, k, relation)
 
     monkeypatch.setattr(redundancy._Pairs, "share", watch)
-    monkeypatch.setattr(redundancy, "MOST_ROWS", 150)
+    monkeypatch.setattr(redundancy, "MAX_ROWS", 150)
     rng = np.random.default_rng(0)
     f = rng.normal(size=200)
     X = f[:, np.newaxis] + 0.6 * rng.normal(size=(200, 40))

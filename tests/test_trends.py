@@ -73,7 +73,7 @@ def test_columns_too_rare_to_rank_have_no_scores():
 def test_what_clear_columns_explain_is_no_noise_for_the_others(monkeypatch):
     X, y = weak_effects(500, 100, 20, 1)
     scores = scores_of(X, y)
-    monkeypatch.setattr(trends, "MOST_KNOWN", 0)
+    monkeypatch.setattr(trends, "MAX_KNOWN", 0)
     plain = scores_of(X, y)
     assert (scores >= plain).all()
     assert scores[:20, 0].mean() > plain[:20, 0].mean() + 0.4
@@ -87,7 +87,7 @@ def test_a_column_keeps_what_it_shares_with_a_clear_one(monkeypatch):
     monkeypatch.setattr(trends, "RELATED", 0.89)
     without_its_relatives = scores_of(X, y)
     assert scores[-10:, 0].mean() > without_its_relatives[-10:, 0].mean() + 0.25
-    monkeypatch.setattr(trends, "MOST_KNOWN", 0)
+    monkeypatch.setattr(trends, "MAX_KNOWN", 0)
     assert scores[-10:, 0].mean() > scores_of(X, y)[-10:, 0].mean() + 0.25
 
 

@@ -12,7 +12,7 @@ from foresift.criteria import node_complexity
 from foresift.data.sklearn_compat import Progress
 from foresift.data.table import make_table
 from foresift.engine.node_table import NodeTable
-from foresift.selectors.relevance.twins import TwinSums, alike, gather_twins
+from foresift.selectors.relevance.twins import TwinSums, deduplicate_columns, gather_twins
 
 seeds = st.integers(0, 2**32 - 1)
 OPTIONS = {"criterion": "entropy", "record_tried": True, "draw": "all"}
@@ -180,11 +180,11 @@ def test_equal_columns_are_found():
     x = rng.normal(size=50)
     X = np.column_stack([x, np.zeros(50), np.exp(x), -x, x, rng.integers(0, 3, 50)])
     table = make_table(X, np.arange(50) % 2)
-    order, first = alike(table, None)
+    order, first = deduplicate_columns(table, None)
     assert first.tolist() == [0, 1, 0, 3, 0, 5]  # the exponential has the same ranks
     assert sorted(order) == [0, 3, 5]
     moved = rng.permutation(6)
-    again, _ = alike(make_table(X[:, moved], np.arange(50) % 2), None)
+    again, _ = deduplicate_columns(make_table(X[:, moved], np.arange(50) % 2), None)
     assert np.array_equal(first[moved[again]], order)
 
 
@@ -193,7 +193,7 @@ def test_sums_are_those_of_the_fresh_trials():
     X = np.round(rng.normal(size=(60, 4)), 1)
     y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
     table = make_table(X, y)
-    order, _ = alike(table, None)
+    order, _ = deduplicate_columns(table, None)
     options = {"max_features": 2, "max_depth": 4, "min_samples_split": 2, "min_share": 0.0}
     options |= {"order": order, "n_twins": 4, "n_estimators": 6, "nominal_splits": "subsets", "seed": 9}
     sums = gather_twins(table, None, Progress(None, None, "", {}), **options, n_jobs=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from foresift.data.containers import Source, label_of, read
 from foresift.data.encoding import as_numbers, factorize, parts_of, single_columns
 from foresift.data.sklearn_compat import check_features
-from foresift.data.table import nominal_mask
+from foresift.data.table import Schema, nominal_mask
 from foresift.data.target import Target
 
 __all__ = [
@@ -125,6 +125,22 @@ class UncodedTable:
     source: Source
     target: Any  # a Target, but for a table without y
     nominal: NDArray[np.bool_] | None
+    _categories: dict[int, NDArray[Any]] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.source.n_rows
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self.source.n_columns
+
+    @property
+    def schema(self) -> Schema:
+        """What the columns are: complete once `columns` has been read to its end."""
+        return Schema(self.source.names, tuple(map(self._categories.get, range(self.n_columns))))
 
     @classmethod
     def open(cls, X: Any, y: Any, categorical_features: Any, estimator: Any = None) -> UncodedTable:
@@ -154,7 +170,8 @@ class UncodedTable:
                 yield Numeric(start, as_numbers(part, start, labels, advice))
                 continue
             for j, values in single_columns(part, start, labels):
-                yield Nominal(j, label_of(labels, j), *factorize(values, label_of(labels, j)))
+                self._categories[j], codes = factorize(values, label_of(labels, j))
+                yield Nominal(j, label_of(labels, j), self._categories[j], codes)
 
     def rows_by_class(self, weights: NDArray[np.float64] | None) -> list[Group]:
         """Part the rows of positive weight by class; a class without any is not there."""

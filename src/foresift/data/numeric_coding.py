@@ -54,19 +54,16 @@ class ValueTable:
         (('size', 'colour'), [0, 1])
         """
         table = UncodedTable.open(X, y, categorical_features, estimator)
-        source = table.source
-        shape = source.n_rows, source.n_columns
-        values: NDArray[Any] = np.empty(shape, dtype=np.float32 if source.narrow else np.float64)
-        categories: list[NDArray[Any] | None] = [None] * source.n_columns
+        shape = table.n_rows, table.n_columns
+        values: NDArray[Any] = np.empty(shape, dtype=np.float32 if table.source.narrow else np.float64)
         for part in table.columns():
             if isinstance(part, Nominal):
-                categories[part.at] = part.categories
                 values[:, part.at] = np.where(part.codes < 0, np.nan, part.codes)
             elif part.values.shape == shape:
                 values = part.values
             else:
                 values[:, part.start : part.start + part.values.shape[1]] = part.values
-        return cls(values, Schema(source.names, tuple(categories)), table.target)
+        return cls(values, table.schema, table.target)
 
     @property
     def n_rows(self) -> int:

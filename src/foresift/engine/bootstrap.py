@@ -13,7 +13,7 @@ from foresift import _core
 from foresift.engine.grow import in_row_spans
 from foresift.engine.node_table import NodeTable
 
-__all__ = ["draw_options", "unseen_votes"]
+__all__ = ["draw_options", "oob_proba_sums"]
 
 
 def draw_options(bootstrap: bool, max_samples: float | None, n_rows: int) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def draw_options(bootstrap: bool, max_samples: float | None, n_rows: int) -> dic
     return {"draw": "bootstrap" if bootstrap else "subsample", "n_draw": n_draw}
 
 
-def unseen_votes(
+def oob_proba_sums(
     trees: Sequence[NodeTable],
     grower: _core.Grower,
     batches: Iterable[NDArray[Any]],
@@ -70,7 +70,7 @@ def unseen_votes(
     >>> store.add_numeric(np.array([[1.0], [2.0]]))
     >>> grower = _core.Grower(store, y, 2, None, draw="subsample", n_draw=1)
     >>> trees = [NodeTable.from_core(arrays, tried=False) for arrays in grower.grow([0, 1, 2])]
-    >>> _, times = unseen_votes(trees, grower, [np.array([[1.0], [2.0]])], 2, None)
+    >>> _, times = oob_proba_sums(trees, grower, [np.array([[1.0], [2.0]])], 2, None)
     >>> times.sum()  # each tree saw one of two rows
     np.float64(3.0)
     """

@@ -25,7 +25,7 @@ from foresift.data.sklearn_compat import (
 )
 from foresift.data.table import Table
 from foresift.data.weights import check_sample_weight
-from foresift.engine.bootstrap import draw_options, unseen_votes
+from foresift.engine.bootstrap import draw_options, oob_proba_sums
 from foresift.engine.candidate_gains import GainSums
 from foresift.engine.column_sampling import (
     LEARNING,
@@ -381,7 +381,7 @@ class SiftForestClassifier(TreeClassifier):
         self, X: Any, table: Table, weights: NDArray[np.float64] | None, grower: _core.Grower
     ) -> None:
         batches = self.schema_.encode_batches(X, self)
-        sums, times = unseen_votes(self.node_tables_, grower, batches, table.target.n_classes, self.n_jobs)
+        sums, times = oob_proba_sums(self.node_tables_, grower, batches, table.target.n_classes, self.n_jobs)
         shares = np.ones(table.n_rows) if weights is None else weights
         judged = (times > 0) & (shares > 0)
         if not judged[shares > 0].all():

@@ -34,12 +34,12 @@ from foresift.models.c45 import C45Classifier
 from foresift.models.trees import TreeClassifier
 
 __all__ = [
+    "MemberEnsemble",
     "Rows",
     "TrainingRows",
-    "VotingClassifier",
     "draw_rows",
     "fit_member",
-    "hard_ballots",
+    "hard_votes",
     "is_native",
     "shares_of",
 ]
@@ -66,7 +66,7 @@ class Rows:
         """Return some columns; None for all."""
         return self.values if columns is None else take_columns(self.values, columns)
 
-    def ballots(
+    def probabilities(
         self, member: Any, columns: NDArray[np.intp] | None, classes: NDArray[Any]
     ) -> NDArray[np.float64]:
         """Probability of every class of the ensemble, for every row, as a member sees it."""
@@ -134,7 +134,7 @@ def open_training_rows(estimator: Any, X: Any, y: Any, ensemble: Any) -> Trainin
     >>> X, y = {"size": [1.0, 2.0, 3.0], "colour": ["red", "blue", "red"]}, ["no", "yes", "yes"]
     >>> data = open_training_rows(C45Classifier(), X, y, ensemble=None)
     >>> tree = fit_member(data, np.array([1]), np.array([1, 1, 1]), seed=0)
-    >>> data.rows.ballots(tree, np.array([1]), data.table.target.labels).argmax(axis=1)
+    >>> data.rows.probabilities(tree, np.array([1]), data.table.target.labels).argmax(axis=1)
     array([1, 1, 1])
     """
     require_classifier(estimator, type(ensemble).__name__)
@@ -221,17 +221,17 @@ def draw_rows(rng: np.random.Generator, shares: NDArray[np.float64]) -> NDArray[
     return times
 
 
-def hard_ballots(ballots: NDArray[np.float64]) -> NDArray[np.float64]:
+def hard_votes(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give the most probable class of every row the whole ballot; of equal ones the first.
 
     Examples
     --------
-    >>> hard_ballots(np.array([[0.2, 0.8], [0.5, 0.5]]))
+    >>> hard_votes(np.array([[0.2, 0.8], [0.5, 0.5]]))
     array([[0., 1.],
            [1., 0.]])
     """
-    out = np.zeros_like(ballots)
-    out[np.arange(len(ballots)), ballots.argmax(axis=1)] = 1.0
+    out = np.zeros_like(probabilities)
+    out[np.arange(len(probabilities)), probabilities.argmax(axis=1)] = 1.0
     return out
 
 
@@ -249,8 +249,8 @@ def shares_of(votes: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
 
-class VotingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
-    """What the ensembles share: members with columns of their own, whose weighted ballots decide."""
+class MemberEnsemble(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    """What the ensembles share: members with columns of their own, whose weighted probabilities decide."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
@@ -301,14 +301,14 @@ class VotingClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         votes = np.zeros((rows.n_rows, len(self.classes_)))
         members = zip(self.estimators_, self.estimators_features_, self.estimator_weights_, strict=True)
         for member, columns, weight in members:
-            votes += weight * self._cast(rows.ballots(member, columns, self.classes_))
+            votes += weight * self._cast(rows.probabilities(member, columns, self.classes_))
         return shares_of(votes)
 
     def _base(self) -> Any:
         return C45Classifier() if self.estimator is None else self.estimator
 
-    def _cast(self, ballots: NDArray[np.float64]) -> NDArray[np.float64]:
-        return hard_ballots(ballots) if self.ballot == "class" else ballots
+    def _cast(self, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+        return hard_votes(probabilities) if self.ballot == "class" else probabilities
 
     def _open(
         self, X: Any, y: Any, sample_weight: Any

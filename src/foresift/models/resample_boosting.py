@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from foresift.data.sklearn_compat import StrOptions, fit_context, seed_of, track
 from foresift.errors import warn_caller
-from foresift.models.members import VotingClassifier, draw_rows, fit_member
+from foresift.models.members import MemberEnsemble, draw_rows, fit_member
 
 __all__ = ["ResampleBoostClassifier"]
 
@@ -17,7 +17,7 @@ _MAX_RESETS = 25  # fresh starts in a row after members no better than guessing
 _ROUNDING = 1e-12
 
 
-class ResampleBoostClassifier(VotingClassifier):
+class ResampleBoostClassifier(MemberEnsemble):
     """Boosting by resampling: each member is fitted to rows that those before it got wrong.
 
     Works with any classifier, because a member sees drawn rows, never weights of rows. AdaBoost (Freund &
@@ -64,6 +64,9 @@ class ResampleBoostClassifier(VotingClassifier):
 
     The first probabilities, and with Arc-x4 all of them, are in proportion to `sample_weight`.
 
+    Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
+    estimators inside are not read.
+
     References
     ----------
     Y. Freund and R. Schapire, "Experiments with a new boosting algorithm", ICML 1996.
@@ -81,7 +84,7 @@ class ResampleBoostClassifier(VotingClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **VotingClassifier._parameter_constraints,
+        **MemberEnsemble._parameter_constraints,
         "update": [StrOptions({"adaboost", "arc-x4"})],
     }
 
@@ -116,8 +119,8 @@ class ResampleBoostClassifier(VotingClassifier):
             while len(rounds.members) < self.n_estimators and rounds.n_resets < _MAX_RESETS:
                 times = draw_rows(rng, rounds.shares)
                 member = fit_member(data, None, times, seed=int(rng.integers(2**63)))
-                ballots = data.rows.ballots(member, None, data.table.target.labels)
-                kept = rounds.judge(member, ballots.argmax(axis=1) != data.table.target.codes)
+                probabilities = data.rows.probabilities(member, None, data.table.target.labels)
+                kept = rounds.judge(member, probabilities.argmax(axis=1) != data.table.target.codes)
                 if kept and progress.advance():
                     break
         if rounds.n_resets == _MAX_RESETS:

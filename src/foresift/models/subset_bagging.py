@@ -24,7 +24,7 @@ from foresift.data.sklearn_compat import (
 )
 from foresift.engine.column_sampling import checked_weights, draw_columns
 from foresift.errors import warn_caller
-from foresift.models.members import TrainingRows, VotingClassifier, draw_rows, fit_member, shares_of
+from foresift.models.members import MemberEnsemble, TrainingRows, draw_rows, fit_member, shares_of
 
 __all__ = ["SubsetBaggingClassifier"]
 
@@ -35,11 +35,11 @@ class _Member(NamedTuple):
     estimator: Any
     columns: NDArray[np.intp]
     accuracy: float
-    ballots: NDArray[np.float64]  # of the rows it did not draw
-    unseen: NDArray[np.bool_]
+    probabilities: NDArray[np.float64]  # of the rows it did not draw
+    oob: NDArray[np.bool_]
 
 
-class SubsetBaggingClassifier(VotingClassifier):
+class SubsetBaggingClassifier(MemberEnsemble):
     """Bagging where each member sees its own draw of rows and its own subset of the columns.
 
     The ensemble of Bommaganti (section 3.2): every member is fitted on a bootstrap sample of the rows and on
@@ -104,6 +104,9 @@ class SubsetBaggingClassifier(VotingClassifier):
     class. The accuracies of eq. 7 are those on the training rows, so they are too good, and for unpruned
     trees nearly alike.
 
+    Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
+    estimators inside are not read.
+
     References
     ----------
     H. Bommaganti, master's thesis, University of Minnesota, sections 3.2 to 3.7.
@@ -122,7 +125,7 @@ class SubsetBaggingClassifier(VotingClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **VotingClassifier._parameter_constraints,
+        **MemberEnsemble._parameter_constraints,
         "subset_size": [
             Interval(numbers.Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="right"),
@@ -250,7 +253,7 @@ class SubsetBaggingClassifier(VotingClassifier):
     ) -> None:
         votes = np.zeros((data.table.n_rows, data.table.target.n_classes))
         for member, weight in zip(members, self.estimator_weights_, strict=True):
-            votes[member.unseen] += weight * self._cast(member.ballots)
+            votes[member.oob] += weight * self._cast(member.probabilities)
         there = shares > 0
         judged = votes.any(axis=1) & there
         if not judged[there].all():
@@ -281,7 +284,7 @@ def _fit_member(
     columns = draw_columns(rng, distribution, size)
     times = draw_rows(rng, shares)
     member = fit_member(data, columns, times, seed=int(rng.integers(2**63)))
-    ballots = data.rows.ballots(member, columns, data.table.target.labels)
-    accuracy = float(shares @ (ballots.argmax(axis=1) == data.table.target.codes))
-    unseen = times == 0
-    return _Member(member, columns, accuracy, ballots[unseen], unseen)
+    probabilities = data.rows.probabilities(member, columns, data.table.target.labels)
+    accuracy = float(shares @ (probabilities.argmax(axis=1) == data.table.target.codes))
+    oob = times == 0
+    return _Member(member, columns, accuracy, probabilities[oob], oob)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numbers
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -16,11 +17,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from foresift.data.sklearn_compat import Interval, StrOptions, fit_context, seed_of, seeded
-from foresift.data.table import make_table
-from foresift.data.weights import check_sample_weight
+from foresift.data.sklearn_compat import Interval, StrOptions, seed_of, seeded
+from foresift.data.table import Schema, make_table
+from foresift.data.target import Target
 from foresift.errors import warn_caller
-from foresift.selectors.base import RankingSelector
+from foresift.selectors.base import RankingSelector, Scores
 from foresift.stats.concordance import (
     average_ranks,
     kendall_taus,
@@ -32,6 +33,21 @@ from foresift.stats.concordance import (
 __all__ = ["AggregateSelector", "ranks_of"]
 
 _SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class _Unread:
+    """X and y as they were given, for selectors that read them themselves, and what they are."""
+
+    X: Any
+    y: Any
+    n_rows: int
+    schema: Schema
+    target: Target
+
+    @property
+    def n_columns(self) -> int:
+        return self.schema.n_columns
 
 
 class AggregateSelector(RankingSelector):
@@ -103,7 +119,11 @@ class AggregateSelector(RankingSelector):
     -----
     `ranking_` is read first; where neighbours in it have the same `scores_`, they are tied. Of `coef_` the
     absolute values count, summed over the classes. A selector that says only what it keeps ranks those
-    columns first and the others second.
+    columns first and the others second. Weights of rows go to the selectors that take them; a warning names
+    the others.
+
+    Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
+    estimators inside are not read.
 
     Examples
     --------
@@ -146,62 +166,48 @@ class AggregateSelector(RankingSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=False)  # the selectors check their own parameters
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the selectors, combine their ranks, and choose which columns to keep.
-
-        Parameters
-        ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
-            The columns, of a kind that all selectors take.
-        y : array-like of shape (n,)
-            The class of every row.
-        sample_weight : array-like of shape (n,), default=None
-            How much each row counts. It is passed to the selectors that take it; a warning names the others.
-
-        Returns
-        -------
-        AggregateSelector
-            Itself.
-        """
-        names, members = zip(*_named(self.selectors), strict=True)
+    def _open(self, X: Any, y: Any) -> _Unread:
+        _named(self.selectors)  # says what is wrong with them before X is read
         table = make_table(X, y, estimator=self)
-        weights = check_sample_weight(sample_weight, table.n_rows)
-        table.target.require_two_classes(self, weights)
-        n_wanted = self._choose_size(X, y, weights, table.n_columns)
-        self.schema_ = table.schema
-        del table  # the selectors read X themselves
-        self.selector_names_ = list(names)
-        self.selectors_ = self._fit_members(members, X, y, weights)
-        n_features = self.schema_.n_columns
-        rows = [ranks_of(*pair, n_features) for pair in zip(self.selectors_, names, strict=True)]
-        self.ranks_ = np.stack(rows)
-        self.agreement_ = kendall_w(self.ranks_)
-        self.scores_ = self._score(self.ranks_)
-        mean_ranks = average_ranks(-self.ranks_.mean(axis=0))
-        order = np.lexsort((mean_ranks, average_ranks(self.scores_)))
-        self.ranking_ = np.empty(n_features, dtype=np.intp)
-        self.ranking_[order] = np.arange(1, n_features + 1)
-        self.support_ = self._own_support_or_best() if n_wanted is None else self._best(n_wanted)
-        return self
+        return _Unread(X, y, table.n_rows, table.schema, table.target)
 
-    def _score(self, ranks: NDArray[np.float64]) -> NDArray[np.float64]:  # type: ignore[override]
+    def _score(self, data: _Unread, weights: NDArray[np.float64] | None) -> Scores:
+        names, members = zip(*_named(self.selectors), strict=True)
+        fitted = self._fit_members(names, members, data, weights)
+        pairs = list(zip(fitted, names, strict=True))
+        ranks = np.stack([ranks_of(*pair, data.n_columns) for pair in pairs])
+        scores, learned = self._combine(ranks, pairs)
+        learned |= {
+            "selector_names_": list(names),
+            "selectors_": fitted,
+            "ranks_": ranks,
+            "agreement_": kendall_w(ranks),
+        }
+        mean_ranks = average_ranks(-ranks.mean(axis=0))
+        order = np.lexsort((mean_ranks, average_ranks(scores)))
+        ranking = np.empty(data.n_columns, dtype=np.intp)
+        ranking[order] = np.arange(1, data.n_columns + 1)
+        return Scores(scores, learned, ranking)
+
+    def _combine(
+        self, ranks: NDArray[np.float64], pairs: list[tuple[Any, str]]
+    ) -> tuple[NDArray[np.float64], dict[str, Any]]:
+        """Scores by the rule, and the p-values if it has any."""
         n_selectors, n_features = ranks.shape
         top = n_features if self.top is None else min(self.top, n_features)
         if self.rule == "vote" and self.top is None:
-            members = zip(self.selectors_, self.selector_names_, strict=True)
-            return np.sum([_kept(*member, n_features) for member in members], axis=0, dtype=np.float64)
+            return np.sum([_kept(*pair, n_features) for pair in pairs], axis=0, dtype=np.float64), {}
         if self.rule in ("borda", "vote"):
             inside, points = np.sum([places_in_top(row, top) for row in ranks], axis=0)
-            return np.asarray(points if self.rule == "borda" else inside)
+            return np.asarray(points if self.rule == "borda" else inside), {}
         behind = ranks > top
         if self.rule == "mean-rank":
             n_inside = n_features - behind.sum(axis=1, keepdims=True)
             places = np.where(behind, (n_inside + 1 + n_features) / 2, ranks)
-            return np.asarray(n_features + 1 - places.mean(axis=0))
+            return np.asarray(n_features + 1 - places.mean(axis=0)), {}
         rho = robust_rank_scores(np.where(behind, 1.0, ranks / n_features))
-        self.pvalues_ = np.minimum(rho * n_selectors, 1.0)
-        return 0.0 - np.log10(np.maximum(rho, np.finfo(np.float64).tiny))  # 0, not -0
+        scores = 0.0 - np.log10(np.maximum(rho, np.finfo(np.float64).tiny))  # 0, not -0
+        return scores, {"pvalues_": np.minimum(rho * n_selectors, 1.0)}
 
     def _own_support(self) -> NDArray[np.bool_]:
         if self.rule == "vote":
@@ -211,16 +217,20 @@ class AggregateSelector(RankingSelector):
         return self._best(max(1, self.n_features_in_ // 2))
 
     def _fit_members(
-        self, members: tuple[Any, ...], X: Any, y: Any, weights: NDArray[np.float64] | None
+        self,
+        names: tuple[str, ...],
+        members: tuple[Any, ...],
+        data: _Unread,
+        weights: NDArray[np.float64] | None,
     ) -> list[Any]:
         rng = np.random.default_rng(seed_of(self.random_state))
         clones = [seeded(clone(member), rng) for member in members]
         weighted = [weights is not None and has_fit_parameter(member, "sample_weight") for member in clones]
         if weights is not None and not all(weighted):
-            blind = [name for name, takes in zip(self.selector_names_, weighted, strict=True) if not takes]
+            blind = [name for name, takes in zip(names, weighted, strict=True) if not takes]
             warn_caller(f"sample_weight is not taken by {', '.join(blind)}: there every row counts alike.")
         return Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit)(member, X, y, weights if takes else None)
+            delayed(_fit)(member, data.X, data.y, weights if takes else None)
             for member, takes in zip(clones, weighted, strict=True)
         )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numbers
 from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from decimal import InvalidOperation
 from typing import Any, ClassVar, Self
 
@@ -11,7 +13,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,15 +29,34 @@ from foresift.data.sklearn_compat import (
     table_tags,
 )
 from foresift.data.slices import columns_of, matrix_of, take_columns
-from foresift.data.table import Schema, Table, make_table
+from foresift.data.table import Schema, make_table
 from foresift.data.values import is_missing
 from foresift.data.weights import check_sample_weight
 from foresift.errors import warn_caller
 from foresift.selectors.size_cv import SizeCurve, SubsetSizeCV
 
-__all__ = ["RankingSelector", "ranks_by_score"]
+__all__ = ["RankingSelector", "Scores", "ranks_by_score"]
 
 _ROUNDING = 1e-12  # scores that differ by less, relative to their size, are equal
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What a selector learns from a table.
+
+    Attributes
+    ----------
+    values : array-like of shape (n_features,)
+        The score of every column, higher is better; NaN for none.
+    learned : mapping of str to object
+        Further attributes of the fitted selector, by name.
+    ranking : ndarray of int of shape (n_features,), default=None
+        The rank of every column, 1 is the best; None ranks by the scores.
+    """
+
+    values: ArrayLike
+    learned: Mapping[str, Any] = field(default_factory=dict)
+    ranking: NDArray[np.intp] | None = None
 
 
 class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
@@ -43,8 +64,8 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     A subclass has a parameter `n_features_to_select` (an int, a share, "cv" or a `SubsetSizeCV` to choose
     it by cross-validation, or None for the method's own rule) and scores the columns in `_score`; it may
-    replace the rule, `_own_support`. Its parameters `categorical_features` and `max_bins`, if it has them,
-    say how the data is read.
+    replace the rule, `_own_support`, and read the data into another kind of table, `_open`. Its parameters
+    `categorical_features` and `max_bins`, if it has them, say how the data is read.
 
     Attributes
     ----------
@@ -68,14 +89,15 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from foresift.criteria import information_gain
-    >>> from foresift.selectors.base import RankingSelector
+    >>> from foresift.selectors.base import RankingSelector, Scores
     >>> class GainSelector(RankingSelector):
     ...     def __init__(self, n_features_to_select=None):
     ...         self.n_features_to_select = n_features_to_select
     ...
     ...     def _score(self, table, weights):
     ...         columns = map(table.store.codes, range(table.n_columns))
-    ...         return [information_gain(x, table.target.codes, sample_weight=weights) for x in columns]
+    ...         y = table.target.codes
+    ...         return Scores([information_gain(x, y, sample_weight=weights) for x in columns])
     >>> X, y = load_iris(return_X_y=True)
     >>> selector = GainSelector(n_features_to_select=0.5).fit(X, y)
     >>> selector.ranking_, selector.transform(X).shape
@@ -101,11 +123,11 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     size_curve_: SizeCurve
 
     @abstractmethod
-    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> ArrayLike:
-        """Return the score of every column, NaN for none; may set further learned attributes."""
+    def _score(self, table: Any, weights: NDArray[np.float64] | None) -> Scores:
+        """Score the columns of what `_open` returned; sets no attributes."""
 
     def _own_support(self) -> NDArray[np.bool_]:
-        """Mask of the features that the method itself would keep; reads `scores_` and `ranking_`."""
+        """Mask of the features that the method itself would keep; reads the learned attributes."""
         return self.scores_ > 0
 
     def subset_of_size(self, size: int) -> NDArray[np.bool_]:
@@ -149,14 +171,17 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         weights = check_sample_weight(sample_weight, table.n_rows)
         table.target.require_two_classes(self, weights)
         n_wanted = self._choose_size(X, y, weights, table.n_columns)  # before the scores, which may take long
+        found = self._score(table, weights)
+        for name, value in found.learned.items():
+            setattr(self, name, value)
         self.schema_ = table.schema
-        self.scores_ = np.asarray(self._score(table, weights), dtype=np.float64)
-        self.ranking_ = ranks_by_score(self.scores_)
+        self.scores_ = np.asarray(found.values, dtype=np.float64)
+        self.ranking_ = ranks_by_score(self.scores_) if found.ranking is None else found.ranking
         self.support_ = self._own_support_or_best() if n_wanted is None else self._best(n_wanted)
         return self
 
-    def _open(self, X: Any, y: Any) -> Table:
-        """Check X and y, and read them for `_score`."""
+    def _open(self, X: Any, y: Any) -> Any:
+        """Check X and y, and read them: a table with `n_rows`, `n_columns`, `schema` and `target`."""
         return make_table(
             X,
             y,
@@ -245,7 +270,8 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """How many features to keep, by cross-validation if that is asked for; None: by the method."""
         plan = SubsetSizeCV() if self.n_features_to_select == "cv" else self.n_features_to_select
         if isinstance(plan, SubsetSizeCV):
-            self.size_curve_ = plan.curve(self, X, y, weights, n_columns)
+            ranker = clone(self).set_params(n_features_to_select=1.0)
+            self.size_curve_ = plan.curve(ranker, X, y, weights, n_columns)
         return self._n_wanted(n_columns)
 
     def _n_wanted(self, n_columns: int) -> int | None:

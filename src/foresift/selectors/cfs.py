@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from foresift.data.sklearn_compat import Interval, StrOptions
 from foresift.data.table import Table
 from foresift.data.weights import scale_up
-from foresift.selectors.base import RankingSelector
+from foresift.selectors.base import RankingSelector, Scores, ranks_by_score
 from foresift.selectors.uncertainty import Uncertainties
 
 __all__ = ["CFSSelector"]
@@ -69,7 +69,7 @@ class CFSSelector(RankingSelector):
         The kept features, in the order of `ranking_`.
     merit_ : float
         Merit of the kept features together.
-    path_ : structured ndarray
+    search_tree_ : structured ndarray
         The subsets that the search went through: `column` was added to the subset in row `parent` (in a
         backward search, which goes on to the last feature, taken from it), which gave one of `size` features
         and of that `merit`; -1 marks the start. A best-first search lists the subsets that it extended.
@@ -136,7 +136,7 @@ class CFSSelector(RankingSelector):
         self.convention = convention
         self.categorical_features = categorical_features
 
-    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
         correlations = Uncertainties(table, scale_up(weights), like_weka=self.convention == "weka")
         n_wanted = self._n_wanted(table.n_columns)
         if self.search == "backward":
@@ -147,22 +147,20 @@ class CFSSelector(RankingSelector):
             order, path = _forward(correlations, n_wanted)
         if self.locally_predictive and n_wanted is None:
             order = order + _locally_predictive(correlations, order)
-        self.order_ = np.array(order, dtype=np.intp)
-        self.path_ = np.array(path, dtype=_PATH_DTYPE)
-        self.merit_ = _merit(correlations, order)
-        return correlations.with_class
+        learned = {
+            "order_": np.array(order, dtype=np.intp),
+            "search_tree_": np.array(path, dtype=_PATH_DTYPE),
+            "merit_": _merit(correlations, order),
+        }
+        # Those that the search chose go to the front, the others follow by score.
+        ranking = ranks_by_score(correlations.with_class)
+        others = np.setdiff1d(np.arange(table.n_columns), order)
+        ranked = np.concatenate([learned["order_"], others[np.argsort(ranking[others])]])
+        ranking[ranked] = np.arange(1, len(ranked) + 1)
+        return Scores(correlations.with_class, learned, ranking)
 
     def _own_support(self) -> NDArray[np.bool_]:
         return self._best(len(self.order_))
-
-    def _best(self, n_wanted: int) -> NDArray[np.bool_]:
-        # `ranking_` comes by score: those that the search chose go to the front of it.
-        support = np.zeros(len(self.ranking_), dtype=bool)
-        support[self.order_[:n_wanted]] = True
-        others = np.setdiff1d(np.arange(len(support)), self.order_)
-        ranked = np.concatenate([self.order_, others[np.argsort(self.ranking_[others])]])
-        self.ranking_[ranked] = np.arange(1, len(ranked) + 1)
-        return support
 
 
 # Searches

@@ -13,7 +13,7 @@ from foresift.data.table import Table
 from foresift.data.weights import scale_up
 from foresift.engine.grow import make_grower
 from foresift.engine.node_table import NodeTable
-from foresift.selectors.base import RankingSelector, ranks_by_score
+from foresift.selectors.base import RankingSelector, Scores, ranks_by_score
 
 __all__ = ["CumulativeGainSelector"]
 
@@ -98,15 +98,15 @@ class CumulativeGainSelector(RankingSelector):
         self.oblivious = oblivious
         self.categorical_features = categorical_features
 
-    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
         weights = scale_up(weights)
         n_features = table.n_columns
-        self.gains_, self.levels_ = np.zeros(n_features), np.full(n_features, -1)
+        cumulative, chosen_at = np.zeros(n_features), np.full(n_features, -1)
         order: list[int] = []
         levels = _oblivious_levels(table, weights, order) if self.oblivious else _levels(table, weights)
         for level, gains in enumerate(levels):
             if level == 0:
-                self.gains_[:] = whole = gains
+                cumulative[:] = whole = gains
             left = np.delete(np.arange(n_features), order)
             if not len(left):
                 break
@@ -116,12 +116,12 @@ class CumulativeGainSelector(RankingSelector):
                 continue
             best = int(left[ranks_by_score(gains[left]).argmin()])  # of equal ones the first
             order.append(best)
-            self.gains_[best], self.levels_[best] = gains[best], level
+            cumulative[best], chosen_at[best] = gains[best], level
         others = np.delete(np.arange(n_features), order)
         others = others[np.argsort(ranks_by_score(whole[others]))] if len(others) else others
         scores = np.empty(n_features)
         scores[np.concatenate([np.array(order, dtype=np.intp), others])] = np.arange(n_features, 0, -1)
-        return scores
+        return Scores(scores, {"gains_": cumulative, "levels_": chosen_at})
 
     def _own_support(self) -> NDArray[np.bool_]:
         return self.levels_ >= 0

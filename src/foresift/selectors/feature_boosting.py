@@ -14,7 +14,7 @@ from foresift.data.sklearn_compat import HasMethods, Interval, RealNotInt, StrOp
 from foresift.models.c45 import C45Classifier
 from foresift.models.members import TrainingRows, draw_rows, fit_member, open_training_rows
 from foresift.models.trees import CartClassifier
-from foresift.selectors.base import RankingSelector
+from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.feature_weights import PairWeights, SingleWeights, Weights, change
 
 __all__ = ["FeatureBoostingSelector"]
@@ -96,6 +96,9 @@ class FeatureBoostingSelector(RankingSelector):
     iterations and many features the distribution is close to the uniform one, and where trees are not
     pruned accuracy="oob" is the better choice.
 
+    Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
+    estimators inside are not read.
+
     References
     ----------
     H. Bommaganti, master's thesis, University of Minnesota, section 3.6; pairs: section 5.2.
@@ -153,7 +156,7 @@ class FeatureBoostingSelector(RankingSelector):
 
     pair_distribution_: NDArray[np.float64]
 
-    def _open(self, X: Any, y: Any) -> TrainingRows:  # type: ignore[override]
+    def _open(self, X: Any, y: Any) -> TrainingRows:
         return open_training_rows(self._base(), X, y, self)
 
     def _base(self) -> Any:
@@ -161,9 +164,7 @@ class FeatureBoostingSelector(RankingSelector):
             return self.estimator
         return C45Classifier() if self.order == 1 else CartClassifier()
 
-    def _score(  # type: ignore[override]
-        self, data: TrainingRows, weights: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
+    def _score(self, data: TrainingRows, weights: NDArray[np.float64] | None) -> Scores:
         usable = np.arange(data.n_columns)
         if self.order == 2:  # a feature that tells all by itself would carry a constant one along
             usable = np.flatnonzero([_varies(data.table.store, j) for j in range(data.n_columns)])
@@ -192,17 +193,18 @@ class FeatureBoostingSelector(RankingSelector):
                 changes.append(changed)
                 if progress.advance():
                     break
-        self.history_ = {
+        distribution = np.zeros(data.n_columns)
+        distribution[usable] = learned.of_features
+        history = {
             "features": np.array(subsets),
             "accuracy": np.array(accuracies),
             "change": np.array(changes),
         }
+        found: dict[str, Any] = {"history_": history, "feature_distribution_": distribution}
         if isinstance(learned, PairWeights):
-            self.pair_distribution_ = np.zeros((data.n_columns, data.n_columns))
-            self.pair_distribution_[np.ix_(usable, usable)] = learned.of_pairs
-        self.feature_distribution_ = np.zeros(data.n_columns)
-        self.feature_distribution_[usable] = learned.of_features
-        return self.feature_distribution_
+            found["pair_distribution_"] = np.zeros((data.n_columns, data.n_columns))
+            found["pair_distribution_"][np.ix_(usable, usable)] = learned.of_pairs
+        return Scores(distribution, found)
 
     def _own_support(self) -> NDArray[np.bool_]:
         return self.scores_ > (1 + 1e-9) / self.n_features_in_
@@ -254,7 +256,7 @@ class _Judge:
         times: NDArray[Any] = draw_rows(rng, shares) if self._oob else self._weights
         member = fit_member(data, columns, times, seed=int(rng.integers(2**63)))
         right = (
-            data.rows.ballots(member, columns, data.table.target.labels).argmax(axis=1)
+            data.rows.probabilities(member, columns, data.table.target.labels).argmax(axis=1)
             == data.table.target.codes
         )
         if self._oob and (shares * (times == 0)).any():

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from foresift.data.moments import (
     NEARLY_NONE,
@@ -17,11 +17,11 @@ from foresift.data.moments import (
     class_moments,
     indicator_moments,
 )
-from foresift.data.sklearn_compat import StrOptions, fit_context, seed_of
-from foresift.data.table import Schema, Table
-from foresift.data.weights import check_sample_weight, scale_up
+from foresift.data.sklearn_compat import StrOptions, seed_of
+from foresift.data.table import Table
+from foresift.data.weights import scale_up
 from foresift.engine.root_split import root_gains, split_information
-from foresift.selectors.base import RankingSelector, ranks_by_score
+from foresift.selectors.base import RankingSelector, Scores
 
 __all__ = ["FScoreSelector", "InfoGainSelector", "PearsonSelector", "RandomSelector"]
 
@@ -42,50 +42,20 @@ class _MomentSelector(RankingSelector):
         self.nominal = nominal
         self.categorical_features = categorical_features
 
-    @fit_context(prefer_skip_nested_validation=False)  # a classifier may be among the parameters
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Score and rank the columns, and choose which to keep.
+    def _open(self, X: Any, y: Any) -> UncodedTable:
+        return UncodedTable.open(X, y, self.categorical_features, self)
 
-        Parameters
-        ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
-            The columns; missing values are allowed.
-        y : array-like of shape (n,)
-            The class of every row.
-        sample_weight : array-like of shape (n,), default=None
-            How often each row counts: a row of weight 2 is two rows, one of weight 0 is not there. Weights
-            that are below one on average are scaled up to an average of one.
-
-        Returns
-        -------
-        RankingSelector
-            Itself.
-        """
-        table = UncodedTable.open(X, y, self.categorical_features, self)
-        weights = check_sample_weight(sample_weight, table.source.n_rows)
-        table.target.require_two_classes(self, weights)
-        n_wanted = self._choose_size(X, y, weights, table.source.n_columns)
-        self.scores_ = self._score(table, scale_up(weights))
-        self.ranking_ = ranks_by_score(self.scores_)
-        self.support_ = self._own_support_or_best() if n_wanted is None else self._best(n_wanted)
-        return self
-
-    def _score(  # type: ignore[override]
-        self, table: UncodedTable, weights: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        groups = table.rows_by_class(weights)
-        all_scores = np.zeros(table.source.n_columns)
-        categories: list[NDArray[Any] | None] = [None] * len(all_scores)
+    def _score(self, table: UncodedTable, weights: NDArray[np.float64] | None) -> Scores:
+        groups = table.rows_by_class(scale_up(weights))
+        all_scores = np.zeros(table.n_columns)
         for part in table.columns():
             if isinstance(part, Nominal):
-                categories[part.at] = part.categories
                 all_scores[part.at] = self._score_nominal(part, groups)
                 continue
             scores = all_scores[part.start : part.start + part.values.shape[1]]
             for columns, moments in class_moments(part.values, groups):
                 scores[columns] = self._score_moments(moments)
-        self.schema_ = Schema(table.source.names, tuple(categories))
-        return all_scores
+        return Scores(all_scores)
 
     @abstractmethod
     def _score_moments(self, moments: Moments) -> NDArray[np.float64]:
@@ -143,7 +113,8 @@ class PearsonSelector(_MomentSelector):
     Notes
     -----
     A missing value leaves its row out for that column only. The numbers are taken as they are, never in bins,
-    and read once, some columns at a time.
+    and read once, some columns at a time. Weights count rows: one of weight 2 is two rows, one of weight 0 is
+    not there; weights that are below one on average are scaled up to an average of one.
 
     Examples
     --------
@@ -214,6 +185,8 @@ class FScoreSelector(_MomentSelector):
     -----
     A missing value leaves its row out for that column only. A single row has no sample deviation: a class
     of one row, or against one row, is left out of the maximum, and a column where none remains scores 0.
+    Weights count rows: one of weight 2 is two rows, one of weight 0 is not there; weights that are below one
+    on average are scaled up to an average of one.
 
     Examples
     --------
@@ -299,15 +272,14 @@ class InfoGainSelector(RankingSelector):
         self.ratio = ratio
         self.categorical_features = categorical_features
 
-    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
         weights = scale_up(weights)  # the engine tells ties apart on the scale of whole rows
-        self.gains_ = root_gains(table, weights)
-        if not self.ratio:
-            return self.gains_
-        split = np.flatnonzero(self.gains_ > _NO_GAIN)
-        scores = np.zeros(table.n_columns)
-        scores[split] = self.gains_[split] / split_information(table, weights, split)
-        return scores
+        scores = gains = root_gains(table, weights)
+        if self.ratio:
+            split = np.flatnonzero(gains > _NO_GAIN)
+            scores = np.zeros(table.n_columns)
+            scores[split] = gains[split] / split_information(table, weights, split)
+        return Scores(scores, {"gains_": gains})
 
     def _own_support(self) -> NDArray[np.bool_]:
         return self.gains_ > _NO_GAIN
@@ -348,8 +320,8 @@ class RandomSelector(RankingSelector):
         self.n_features_to_select = n_features_to_select
         self.random_state = random_state
 
-    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        return np.random.default_rng(seed_of(self.random_state)).random(table.n_columns)
+    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
+        return Scores(np.random.default_rng(seed_of(self.random_state)).random(table.n_columns))
 
     def _own_support(self) -> NDArray[np.bool_]:
         return self._best(max(1, self.n_features_in_ // 2))

@@ -14,7 +14,7 @@ from foresift.data.weights import scale_up
 from foresift.engine.criteria import node_complexity
 from foresift.engine.null_gain import BOUNDS
 from foresift.errors import warn_caller
-from foresift.selectors.base import RankingSelector
+from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.evidence import gather_evidence
 from foresift.selectors.redundancy import explained_shares
 
@@ -202,7 +202,7 @@ class ForestGainSelector(RankingSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
         if table.target.n_classes > 2 and self.bound != "exact":
             raise ValueError(
                 f'bound="{self.bound}" is known for two classes only, but y has {table.target.n_classes}: '
@@ -234,9 +234,6 @@ class ForestGainSelector(RankingSelector):
                 **options,
             )
         scores = evidence.mean
-        self.thresholds_ = evidence.per_weight(evidence.bounds)
-        self.expected_scores_ = evidence.per_weight(evidence.chance)
-        self.pvalues_ = evidence.pvalues
         n_untried = int(np.isnan(scores).sum())
         if n_untried:
             warn_caller(
@@ -245,25 +242,21 @@ class ForestGainSelector(RankingSelector):
             )
         counts = table.target.counts(weights)
         unit = self.weight_unit * float(node_complexity(counts)) if self.weighting == "complexity" else 1.0
-        self.intervals_ = evidence.intervals(unit, self.confidence)
+        learned = {
+            "thresholds_": evidence.per_weight(evidence.bounds),
+            "expected_scores_": evidence.per_weight(evidence.chance),
+            "pvalues_": evidence.pvalues,
+            "intervals_": evidence.intervals(unit, self.confidence),
+        }
         if self.redundancy is not None:
-            self._find_redundant(scores, table, weights, seed, options)
-        return scores
-
-    def _find_redundant(
-        self,
-        scores: NDArray[np.float64],
-        table: Table,
-        weights: NDArray[np.float64] | None,
-        seed: int,
-        options: dict[str, Any],
-    ) -> None:
-        candidates = np.argsort(-scores, kind="stable")
-        if self.n_features_to_select is None:
-            candidates = candidates[scores[candidates] > self.thresholds_[candidates]]
-        self.redundancy_ = explained_shares(
-            table, weights, candidates, self.redundancy, self._n_wanted(table.n_columns), seed, options
-        )
+            candidates = np.argsort(-scores, kind="stable")
+            if self.n_features_to_select is None:
+                candidates = candidates[scores[candidates] > learned["thresholds_"][candidates]]
+            n_wanted = self._n_wanted(table.n_columns)
+            learned["redundancy_"] = explained_shares(
+                table, weights, candidates, self.redundancy, n_wanted, seed, options
+            )
+        return Scores(scores, learned)
 
     def _is_redundant(self) -> NDArray[np.bool_]:
         if self.redundancy is None:

@@ -13,7 +13,7 @@ from foresift.models.gefs.checkpoints import stored_seed
 from foresift.models.gefs.evolution import Population
 from foresift.models.gefs.genes import Genome, survival
 from foresift.models.gefs.search import SEARCH_CONSTRAINTS, open_search, run_search
-from foresift.selectors.base import RankingSelector
+from foresift.selectors.base import RankingSelector, Scores
 
 __all__ = ["GEFSSelector"]
 
@@ -74,6 +74,9 @@ categorical_features, n_jobs, random_state
 
     Ctrl-C leaves no scores, unlike `GEFSClassifier`, which keeps its population; with `checkpoint` the
     generations up to then are in the file, and fitting again goes on from there.
+
+    Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
+    estimators inside are not read.
 
     Examples
     --------
@@ -142,12 +145,10 @@ categorical_features, n_jobs, random_state
     genomes_: list[Genome]
     fitness_: NDArray[np.float64]
 
-    def _open(self, X: Any, y: Any) -> ValueTable:  # type: ignore[override]
+    def _open(self, X: Any, y: Any) -> ValueTable:
         return ValueTable.open(X, y, categorical_features=self.categorical_features, estimator=self)
 
-    def _score(  # type: ignore[override]
-        self, table: ValueTable, weights: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
+    def _score(self, table: ValueTable, weights: NDArray[np.float64] | None) -> Scores:
         seed = stored_seed(self.checkpoint) if self.random_state is None else None
         seed = seed_of(self.random_state) if seed is None else seed
         search = open_search(self, table, weights, seed)
@@ -164,12 +165,16 @@ categorical_features, n_jobs, random_state
                 patience=self.patience,
             )
         population = last[-1]
-        self.genomes_ = [member.genome for member in population.members]
-        self.fitness_ = population.fitness
-        self.n_trained_, self.n_diverged_ = population.n_trained, population.n_diverged
-        self._n_varying = len(search.varying)
-        shares = survival(self.genomes_, self.fitness_, table.n_columns)
-        return shares if self._n_varying else np.zeros(table.n_columns)
+        genomes = [member.genome for member in population.members]
+        shares = survival(genomes, population.fitness, table.n_columns)
+        learned = {
+            "genomes_": genomes,
+            "fitness_": population.fitness,
+            "n_trained_": population.n_trained,
+            "n_diverged_": population.n_diverged,
+            "_n_varying": len(search.varying),
+        }
+        return Scores(shares if len(search.varying) else np.zeros(table.n_columns), learned)
 
     def _own_support(self) -> NDArray[np.bool_]:
         return np.asarray(self.scores_ * self._n_varying >= 1)

@@ -21,14 +21,14 @@ from foresift.selectors.uncertainty import symmetrical_uncertainty
 
 __all__ = ["explained_shares", "redundant_with"]
 
-MOST_TREES, LEAST_TREES, ROWS_IN_ALL = 400, 50, 400_000  # small tables have few nodes, so more trees
+MAX_TREES, MIN_TREES, ROWS_IN_ALL = 400, 50, 400_000  # small tables have few nodes, so more trees
 LOT = 4  # rows, at least, that are predicted about the same and exchange their values
 
 # For pairs of columns.
 RELATED = 0.1  # symmetrical uncertainty of quantiles: two normal columns with a correlation of about 0.6
 PARTNERS = 3  # kept columns a candidate is compared with
 QUANTILES, CATEGORIES = 8, 15  # parts of a numeric and of a nominal column, at most
-MOST_ROWS = 4000
+MAX_ROWS = 4000
 N_SHUFFLES = 8
 CELLS = 2**20  # of tables of counts at a time
 STEPS = 10  # in which the work is told
@@ -45,11 +45,11 @@ def explained_shares(
 ) -> NDArray[np.float64]:
     """Share of each feature's gain above chance that the better features, as far as kept, account for.
 
-    An approximate Markov blanket. For every candidate, best first, a twin is made that keeps what the
+    An approximate Markov blanket. For every candidate, best first, a shadow is made that keeps what the
     features kept so far know of it and forgets the rest: rows are ordered by how the kept ones predict the
     candidate (out of fold), and neighbours exchange their values. In a forest of the kept ones and the
-    candidate, the twin of a copy gains as much in its place; that of a feature with news of its own, also if
-    it has them only together with others, gains no more than chance.
+    candidate, the shadow of a copy gains as much in its place; that of a feature with news of its own, also
+    if it has them only together with others, gains no more than chance.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def redundant_with(
     the kept column exchange their values of the candidate, which leaves what the kept one knows of it. What
     the candidate tells about the classes is its mutual information with them, alone and beside the kept
     column, above what it is after shuffling; the share of it that is left is what the kept one accounts for.
-    Numeric columns count by quantiles, at most `MOST_ROWS` rows are looked at. One column costs at most as
+    Numeric columns count by quantiles, at most `MAX_ROWS` rows are looked at. One column costs at most as
     many tests as there are partners, and one table of counts with every kept one.
 
     Parameters
@@ -169,7 +169,7 @@ class _Pairs:
         rng = np.random.default_rng([seed, 1])
         self._table, self._columns = table, columns
         self._counted = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights > 0)
-        n_rows = min(MOST_ROWS, len(self._counted))
+        n_rows = min(MAX_ROWS, len(self._counted))
         self._rows = rows = np.sort(rng.choice(self._counted, n_rows, replace=False))
         self._weights = np.ones(len(rows)) if weights is None else weights[rows]
         self._target = table.target.codes[rows].astype(np.int64)
@@ -214,9 +214,9 @@ class _Pairs:
         """Share of what column i tells about the classes that column k accounts for."""
         own, beside = self._parts[i], self._parts[k]
         next_to, same_part = self._exchanges(k)
-        twins, anywhere, inside = own[next_to], own[self._anywhere], own[same_part]
-        alone = self._information(np.vstack([own, twins, anywhere]), np.zeros_like(beside))
-        together = self._information(np.vstack([own, twins, inside]), beside)
+        shadows, anywhere, inside = own[next_to], own[self._anywhere], own[same_part]
+        alone = self._information(np.vstack([own, shadows, anywhere]), np.zeros_like(beside))
+        together = self._information(np.vstack([own, shadows, inside]), beside)
         told = (alone + together).reshape(-1)
         chance = told[1 + N_SHUFFLES :]
         above = told[: 1 + N_SHUFFLES] - chance.mean()
@@ -300,17 +300,17 @@ def _share(
     rng: np.random.Generator,
     options: dict[str, Any],
 ) -> float:
-    twin = _twin(table, kept, candidate, rng)
+    shadow = _shadow(table, kept, candidate, rng)
     codes = _codes(table, candidate)
-    # The same draws of columns for both: a twin that differs little meets almost the same nodes.
+    # The same draws of columns for both: a shadow that differs little meets almost the same nodes.
     seed = int(rng.integers(2**63))
-    n_estimators = max(LEAST_TREES, min(MOST_TREES, ROWS_IN_ALL // table.n_rows))
+    n_estimators = max(MIN_TREES, min(MAX_TREES, ROWS_IN_ALL // table.n_rows))
     options = {**options, "n_estimators": n_estimators}
     own = _above_chance(table, weights, kept, candidate, codes, seed, options)
     # A candidate that is no better than chance beside the kept ones has nothing left to be explained.
     if not own > 0:
         return 1.0
-    return float(np.clip(_above_chance(table, weights, kept, candidate, twin, seed, options) / own, 0, 1))
+    return float(np.clip(_above_chance(table, weights, kept, candidate, shadow, seed, options) / own, 0, 1))
 
 
 def _above_chance(
@@ -340,7 +340,7 @@ def _above_chance(
     return float((evidence.mean - evidence.per_weight(evidence.chance))[-1])
 
 
-def _twin(table: Table, kept: list[int], candidate: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _shadow(table: Table, kept: list[int], candidate: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Codes of the candidate, shuffled among rows for which the kept features predict about the same."""
     known = np.column_stack([_codes(table, column) for column in kept]).astype(np.float32)
     codes = _codes(table, candidate)
@@ -361,9 +361,9 @@ def _twin(table: Table, kept: list[int], candidate: int, rng: np.random.Generato
     first = np.flatnonzero(np.diff(level, prepend=-1))
     source = np.roll(order, -1)
     source[np.append(first[1:], n_rows) - 1] = order[first]
-    twin = np.empty_like(codes)
-    twin[order] = codes[source]
-    return twin
+    shadow = np.empty_like(codes)
+    shadow[order] = codes[source]
+    return shadow
 
 
 def _merged(level: NDArray[np.intp], size: int) -> NDArray[np.intp]:

@@ -13,7 +13,7 @@ from foresift.data.numeric_coding import ValueTable
 from foresift.data.sklearn_compat import Interval, StrOptions, seed_of, track
 from foresift.data.weights import scale_up
 from foresift.engine.grow import in_threads
-from foresift.selectors.base import RankingSelector
+from foresift.selectors.base import RankingSelector, Scores
 
 __all__ = ["ReliefFSelector", "ReliefSelector"]
 
@@ -37,7 +37,7 @@ class _ReliefBase(RankingSelector):
     n_jobs: int | None
     random_state: Any
 
-    def _open(self, X: Any, y: Any) -> ValueTable:  # type: ignore[override]
+    def _open(self, X: Any, y: Any) -> ValueTable:
         return ValueTable.open(X, y, categorical_features=self.categorical_features, estimator=self)
 
     def _differences(
@@ -139,10 +139,8 @@ class ReliefSelector(_ReliefBase):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _score(  # type: ignore[override]
-        self, table: ValueTable, weights: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        return self._differences(table, weights, 1.0, True)
+    def _score(self, table: ValueTable, weights: NDArray[np.float64] | None) -> Scores:
+        return Scores(self._differences(table, weights, 1.0, True))
 
 
 class ReliefFSelector(_ReliefBase):
@@ -222,10 +220,8 @@ class ReliefFSelector(_ReliefBase):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _score(  # type: ignore[override]
-        self, table: ValueTable, weights: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        return self._differences(table, weights, float(self.n_neighbors), False)
+    def _score(self, table: ValueTable, weights: NDArray[np.float64] | None) -> Scores:
+        return Scores(self._differences(table, weights, float(self.n_neighbors), False))
 
 
 def _scaled(table: ValueTable, used: NDArray[np.intp]) -> tuple[NDArray[np.float64], list[int]]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import StratifiedKFold
 
@@ -65,14 +65,15 @@ class SizeCurve:
         return int(self.sizes[_first_best(self.mean)])
 
 
-@dataclass(frozen=True)
-class SubsetSizeCV:
+@dataclass(eq=False)
+class SubsetSizeCV(BaseEstimator):
     """Lets a selector choose its number of features by cross-validation (`n_features_to_select`).
 
     In every fold the features are ranked on the training rows alone, and a classifier is fitted to the best
     1, 2, 3 ... of them and scored on the rows left out. The smallest size within one standard error of the
     best mean is taken; then the features are ranked on all rows. `n_features_to_select="cv"` is short for
-    `SubsetSizeCV()`.
+    `SubsetSizeCV()`. Its parameters can be searched like those of any estimator: as
+    `n_features_to_select__rule` of the selector, for instance.
 
     Parameters
     ----------

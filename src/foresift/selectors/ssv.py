@@ -18,7 +18,7 @@ from foresift.data.weights import scale_up
 from foresift.engine.grow import grow_trees, in_threads, make_grower
 from foresift.engine.node_table import NodeTable
 from foresift.errors import warn_caller
-from foresift.selectors.base import RankingSelector
+from foresift.selectors.base import RankingSelector, Scores
 
 __all__ = ["SSVSelector"]
 
@@ -124,16 +124,14 @@ class SSVSelector(RankingSelector):
         tags.input_tags.allow_nan = hasattr(self, "schema_") and bool(self.schema_.nominal.any())
         return tags
 
-    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
         require_numbers(table)
         weights = scale_up(weights)
         if self.mode == "separate":
-            self.n_rankable_ = table.n_columns
-            return self._score_columns(table, weights)
-        self.node_table_ = self._grow_full_tree(table, weights)
-        scores = rounds_in_tree(self.node_table_, table.n_columns)
-        self.n_rankable_ = int(np.count_nonzero(scores))
-        return scores
+            return Scores(self._score_columns(table, weights), {"n_rankable_": table.n_columns})
+        tree = self._grow_full_tree(table, weights)
+        scores = rounds_in_tree(tree, table.n_columns)
+        return Scores(scores, {"node_table_": tree, "n_rankable_": int(np.count_nonzero(scores))})
 
     def _score_columns(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
         n_columns, stop = table.n_columns, _core.StopFlag()

@@ -251,7 +251,11 @@ def holm(pvalues: ArrayLike) -> NDArray[np.float64]:
     >>> holm([0.01, 0.03, 0.04])
     array([0.03, 0.06, 0.06])
     """
-    return adjusted_pvalues(pvalues, "fwer")
+    p = _checked_pvalues(pvalues)
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
+    return adjusted
 
 
 def benjamini_hochberg(pvalues: ArrayLike) -> NDArray[np.float64]:
@@ -284,33 +288,40 @@ def adjusted_pvalues(pvalues: ArrayLike, error: str) -> NDArray[np.float64]:
         P-values.
     error : {"fdr", "fwer", "none"}
         What alpha bounds: the expected share of false ones among the rejected (Benjamini & Hochberg), the
-        probability of any false rejection (Holm), or the probability of each false rejection.
+        probability of any false rejection (Bonferroni), or the probability of each false rejection.
 
     Returns
     -------
     ndarray of shape (n,)
         Adjusted p-values, at most 1.
 
+    See Also
+    --------
+    holm : Rejects at least as often as Bonferroni, where every single p-value is valid. Those of
+        `foresift.RelevanceSelector` hold on average over the features, which is enough for Bonferroni only.
+
     Examples
     --------
     >>> adjusted_pvalues([0.01, 0.03, 0.04], "fdr")
     array([0.03, 0.04, 0.04])
     >>> adjusted_pvalues([0.01, 0.03, 0.04], "fwer")
-    array([0.03, 0.06, 0.06])
+    array([0.03, 0.09, 0.12])
     """
-    p = floats_of(pvalues, "pvalues")
-    if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
-        raise ValueError("pvalues must be a list of numbers from 0 to 1; leave out tests that gave none.")
+    p = _checked_pvalues(pvalues)
     if error == "none" or not len(p):
         return p.copy()
     if error == "fdr":
         return np.asarray(sps.false_discovery_control(p, method="bh"))
     if error != "fwer":
         raise ValueError(f'error must be "fdr", "fwer" or "none", but is {error!r}.')
-    order = np.argsort(p, kind="stable")
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
-    return adjusted
+    return np.minimum(1.0, len(p) * p)
+
+
+def _checked_pvalues(pvalues: ArrayLike) -> NDArray[np.float64]:
+    p = floats_of(pvalues, "pvalues")
+    if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
+        raise ValueError("pvalues must be a list of numbers from 0 to 1; leave out tests that gave none.")
+    return p
 
 
 def _scores(scores: ArrayLike, least: int) -> NDArray[np.float64]:

@@ -112,7 +112,7 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         The members: `Network`, or fitted classifiers of class codes.
     fitness_ : ndarray of shape (n_members,)
         Their fitness.
-    history_ : list of dict
+    generations_ : list of dict
         Of every generation, the initial population being number 0: generation, n_trained, ensemble_error,
         mean_error, diversity, diversity_weight (lambda), seconds.
     n_trained_ : int
@@ -143,6 +143,9 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     `fit` with 100 candidates and then `fit_more` with 150 equals `fit` with 250, because 100 ends with a
     whole generation; a generation that was cut short stays short.
+
+    Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
+    estimators inside are not read.
 
     Examples
     --------
@@ -337,7 +340,7 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return self._bred.fitness
 
     @property
-    def history_(self) -> list[dict[str, Any]]:
+    def generations_(self) -> list[dict[str, Any]]:
         """What every generation was like."""
         return [asdict(record) for record in self._bred.history]
 

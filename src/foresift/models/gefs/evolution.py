@@ -43,7 +43,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Record:
-    """One generation: what `history_` tells of it."""
+    """One generation: what `generations_` tells of it."""
 
     generation: int
     n_trained: int
@@ -94,17 +94,17 @@ class Judge:
         Class of every row.
     weights : ndarray of shape (n,)
         How much each row counts in the judgement; 0 for rows that do not (all but the validation rows).
-    unseen_only : bool
+    oob_only : bool
         Whether a member is judged by the rows it was not trained on.
     """
 
     target: NDArray[np.int32]
     weights: NDArray[np.float64]
-    unseen_only: bool
+    oob_only: bool
 
     def sees(self, member: Member) -> NDArray[np.float64]:
         """Weights of the rows that judge a member."""
-        if not self.unseen_only or member.rows is None:
+        if not self.oob_only or member.rows is None:
             return self.weights
         weights = self.weights.copy()
         weights[member.rows] = 0
@@ -126,14 +126,14 @@ class Judge:
         If members are judged by unseen rows, only those that did not see a row speak for it; the outputs of a
         row that all have seen are 0 and mean nothing.
         """
-        if not self.unseen_only:
+        if not self.oob_only:
             return _mean([member.outputs for member in members]), np.ones(len(self.target), dtype=bool)
-        voices = np.stack([self.sees(member) > 0 for member in members])
+        is_oob = np.stack([self.sees(member) > 0 for member in members])
         total = np.zeros(members[0].outputs.shape)
-        for member, voice in zip(members, voices, strict=True):
-            total += member.outputs * voice[:, np.newaxis]
-        heard = voices.sum(axis=0)
-        return total / np.maximum(heard, 1)[:, np.newaxis], heard > 0
+        for member, oob in zip(members, is_oob, strict=True):
+            total += member.outputs * oob[:, np.newaxis]
+        n_votes = is_oob.sum(axis=0)
+        return total / np.maximum(n_votes, 1)[:, np.newaxis], n_votes > 0
 
     def diversity(self, members: Sequence[Member]) -> NDArray[np.float64]:
         """Mean absolute difference, over rows and outputs, between each member and the ensemble of all."""
@@ -143,8 +143,10 @@ class Judge:
 
     def errors(self, members: Sequence[Member]) -> tuple[float, float, float]:
         """Error of the ensemble, mean error of its members, and their mean diversity."""
-        outputs, heard = self.ensemble(members)
-        whole = float(np.average(self.wrong(outputs), weights=np.where(heard, self.weights, 0.0)))
+        outputs, has_oob_prediction = self.ensemble(members)
+        whole = float(
+            np.average(self.wrong(outputs), weights=np.where(has_oob_prediction, self.weights, 0.0))
+        )
         mean = 1 - float(np.mean([member.accuracy for member in members]))
         return whole, mean, float(self.diversity(members).mean())
 
@@ -295,8 +297,8 @@ class Evolution:
         if not self.settings.emphasis:
             return self.shares
         shares = np.full(len(self.rows), 1 / len(self.rows)) if self.shares is None else self.shares
-        outputs, heard = self.judge.ensemble(population.members)
-        wrong = (self.judge.wrong(outputs) & heard)[self.rows]
+        outputs, has_oob_prediction = self.judge.ensemble(population.members)
+        wrong = (self.judge.wrong(outputs) & has_oob_prediction)[self.rows]
         error = shares[wrong].sum()
         if not 0 < error < 0.5:
             return shares

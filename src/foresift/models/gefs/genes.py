@@ -14,7 +14,7 @@ __all__ = ["adjusted", "breed", "crossed", "first_genomes", "fitness", "mutated"
 
 Genome = NDArray[np.int32]
 LAMBDA_STEP = 0.1  # "the amount lambda changes is 10% of its current value"
-_MOST_GENES = 10**8
+_MAX_GENES = 10**8
 
 
 def first_genomes(
@@ -28,9 +28,9 @@ def first_genomes(
     >>> sorted({len(genome) for genome in genomes})
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     """
-    if max_length * n_columns > _MOST_GENES:
+    if max_length * n_columns > _MAX_GENES:
         raise ValueError(
-            f"initial_length={max_length} asks for genomes of more than {_MOST_GENES:,} genes: it is a"
+            f"initial_length={max_length} asks for genomes of more than {_MAX_GENES:,} genes: it is a"
             f" multiple of the {n_columns} columns, usually between 0.5 and 2."
         )
     most = max(1, int(max_length * n_columns))

@@ -152,7 +152,7 @@ def open_search(owner: Any, table: ValueTable, weights: NDArray[np.float64] | No
         owner.emphasis is not None,
         seed,
     )
-    judge = Judge(target, judged, unseen_only=mode == "oob")
+    judge = Judge(target, judged, oob_only=mode == "oob")
     columns = varying if len(varying) else np.arange(table.n_columns, dtype=np.int32)
     evolution = Evolution(learner, judge, settings, columns, trained_on, shares)
     fixed = {name: getattr(owner, name) for name in SEARCH_PARAMETERS if name not in _FREE}

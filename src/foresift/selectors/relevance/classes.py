@@ -8,9 +8,9 @@ from scipy.special import log_ndtr, ndtri_exp
 
 from foresift.data.table import Table
 
-__all__ = ["LEAST_SHARE", "among", "contrasted", "counted_rows"]
+__all__ = ["MIN_SHARE", "contrasted", "counted_rows", "max_of_k_quantile"]
 
-LEAST_SHARE = 0.25  # of the rows; sums over fewer are far from normal
+MIN_SHARE = 0.25  # of the rows; sums over fewer are far from normal
 
 
 def counted_rows(table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.intp]:
@@ -24,7 +24,7 @@ def contrasted(target: NDArray[np.int32], n_classes: int) -> list[int]:
     return classes[:1] if len(classes) == 2 else classes
 
 
-def among(most: NDArray[np.float64], n_tries: int) -> NDArray[np.float64]:
+def max_of_k_quantile(most: NDArray[np.float64], n_tries: int) -> NDArray[np.float64]:
     """Normal quantile of the largest of so many absolute values of normal numbers."""
     log_one = np.minimum(np.log(2) + log_ndtr(-most), -1e-12)  # probability that one is as large
     with np.errstate(divide="ignore"):

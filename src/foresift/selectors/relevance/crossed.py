@@ -1,4 +1,4 @@
-"""What columns tell in pairs that they do not tell alone, beside their twins."""
+"""What columns tell in pairs that they do not tell alone, beside their shadows."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.data.table import Table
-from foresift.selectors.relevance.classes import LEAST_SHARE, among, contrasted, counted_rows
+from foresift.selectors.relevance.classes import MIN_SHARE, contrasted, counted_rows, max_of_k_quantile
 
-__all__ = ["crossed_scores"]
+__all__ = ["pairwise_interaction_scores"]
 
-MOST_ROWS = 2000  # that are looked at: plenty, since an exclusive or shows at a hundred
-MOST_COLUMNS = 1000  # the work grows with their square
-CELLS = 2**26  # signs of twins, at a time
-_STEPS = 50  # to 1, of a mean: sums of products of so few in MOST_ROWS rows are exact in single precision
+MAX_ROWS = 2000  # that are looked at: plenty, since an exclusive or shows at a hundred
+MAX_COLUMNS = 1000  # the work grows with their square
+CELLS = 2**26  # signs of shadows, at a time
+_STEPS = 50  # to 1, of a mean: sums of products of so few in MAX_ROWS rows are exact in single precision
 _BLOCK = 256  # columns at a time, so that their products with all others stay in the cache
 
 
-def crossed_scores(
+def pairwise_interaction_scores(
     table: Table,
     weights: NDArray[np.float64] | None,
     columns: NDArray[np.uint32],
-    n_twins: int,
-    twin_rows: Callable[[int], NDArray[np.uint32]],
+    n_shadows: int,
+    shadow_rows: Callable[[int], NDArray[np.uint32]],
     seed: int,
 ) -> NDArray[np.float64]:
-    """How much each column, and each of its twins, tells about the classes together with the best partner.
+    """How much each column, and each of its shadows, tells about the classes together with the best partner.
 
     A column becomes a sign: above or below its median, or in its commonest category or not. Where neither of
     two columns knows anything alone, as in an exclusive or, the product of their signs does. Signs s, t are
@@ -37,7 +37,7 @@ def crossed_scores(
     known, so a partner that tells much alone lends nothing to s. If u is independent of c, the sum
     has the variance n^2 / (n - 1) * Var(u) * Var(c) and is about normal, whatever s and t have to do with
     each other: they may be missing in the same rows. If t tells about c, the variance is another,
-    but so it is for the twins of s, which have the same partners; these are not permuted. The score is the
+    but so it is for the shadows of s, which have the same partners; these are not permuted. The score is the
     largest of a column over all partners and classes, as the normal quantile of its probability among so
     many. Sums are of whole numbers, so nothing depends on rounding.
 
@@ -48,38 +48,38 @@ def crossed_scores(
     weights : ndarray or None
         Rows of weight 0 are left out; other weights are not looked at.
     columns : ndarray of int
-        The columns to pair. More than `MOST_COLUMNS` are not paired.
-    n_twins : int
-        Twins of every column.
-    twin_rows : callable
-        For the number of a twin, the row whose values each row has.
+        The columns to pair. More than `MAX_COLUMNS` are not paired.
+    n_shadows : int
+        Shadows of every column.
+    shadow_rows : callable
+        For the number of a shadow, the row whose values each row has.
     seed : int
-        Draws rows, if there are more than `MOST_ROWS`.
+        Draws rows, if there are more than `MAX_ROWS`.
 
     Returns
     -------
-    ndarray of shape (len(columns), 1 + n_twins)
-        Scores of the columns, then of the twins, standard normal by chance; NaN without a cut that leaves
+    ndarray of shape (len(columns), 1 + n_shadows)
+        Scores of the columns, then of the shadows, standard normal by chance; NaN without a cut that leaves
         a quarter of the rows on either side, or without a partner.
     """
-    scores = np.full((len(columns), 1 + n_twins), np.nan)
-    if len(columns) > MOST_COLUMNS:
+    scores = np.full((len(columns), 1 + n_shadows), np.nan)
+    if len(columns) > MAX_COLUMNS:
         return scores
     counted = counted_rows(table, weights)
     cuts = [_cut(table, column, counted) for column in columns.tolist()]
     usable = [k for k, cut in enumerate(cuts) if cut is not None]
     if len(usable) < 2:
         return scores
-    if len(counted) > MOST_ROWS:
+    if len(counted) > MAX_ROWS:
         rng = np.random.default_rng([seed, 2])
-        counted = np.sort(rng.choice(counted, MOST_ROWS, replace=False))
+        counted = np.sort(rng.choice(counted, MAX_ROWS, replace=False))
     target = table.target.codes
     counted = counted[np.argsort(target[counted], kind="stable")]  # class after class; see _best
     partners = None
     lot = max(1, CELLS // (len(usable) * len(counted)))
-    for begin in range(0, 1 + n_twins, lot):
-        numbers = range(begin, min(begin + lot, 1 + n_twins))
-        rows = np.concatenate([counted if t == 0 else twin_rows(t - 1)[counted] for t in numbers])
+    for begin in range(0, 1 + n_shadows, lot):
+        numbers = range(begin, min(begin + lot, 1 + n_shadows))
+        rows = np.concatenate([counted if t == 0 else shadow_rows(t - 1)[counted] for t in numbers])
         ups = np.array([_ups(table, int(columns[k]), cuts[k], rows) for k in usable])
         for t, up in zip(numbers, np.split(ups, len(numbers), axis=1), strict=True):
             own = _Signs(up)
@@ -101,7 +101,7 @@ def _cut(table: Table, column: int, rows: NDArray[np.intp]) -> int | None:
     else:
         cut = int(np.argmin(np.abs(2 * below - n_known)))
     smaller = min(int(below[cut]), n_known - int(below[cut]))
-    return cut if smaller >= max(1, LEAST_SHARE * len(rows)) else None
+    return cut if smaller >= max(1, MIN_SHARE * len(rows)) else None
 
 
 def _ups(table: Table, column: int, cut: int | None, rows: NDArray[Any]) -> NDArray[np.int8]:
@@ -167,7 +167,7 @@ def _best(own: _Signs, partners: _Signs, target: NDArray[np.int32], n_classes: i
             sums /= variances
             z = np.sqrt(sums.max(axis=1) / (share * (1 - share) * n_rows / (n_rows - 1)))
             most[block] = np.maximum(most[block], z)
-    return among(most, (n_columns - 1) * len(classes))
+    return max_of_k_quantile(most, (n_columns - 1) * len(classes))
 
 
 def _variances(

@@ -13,27 +13,33 @@ from foresift.data.sklearn_compat import Interval, Progress, RealNotInt, StrOpti
 from foresift.data.table import Table
 from foresift.engine.grow import one_blas_thread
 from foresift.errors import warn_caller
-from foresift.selectors.base import RankingSelector
+from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.redundancy import STEPS, redundant_with
 from foresift.selectors.relevance.contrasts import best_contrasts
-from foresift.selectors.relevance.pooling import evened, kinds_of, pooled_pvalues, standardized, unskewed
-from foresift.selectors.relevance.twins import alike, gather_twins, twin_rows
-from foresift.stats import Stability, adjusted_pvalues, selection_stability
+from foresift.selectors.relevance.pooling import (
+    equalize_max_of_k,
+    log_effective_levels,
+    normalize_null,
+    pooled_pvalues,
+    standardized,
+)
+from foresift.selectors.relevance.twins import deduplicate_columns, gather_twins, twin_rows
+from foresift.stats import adjusted_pvalues, selection_stability
 
 __all__ = ["RelevanceSelector"]
 
-_MOST_TWINS = 1000  # that are taken unasked
-_LEAST_POOL = 100  # twins of all columns: a few columns cannot tell from ten each what chance gives
-_LEAST_TWINS = 3  # that must have been tried: each is measured by the spread of the others
+_MAX_SHADOWS = 1000  # that are taken unasked
+_MIN_POOL = 100  # shadows of all columns: a few columns cannot tell from ten each what chance gives
+_MIN_SHADOWS = 3  # that must have been tried: each is measured by the spread of the others
 
 
 class RelevanceSelector(RankingSelector):
-    """Keep the features that gain more in a forest than permuted twins do, at an error rate that holds.
+    """Keep the features that gain more in a forest than shadow features do, at an error rate that holds.
 
-    Every column has twins: its values in rows that are permuted once and for all. Wherever a tree tries a
-    column, its twins are tried on the same rows, and the score of each is its mean information gain, the
+    A shadow of a column is a copy of it with its rows permuted, once and for all. Wherever a tree tries a
+    column, its shadows are tried on the same rows, and the score of each is its mean information gain, the
     complex nodes weighing more (Rogers & Gunn), or what its ranks tell, alone or in pairs, if that is more.
-    Put on one scale, the scores of all twins are what chance gives; the p-value of a column is the share of
+    Put on one scale, the scores of all shadows are what chance gives; the p-value of a column is the share of
     them that is at least as high.
 
     Parameters
@@ -52,8 +58,8 @@ class RelevanceSelector(RankingSelector):
         Also look for features that tell something only in pairs, as those of an exclusive or; see Notes.
     n_estimators : int, default=50
         Number of trees.
-    n_twins : int or None, default=None
-        Twins per column, at least 4. None takes 10, or 1 / alpha if that is more (with fewer, a single
+    n_shadows : int or None, default=None
+        Shadows per column, at least 4. None takes 10, or 1 / alpha if that is more (with fewer, a single
         relevant feature cannot pass), or so many that there are 100 in all. More than 1000 must be asked for.
     max_features : int, float, {"sqrt", "log2"} or None, default=1/3
         Columns tried per node, at least one; the best is split.
@@ -92,10 +98,10 @@ class RelevanceSelector(RankingSelector):
         Adjusted for the number of features, as `error` says; relevant is what has at most `alpha`.
     relevant_ : ndarray of bool of shape (n_features,)
         The features that pass. May be none.
-    null_scores_ : ndarray of shape (n_features, n_twins)
-        Scores of the twins on the same scale; NaN for a constant column.
+    shadow_scores_ : ndarray of shape (n_features, n_shadows)
+        Scores of the shadows on the same scale; NaN for a constant column.
     gains_, expected_gains_ : ndarray of shape (n_features,)
-        Mean gain in bits of every column, and of its twins.
+        Mean gain in bits of every column, and of its shadows.
     redundant_with_ : ndarray of int of shape (n_features,)
         For every relevant feature that tells the same as a better one, the number of that feature; else -1,
         as for all features if `redundancy` is None.
@@ -127,15 +133,15 @@ class RelevanceSelector(RankingSelector):
     relevant.
 
     Columns with the same codes are tried as one and get the same score. The outcome depends neither on the
-    number of threads nor on the order of the columns: twins have their rows permuted alike in all columns,
+    number of threads nor on the order of the columns: shadows have their rows permuted alike in all columns,
     and columns are drawn in an order that depends on their values. The order of the rows matters as the
     seed does.
 
-    Weights are scaled to an average of one over the rows that have any. A twin takes the values of its column
-    from other rows, and the weights with them, by their ranks in their classes: weights may depend on the
-    classes, and on columns (for instance to mend how a sample was drawn by age).
+    Weights are scaled to an average of one over the rows that have any. A shadow takes the values of its
+    column from other rows, and the weights with them, by their ranks in their classes: weights may depend on
+    the classes, and on columns (for instance to mend how a sample was drawn by age).
 
-    Beside the forest two tests run that need none, for columns and twins alike: the rank sums of the classes,
+    Beside the forest two tests run that need none, for columns and shadows: the rank sums of the classes,
     which know more of a steady trend than cuts do, also after a regression on other clear columns, and, for
     `interactions`, products of signs (above or below the median; in the commonest category or not) of each
     column and every other one. Two columns that matter only together, such as those of an exclusive or, show
@@ -163,7 +169,7 @@ class RelevanceSelector(RankingSelector):
         "minimal": ["boolean"],
         "interactions": ["boolean"],
         "n_estimators": [Interval(numbers.Integral, 1, None, closed="left")],
-        "n_twins": [Interval(numbers.Integral, 4, None, closed="left"), None],
+        "n_shadows": [Interval(numbers.Integral, 4, None, closed="left"), None],
         "max_features": [
             Interval(numbers.Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="right"),
@@ -190,7 +196,7 @@ class RelevanceSelector(RankingSelector):
         minimal=False,
         interactions=True,
         n_estimators=50,
-        n_twins=None,
+        n_shadows=None,
         max_features=1 / 3,
         max_depth=5,
         min_samples_split=10,
@@ -208,7 +214,7 @@ class RelevanceSelector(RankingSelector):
         self.minimal = minimal
         self.interactions = interactions
         self.n_estimators = n_estimators
-        self.n_twins = n_twins
+        self.n_shadows = n_shadows
         self.max_features = max_features
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
@@ -220,49 +226,52 @@ class RelevanceSelector(RankingSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
         if self.minimal and self.redundancy is None:
             raise ValueError(
                 "minimal=True keeps one feature of each group, and redundancy=None looks for none."
             )
         weights, seed = _scaled(weights), seed_of(self.random_state)
-        order, first = alike(table, weights)
+        order, first = deduplicate_columns(table, weights)
         n_rows = table.n_rows if weights is None else int(np.count_nonzero(weights))
         n_tasks = self.n_estimators * (1 + 2 * self.n_half_samples)
         n_tasks += 0 if self.redundancy is None else STEPS
         with track(self, n_tasks, task="tree") as progress:
             z, means = self._pass(table, weights, order, first, seed, progress)
             halves = self._halves(table, weights, order, first, seed, progress)
-            self.pvalues_, self.adjusted_pvalues_ = self._tests(z)
-            self.relevant_ = self.adjusted_pvalues_ <= self.alpha
+            pvalues, adjusted = self._tests(z)
+            relevant = adjusted <= self.alpha
             scores = self._scores(z[:, 0], np.isin(first, order), n_rows)
-            self.redundant_with_ = np.full(table.n_columns, -1)
+            redundant = np.full(table.n_columns, -1)
             if self.redundancy is not None:
                 best_first = np.argsort(-scores, kind="stable")
-                best_first = best_first[self.relevant_[best_first]]
-                self.redundant_with_ = redundant_with(
-                    table, weights, best_first, self.redundancy, seed, progress
-                )
-        self.gains_, self.expected_gains_ = means[:, 0].copy(), _mean(means[:, 1:])  # not all of them
-        self.null_scores_ = z[:, 1:]
-        self._warn_if_none_can_pass()
-        self.stability_: Stability | None = None
-        self.selection_frequencies_: NDArray[np.float64] | None = None
-        if len(halves):
-            self.stability_ = selection_stability(halves)
-            self.selection_frequencies_ = halves.mean(axis=0)
-        return scores
+                best_first = best_first[relevant[best_first]]
+                redundant = redundant_with(table, weights, best_first, self.redundancy, seed, progress)
+        if not relevant.any():
+            self._warn_if_none_can_pass(z[:, 1:])
+        learned = {
+            "pvalues_": pvalues,
+            "adjusted_pvalues_": adjusted,
+            "relevant_": relevant,
+            "redundant_with_": redundant,
+            "gains_": means[:, 0].copy(),  # not all of them
+            "expected_gains_": _mean(means[:, 1:]),
+            "shadow_scores_": z[:, 1:],
+            "stability_": selection_stability(halves) if len(halves) else None,
+            "selection_frequencies_": halves.mean(axis=0) if len(halves) else None,
+        }
+        return Scores(scores, learned)
 
-    def _n_twins(self, n_columns: int) -> int:
-        if self.n_twins is not None:
-            return int(self.n_twins)
-        if 1 / self.alpha > _MOST_TWINS:
+    def _n_shadows(self, n_columns: int) -> int:
+        if self.n_shadows is not None:
+            return int(self.n_shadows)
+        if 1 / self.alpha > _MAX_SHADOWS:
             raise ValueError(
-                f"alpha={self.alpha} asks for 1 / alpha = {1 / self.alpha:.0f} twins of every column: use "
-                f"an alpha of at least {1 / _MOST_TWINS}, or set n_twins (with fewer than 1 / alpha a single "
-                "relevant feature cannot pass)."
+                f"alpha={self.alpha} asks for 1 / alpha = {1 / self.alpha:.0f} shadows of every column: use "
+                f"an alpha of at least {1 / _MAX_SHADOWS}, or set n_shadows (with fewer than 1 / alpha a "
+                "single relevant feature cannot pass)."
             )
-        return max(10, math.ceil(_LEAST_POOL / max(1, n_columns)), math.ceil(1 / self.alpha))
+        return max(10, math.ceil(_MIN_POOL / max(1, n_columns)), math.ceil(1 / self.alpha))
 
     def _scores(self, z: NDArray[np.float64], varies: NDArray[np.bool_], n_rows: int) -> NDArray[np.float64]:
         """Scores of the columns: 0 for constant ones, NaN for others that were not tried."""
@@ -279,19 +288,19 @@ class RelevanceSelector(RankingSelector):
             )
         return np.where(varies, z, 0.0)
 
-    def _warn_if_none_can_pass(self) -> None:
-        """Say so if nothing passed, and a single feature could not have, however good."""
-        if self.n_twins is None or self.relevant_.any():
+    def _warn_if_none_can_pass(self, shadow_scores: NDArray[np.float64]) -> None:
+        """Say so if a single feature could not have passed, however good."""
+        if self.n_shadows is None:
             return
-        known = ~np.isnan(self.null_scores_)
+        known = ~np.isnan(shadow_scores)
         n_tried = int(known.any(axis=1).sum())
         best = (1 if self.error == "none" else n_tried) / (1 + int(known.sum()))
         if n_tried and best > self.alpha:
             what = "A single feature cannot pass" if self.error == "fdr" else "No feature can pass"
             self._warn(
-                f"{what}, however good: with n_twins={self.n_twins} and {n_tried} columns the smallest "
-                f"adjusted p-value of one is {best:.2g}, more than alpha={self.alpha}. Leave n_twins at "
-                "None, or raise n_twins or alpha."
+                f"{what}, however good: with n_shadows={self.n_shadows} and {n_tried} columns the smallest "
+                f"adjusted p-value of one is {best:.2g}, more than alpha={self.alpha}. Leave n_shadows at "
+                "None, or raise n_shadows or alpha."
             )
 
     def _warn(self, message: str) -> None:
@@ -306,9 +315,9 @@ class RelevanceSelector(RankingSelector):
         seed: int,
         progress: Progress,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Standardized scores and mean gains, of columns and twins; NaN for columns that were not tried."""
-        n_twins = self._n_twins(len(order))
-        z = np.full((table.n_columns, 1 + n_twins), np.nan)
+        """Standardized scores and mean gains, of columns and shadows; NaN for columns that were not tried."""
+        n_shadows = self._n_shadows(len(order))
+        z = np.full((table.n_columns, 1 + n_shadows), np.nan)
         means = np.zeros_like(z)
         if len(order):
             sums = gather_twins(
@@ -316,7 +325,7 @@ class RelevanceSelector(RankingSelector):
                 weights,
                 progress,
                 order=order,
-                n_twins=n_twins,
+                n_twins=n_shadows,
                 n_estimators=self.n_estimators,
                 max_features=self.max_features,
                 max_depth=self.max_depth,
@@ -328,14 +337,14 @@ class RelevanceSelector(RankingSelector):
             )
             means = sums.mean
             # In the order of the hashes, so that rounding does not depend on how the columns stand.
-            tried = order[(sums.weight[order, 1:] > 0).sum(axis=1) >= _LEAST_TWINS]
-            z[tried] = standardized(means[tried], kinds_of(table, weights)[tried])
+            tried = order[(sums.weight[order, 1:] > 0).sum(axis=1) >= _MIN_SHADOWS]
+            z[tried] = standardized(means[tried], log_effective_levels(table, weights)[tried])
             rows = twin_rows(table, weights, seed)
             # Threads of linear algebra on small products wait for each other longer than they work.
             with one_blas_thread():
-                others = best_contrasts(table, weights, tried, n_twins, rows, seed, pairs=self.interactions)
-            greatest = np.where(np.isnan(z[tried]), np.nan, np.fmax(unskewed(z[tried]), others))
-            z[tried] = evened(greatest, ~np.isnan(others[:, 0]))
+                others = best_contrasts(table, weights, tried, n_shadows, rows, seed, pairs=self.interactions)
+            greatest = np.where(np.isnan(z[tried]), np.nan, np.fmax(normalize_null(z[tried]), others))
+            z[tried] = equalize_max_of_k(greatest, ~np.isnan(others[:, 0]))
         return z[first], means[first]
 
     def _tests(self, z: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -345,8 +354,7 @@ class RelevanceSelector(RankingSelector):
         if tried.any():
             p = pvalues[tried] = pooled_pvalues(z[tried])
             # They hold on average over the columns, not for each: enough for Bonferroni, not for Holm.
-            bound = np.minimum(1.0, len(p) * p)
-            adjusted[tried] = bound if self.error == "fwer" else adjusted_pvalues(p, self.error)
+            adjusted[tried] = adjusted_pvalues(p, self.error)
         return pvalues, adjusted
 
     def _halves(

@@ -1,4 +1,4 @@
-"""What columns tell by their ranks, beside their twins: sums over classes, and over what is left of them."""
+"""Rank-sum tests of columns beside their shadows: over classes, and over residuals of the classes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from foresift.data.table import Table
-from foresift.selectors.relevance.classes import LEAST_SHARE, among, contrasted, counted_rows
+from foresift.selectors.relevance.classes import MIN_SHARE, contrasted, counted_rows, max_of_k_quantile
 
 __all__ = ["trend_scores"]
 
-CELLS = 2**22  # of classes in the order of the twins, at a time
-MOST_KNOWN = 2**20  # ranks of columns that explain the classes; a tenth as many columns as rows at most
+CELLS = 2**22  # of classes in the order of the shadows, at a time
+MAX_KNOWN = 2**20  # ranks of columns that explain the classes; a tenth as many columns as rows at most
 _CLEAR = 0.02  # columns with p-values below this explain the classes;
 _BY_CHANCE = 2  # of many columns fewer, so that of noise no more than so many are expected to
 RELATED = 0.3  # correlation of ranks from which on columns are said to tell the same
@@ -29,10 +29,10 @@ def trend_scores(
     table: Table,
     weights: NDArray[np.float64] | None,
     columns: NDArray[np.uint32],
-    n_twins: int,
-    twin_rows: Callable[[int], NDArray[np.uint32]],
+    n_shadows: int,
+    shadow_rows: Callable[[int], NDArray[np.uint32]],
 ) -> NDArray[np.float64]:
-    """How far the mean rank of a class lies from that of all rows, for each column and each of its twins.
+    """How far the mean rank of a class lies from that of all rows, for each column and each of its shadows.
 
     The test of Wilcoxon, Mann & Whitney, of each class against the others: where more of a column makes a
     class steadily likelier, a cut in two wastes a third of what the ranks know. The score is the largest of
@@ -42,7 +42,7 @@ def trend_scores(
     What other columns explain is noise in this test. So it is made a second time with what a linear
     regression of the classes on the ranks of clear columns leaves of them, and the greater score counts.
     Clear columns that are correlated with the one that is tested, itself first of all, are left out of the
-    regression: what they share is its to tell. So neither a column without meaning nor its twins have a part
+    regression: what they share is its to tell. So neither a column without meaning nor its shadows have part
     in what they are set against (but that, at the limit of their number, it may take another's place among
     the clear ones), and one is as good as the other.
 
@@ -50,25 +50,26 @@ def trend_scores(
 
     Parameters
     ----------
-    table, weights, columns, n_twins, twin_rows
-        As in `crossed_scores`, with any number of columns.
+    table, weights, columns, n_shadows, shadow_rows
+        As in `pairwise_interaction_scores`, with any number of columns.
 
     Returns
     -------
-    ndarray of shape (len(columns), 1 + n_twins)
-        As in `crossed_scores`; where there are clear columns, the greater of two standard normal numbers.
+    ndarray of shape (len(columns), 1 + n_shadows)
+        As in `pairwise_interaction_scores`; where there are clear columns, the greater of two standard normal
+        numbers.
     """
     counted = counted_rows(table, weights)
     target = table.target.codes[counted]
     classes = contrasted(target, table.target.n_classes)
     if not classes:
-        return np.full((len(columns), 1 + n_twins), np.nan)
-    ranked = _Ranked(table, columns, counted, n_twins, twin_rows)
+        return np.full((len(columns), 1 + n_shadows), np.nan)
+    ranked = _Ranked(table, columns, counted, n_shadows, shadow_rows)
     inside = (target[:, np.newaxis] == classes).astype(np.float64)
     scores = ranked.scores(inside)
-    clear = _clear(scores[:, 0], len(counted))
+    clear = _strong_predictors(scores[:, 0], len(counted))
     if clear:
-        left = _Left(inside, [ranked.ranks(k) for k in clear])
+        left = _Residuals(inside, [ranked.ranks(k) for k in clear])
         scores = np.fmax(scores, ranked.scores(left.values, left))
     return scores
 
@@ -83,13 +84,13 @@ class _Block(NamedTuple):
 
 @dataclass(frozen=True)
 class _Ranked:
-    """Columns and their twins by ranks, in the rows that count."""
+    """Columns and their shadows by ranks, in the rows that count."""
 
     table: Table
     columns: NDArray[np.uint32]
     rows: NDArray[np.intp]
-    n_twins: int
-    twin_rows: Callable[[int], NDArray[np.uint32]]
+    n_shadows: int
+    shadow_rows: Callable[[int], NDArray[np.uint32]]
 
     def ranks(self, k: int) -> NDArray[np.float64] | None:
         """Whole numbers of mean 0, at most the number of rows: twice the rank, or in the commonest category.
@@ -102,7 +103,7 @@ class _Ranked:
         counts = np.bincount(codes, minlength=n_values + 1)
         n_known = len(codes) - counts[n_values]
         most = counts[:n_values].max(initial=0)
-        if min(most if store.is_nominal(column) else n_known, n_known - most) < LEAST_SHARE * len(codes):
+        if min(most if store.is_nominal(column) else n_known, n_known - most) < MIN_SHARE * len(codes):
             return None
         if store.is_nominal(column):
             ranks = n_known * (np.arange(n_values + 1) == counts[:n_values].argmax()) - most
@@ -129,17 +130,17 @@ class _Ranked:
         ranks = np.array([row for _, row in known]).reshape(-1, len(self.rows))
         return _Block(np.array([k for k, _ in known], dtype=np.intp), ranks, np.array([r @ r for r in ranks]))
 
-    def scores(self, values: NDArray[np.float64], left: _Left | None = None) -> NDArray[np.float64]:
-        """Scores by sums of ranks times values, a column of these for each class, beside those of the twins.
+    def scores(self, values: NDArray[np.float64], left: _Residuals | None = None) -> NDArray[np.float64]:
+        """Scores by sums of ranks times values, a column of these for each class, and those of the shadows.
 
         With `left`, columns that are related to clear ones have values of their own.
         """
-        scores = np.full((len(self.columns), 1 + self.n_twins), np.nan)
+        scores = np.full((len(self.columns), 1 + self.n_shadows), np.nan)
         n_rows, n_classes = values.shape
         lot = max(1, CELLS // (n_rows * n_classes))
-        for begin in range(0, 1 + self.n_twins, lot):
-            twins = slice(begin, min(begin + lot, 1 + self.n_twins))
-            sources = np.array([self._source(t) for t in range(twins.start, twins.stop)])
+        for begin in range(0, 1 + self.n_shadows, lot):
+            shadows = slice(begin, min(begin + lot, 1 + self.n_shadows))
+            sources = np.array([self._source(t) for t in range(shadows.start, shadows.stop)])
             for block in self.blocks():
                 groups = {b"": np.arange(len(block.numbers))} if left is None else left.related(block)
                 for related, some in groups.items():
@@ -147,14 +148,16 @@ class _Ranked:
                     z = _deviations(
                         _sums(block.ranks[some], own, sources), _variances(own), block.norms[some]
                     )
-                    scores[block.numbers[some], twins] = among(z.max(axis=2, initial=0), n_classes)
+                    scores[block.numbers[some], shadows] = max_of_k_quantile(
+                        z.max(axis=2, initial=0), n_classes
+                    )
         return scores
 
     def _source(self, number: int) -> NDArray[Any]:
-        """Where each row has its values from; 0 is the column itself, then come its twins."""
+        """Where each row has its values from; 0 is the column itself, then come its shadows."""
         if number == 0:
             return np.arange(len(self.rows))
-        return np.searchsorted(self.rows, self.twin_rows(number - 1)[self.rows])
+        return np.searchsorted(self.rows, self.shadow_rows(number - 1)[self.rows])
 
 
 def _variances(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -164,7 +167,7 @@ def _variances(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def _sums(
     ranks: NDArray[np.float64], values: NDArray[np.float64], sources: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """Sums over rows of ranks, taken from the sources of each twin, times values: column, twin, class."""
+    """Sums over rows of ranks, taken from the sources of each shadow, times values: column, shadow, class."""
     if len(ranks) == 1:
         return np.asarray((ranks[0][sources] @ values)[np.newaxis])
     # Values move instead of ranks: sums over rows are the same.
@@ -183,15 +186,15 @@ def _deviations(
     return np.asarray(np.abs(sums[:, :, left]) / scale[:, np.newaxis])
 
 
-def _clear(scores: NDArray[np.float64], n_rows: int) -> list[int]:
+def _strong_predictors(scores: NDArray[np.float64], n_rows: int) -> list[int]:
     """Numbers of the columns that tell something about the classes, the clearest first."""
     scores = np.where(np.isnan(scores), -np.inf, scores)
     least = -ndtri(min(_CLEAR, _BY_CHANCE / max(1, np.isfinite(scores).sum())))
-    best = np.argsort(-scores, kind="stable")[: min(n_rows // 10, MOST_KNOWN // n_rows)]
+    best = np.argsort(-scores, kind="stable")[: min(n_rows // 10, MAX_KNOWN // n_rows)]
     return [int(k) for k in best if scores[k] > least]
 
 
-class _Left:
+class _Residuals:
     """What is left of the classes: their indicators less a regression on the ranks of clear columns."""
 
     def __init__(self, inside: NDArray[np.float64], clear: list[NDArray[np.float64] | None]) -> None:

@@ -17,7 +17,7 @@ from foresift.engine.candidate_gains import node_weights, trials_of
 from foresift.engine.grow import fold_trees, make_grower, resolve_max_features
 from foresift.engine.node_table import NodeTable
 
-__all__ = ["TwinSums", "alike", "gather_twins", "twin_rows"]
+__all__ = ["TwinSums", "deduplicate_columns", "gather_twins", "twin_rows"]
 
 
 class TwinSums:
@@ -73,7 +73,9 @@ class TwinSums:
         return np.divide(self.gain, self.weight, out=np.full(known.shape, np.nan), where=known)
 
 
-def alike(table: Table, weights: NDArray[np.float64] | None) -> tuple[NDArray[np.uint32], NDArray[np.intp]]:
+def deduplicate_columns(
+    table: Table, weights: NDArray[np.float64] | None
+) -> tuple[NDArray[np.uint32], NDArray[np.intp]]:
     """Find columns with the same codes in every row, and an order of columns by nothing but their codes.
 
     Parameters
@@ -149,7 +151,7 @@ def gather_twins(
     progress : Progress
         Is told of every tree.
     order : ndarray of uint32
-        The columns to draw from; see `alike`.
+        The columns to draw from; see `deduplicate_columns`.
     n_twins : int
         Twins of every column. Every tree scores half of them, in turn, which costs half as much and makes
         their scores hardly less certain: chance that all trees share is most of what sets them apart.

@@ -15,7 +15,7 @@ from foresift.data.sklearn_compat import Progress, StoppedEarly, fit_context, se
 from foresift.data.table import Table
 from foresift.models.scorer import SubsetScorer, make_folds, make_subset_scorer, read_for_search
 from foresift.models.subset_models import refuse_size_by_cv
-from foresift.selectors.base import RankingSelector
+from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.search.path import ROUNDING, SearchPath
 
 __all__ = ["SearchSelector"]
@@ -150,8 +150,8 @@ class SearchSelector(RankingSelector):
     def _own_support(self) -> NDArray[np.bool_]:
         return self.support_
 
-    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        return self.scores_
+    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
+        return Scores(self.scores_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

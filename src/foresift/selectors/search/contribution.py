@@ -113,6 +113,9 @@ class ContributionSelector(SearchSelector):
     equal in contribution are dropped from the last column on. docs/murata.md compares the method with
     backward search on the four tables of the paper.
 
+    Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
+    estimators inside are not read.
+
     Examples
     --------
     >>> from foresift import ContributionSelector

@@ -66,7 +66,7 @@ NewArray<float> outputs(const Rows<float>& hidden, const Rows<float>& output, co
     check_length("A row of hidden", hidden.shape(1), inputs.size() + 1);
     check_length("A row of output", output.shape(1), hidden.shape(0) + 1);
     check_below("inputs", span_of(inputs), values.shape(1));
-    check_range<std::size_t>("The number of columns", values.shape(1), 1, kMostColumns);
+    check_range<std::size_t>("The number of rows", values.shape(0), 0, kMostRows);  // of no columns there may be many
     check_memory("The number of outputs", values.shape(0), output.shape(0));
     const auto first = values_of(hidden), second = values_of(output), all = values_of(values);
     std::vector<float> result(values.shape(0) * output.shape(0));

@@ -15,7 +15,7 @@ void check_values(std::span<const double> rows, std::span<const std::uint32_t> n
             const double v = rows[i + f];
             if (std::isnan(v)) continue;
             if (n_values[f] == 0 ? !(v >= 0 && v <= 1) : !(v >= 0 && v < n_values[f] && v == std::floor(v)))
-                refuse("Numbers must lie between 0 and 1, and categories be whole numbers below n_values, but a value is " +
+                refuse("Numbers must lie between 0 and 1, and categories be whole numbers below n_values; one is " +
                        shown(v) + ".");
         }
 }
@@ -37,7 +37,8 @@ struct PyRelief {
         check_length("target", y.size(), x.shape(0));
         check_classes(span_of(y), n_classes);
         if (w) check_weights("weights", span_of(*w), x.shape(0));
-        if (w && *std::min_element(w->data(), w->data() + w->size()) == 0) refuse("weights must be positive: drop rows of weight 0.");
+        if (w && std::ranges::find(span_of(*w), 0.0) != span_of(*w).end())
+            refuse("weights must be positive: drop rows of weight 0.");
         if (!(n_neighbors >= 1)) refuse("n_neighbors must be 1 or more, but is " + shown(n_neighbors) + ".");
         const auto values = values_of(x);
         target.assign(y.data(), y.data() + y.size());

@@ -24,8 +24,8 @@ template <class Record> std::span<const Record> records_of(const Rows<std::uint8
 TreeView view_of(const TableArrays& arrays) {
     const auto& [nodes, counts, offsets, codes, branches] = arrays;
     check_length("counts", counts.shape(0), nodes.shape(0));
-    return checked({records_of<Node>(nodes, "nodes"), values_of(counts), span_of(offsets), span_of(codes), span_of(branches),
-                    counts.shape(1)});
+    return checked({records_of<Node>(nodes, "nodes"), values_of(counts), span_of(offsets), span_of(codes),
+                    span_of(branches), counts.shape(1)});
 }
 
 NewArray<std::uint8_t> trials_below_own_split(const Rows<std::uint8_t>& nodes, const Rows<std::uint8_t>& tried) {
@@ -34,7 +34,7 @@ NewArray<std::uint8_t> trials_below_own_split(const Rows<std::uint8_t>& nodes, c
     check_parents(all);
     for (const auto& trial : trials)
         if (trial.node < 0 || static_cast<std::size_t>(trial.node) >= all.size())
-            refuse("A trial belongs to no node: " + std::to_string(trial.node) + " of " + std::to_string(all.size()) + ".");
+            refuse("A trial belongs to no node: its number is " + std::to_string(trial.node) + ".");
     return to_numpy(below_own_split(all, trials));
 }
 
@@ -48,7 +48,8 @@ NewArray<std::int32_t> ssv_rounds(const TableArrays& table) {
         const nb::gil_scoped_release unlocked;
         const auto splits = splits_of(tree.nodes, tree.counts, tree.n_classes);
         for (const auto& split : splits)
-            if (!std::isfinite(split.ssv) || !std::isfinite(split.saved)) refuse("Gains, counts and sizes must be finite.");
+            if (!std::isfinite(split.ssv) || !std::isfinite(split.saved))
+                refuse("Gains, counts and sizes must be finite.");
         const auto rounds = rounds_of_pruning(splits);
         for (std::size_t k = 0; k < splits.size(); ++k) result[splits[k].node] = rounds[k];
     }
@@ -67,8 +68,10 @@ Matrix<Real> matrix_for(const TreeView& tree, const Rows<Real>& x) {
 }
 
 void check_out(const Writable<double>& out, const TableArrays& table) {
-    std::apply([&](const auto&... array) { (check_apart(out.data(), out.nbytes(), array.data(), array.nbytes()), ...); },
-               table);
+    const auto apart = [&](const auto&... array) {
+        (check_apart(out.data(), out.nbytes(), array.data(), array.nbytes()), ...);
+    };
+    std::apply(apart, table);
 }
 
 template <class Real>

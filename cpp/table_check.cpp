@@ -1,10 +1,9 @@
-// What a node table must be before anything walks it.
+#include "table_check.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
 #include <string>
-
-#include "predict.hpp"
 
 namespace foresift {
 namespace {

@@ -1,7 +1,8 @@
 // Node tables that no walk may meet: each way of damaging a good one is found.
+#include "table_check.hpp"
+
 #include <stdexcept>
 
-#include "predict.hpp"
 #include "tools.hpp"
 
 using namespace foresift;
@@ -32,8 +33,8 @@ struct Table {
 template <class Damage>
 void refused(Damage damage) {
     Table table;
-    damage(table);
     try {
+        damage(table);
         check_children(table.view());
     } catch (const std::invalid_argument&) {
         return;

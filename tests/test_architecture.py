@@ -49,7 +49,7 @@ def test_only_modules_are_taken_from_the_package(path):
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_only_one_door_to_scikit_learn_internals(path):
     """Private names and the experimental callbacks may change under us, so one module alone knows them."""
-    if path.name != "_sklearn.py":
+    if path.name != "sklearn_compat.py":
         sklearn = [name for name in imports(path) if name.startswith("sklearn.")]
         assert [name for name in sklearn if "._" in name or name.startswith("sklearn.callback")] == []
 

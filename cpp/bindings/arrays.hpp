@@ -10,6 +10,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -67,25 +68,29 @@ NewArray<std::uint8_t> to_bytes(std::vector<Record>&& records) {
     return NewArray<std::uint8_t>(reinterpret_cast<std::uint8_t*>(owned->data()), 2, shape, owner);
 }
 
-template <class Enum>
-Enum parse(const std::string& name, std::initializer_list<std::pair<const char*, Enum>> choices, const char* what) {
-    for (const auto& [text, value] : choices)
+// The names that Python gives the values of an enum.
+template <class Enum, std::size_t n> using Names = std::pair<const char*, Enum>[n];
+
+inline constexpr Names<Criterion, 4> kCriteria = {{"entropy", Criterion::entropy},
+                                                  {"gini", Criterion::gini},
+                                                  {"gain_ratio", Criterion::gain_ratio},
+                                                  {"ssv", Criterion::ssv}};
+inline constexpr Names<Missing, 3> kMissingRules = {
+    {"learn", Missing::learn}, {"fractional", Missing::fractional}, {"known", Missing::fractional}};
+
+template <class Enum, std::size_t n>
+Enum parse(const std::string& name, const Names<Enum, n>& names, const char* what) {
+    for (const auto& [text, value] : names)
         if (name == text) return value;
     refuse("unknown " + std::string(what) + ": " + name);
 }
+template <class Enum, std::size_t n>
+std::string name_of(Enum value, const Names<Enum, n>& names) {
+    return std::ranges::find(names, value, [](const auto& pair) { return pair.second; })->first;
+}
 
-inline Criterion criterion_of(const std::string& name) {
-    return parse<Criterion>(name,
-                            {{"entropy", Criterion::entropy},
-                             {"gini", Criterion::gini},
-                             {"gain_ratio", Criterion::gain_ratio},
-                             {"ssv", Criterion::ssv}},
-                            "criterion");
-}
-inline Missing missing_of(const std::string& name) {
-    return parse<Missing>(name, {{"learn", Missing::learn}, {"known", Missing::fractional}, {"fractional", Missing::fractional}},
-                          "rule for missing values");
-}
+inline Criterion criterion_of(const std::string& name) { return parse(name, kCriteria, "criterion"); }
+inline Missing missing_of(const std::string& name) { return parse(name, kMissingRules, "rule for missing values"); }
 
 // Asked to stop by another thread, or by a signal such as Ctrl-C.
 struct StopFlag {
@@ -104,13 +109,20 @@ inline std::function<bool()> stop_check(const StopFlag* flag) {
     };
 }
 
-/// The value of an option, of which Python knows no type.
-template <class T>
-T option(const std::string& name, nb::handle value) {
-    try {
-        return nb::cast<T>(value);
-    } catch (const std::bad_cast&) {
-        throw nb::type_error(("The option " + name + " has a value of the wrong type, or out of range.").c_str());
+/// The constructor of a struct of options: Options(name=value, ...), all others at their defaults.
+template <class Options>
+void make_options(nb::pointer_and_handle<Options> self, const nb::kwargs& given) {
+    new (self.p) Options();
+    nb::inst_mark_ready(self.h);  // the fields are set as Python would set them
+    for (auto [key, value] : given) {
+        const std::string name = nb::cast<std::string>(key);
+        if (!nb::hasattr(self.h, key)) throw nb::type_error(("unknown option: " + name).c_str());
+        try {
+            nb::setattr(self.h, key, value);
+        } catch (const nb::python_error& error) {
+            if (!error.matches(PyExc_TypeError)) throw;
+            throw nb::type_error(("The option " + name + " has a value of the wrong type, or out of range.").c_str());
+        }
     }
 }
 

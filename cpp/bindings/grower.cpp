@@ -11,44 +11,7 @@
 namespace foresift {
 namespace {
 
-GrowOptions options_of(const nb::kwargs& kwargs) {
-    GrowOptions o;
-    for (auto [key, value] : kwargs) {
-        const auto name = option<std::string>("name", key);
-        if (name == "criterion") o.split.criterion = criterion_of(option<std::string>(name, value));
-        else if (name == "missing") o.split.missing = missing_of(option<std::string>(name, value));
-        else if (name == "n_thresholds") o.split.n_thresholds = option<std::uint32_t>(name, value);
-        else if (name == "multiway") o.split.multiway = option<bool>(name, value);
-        else if (name == "min_leaf") o.split.min_leaf = option<double>(name, value);
-        else if (name == "max_features") o.max_features = option<std::uint32_t>(name, value);
-        else if (name == "max_depth") o.max_depth = option<std::int32_t>(name, value);
-        else if (name == "min_split") o.min_split = option<double>(name, value);
-        else if (name == "min_gain") o.min_gain = option<double>(name, value);
-        else if (name == "record_tried") o.record_tried = option<bool>(name, value);
-        else if (name == "c45") o.split.c45 = option<bool>(name, value);
-        else if (name == "cut_penalty") o.split.cut_penalty = option<bool>(name, value);
-        else if (name == "finish") o.finish.wanted = option<bool>(name, value);
-        else if (name == "collapse") o.finish.collapse = option<bool>(name, value);
-        else if (name == "confidence") o.finish.confidence = option<double>(name, value);
-        else if (name == "raise_subtrees") o.finish.raise = option<bool>(name, value);
-        else if (name == "value_thresholds") o.finish.value_thresholds = option<bool>(name, value);
-        else if (name == "n_permutations") o.n_permutations = option<std::uint32_t>(name, value);
-        else if (name == "permute_column") o.permute_column = option<std::vector<std::uint8_t>>(name, value);
-        else if (name == "level_columns") o.level_columns = option<std::vector<std::uint32_t>>(name, value);
-        else if (name == "n_twins") o.n_twins = option<std::uint32_t>(name, value);
-        else if (name == "twins_per_tree") o.twins_per_tree = option<std::uint32_t>(name, value);
-        else if (name == "min_share") o.split.min_share = option<double>(name, value);
-        else if (name == "column_order") o.column_order = option<std::vector<std::uint32_t>>(name, value);
-        else if (name == "n_draw") o.n_draw = option<std::uint32_t>(name, value);
-        else if (name == "seed") o.seed = option<std::uint64_t>(name, value);
-        else if (name == "draw")
-            o.draw = parse<Draw>(option<std::string>(name, value),
-                                 {{"all", Draw::all}, {"bootstrap", Draw::bootstrap}, {"subsample", Draw::subsample}},
-                                 "way to draw rows");
-        else throw nb::type_error(("unknown option: " + name).c_str());
-    }
-    return o;
-}
+constexpr Names<Draw, 3> kDraws = {{"all", Draw::all}, {"bootstrap", Draw::bootstrap}, {"subsample", Draw::subsample}};
 
 void check_that(bool holds, const char* why) {
     if (!holds) refuse(why);
@@ -89,13 +52,12 @@ struct PyGrower {
     std::optional<Grower> grower;  // made when everything it reads has been looked at
 
     PyGrower(const ColumnStore& store, const Vector<std::int32_t>& y, std::uint32_t k,
-             const std::optional<Vector<double>>& weights, const nb::kwargs& kwargs)
+             const std::optional<Vector<double>>& weights, const GrowOptions options)
         : columns(store.columns), n_classes(k) {
         check_length("target", y.size(), store.n_rows);
         check_classes(span_of(y), k);
         target.assign(y.data(), y.data() + y.size());
         if (weights) check_weights("weights", span_of(*weights), target.size());
-        const auto options = options_of(kwargs);
         check_options(options, target.size(), columns->size(), k);
         n_permutations = options.n_twins + options.n_permutations;
         in_order = !options.column_order.empty();
@@ -159,15 +121,58 @@ struct PyGrower {
     }
 };
 
+void bind_options(nb::module_& m) {
+    nb::class_<GrowOptions> options(m, "GrowOptions", "How trees are grown; cpp/grow/options.hpp says what each means.");
+    const auto split = [&]<class T>(const char* name, T SplitOptions::*field) {
+        options.def_prop_rw(name, [field](const GrowOptions& o) { return o.split.*field; },
+                            [field](GrowOptions& o, T value) { o.split.*field = value; });
+    };
+    const auto finish = [&]<class T>(const char* name, T FinishOptions::*field) {
+        options.def_prop_rw(name, [field](const GrowOptions& o) { return o.finish.*field; },
+                            [field](GrowOptions& o, T value) { o.finish.*field = value; });
+    };
+    options.def("__init__", &make_options<GrowOptions>)
+        .def_prop_rw("criterion", [](const GrowOptions& o) { return name_of(o.split.criterion, kCriteria); },
+                     [](GrowOptions& o, const std::string& name) { o.split.criterion = criterion_of(name); })
+        .def_prop_rw("missing", [](const GrowOptions& o) { return name_of(o.split.missing, kMissingRules); },
+                     [](GrowOptions& o, const std::string& name) { o.split.missing = missing_of(name); })
+        .def_prop_rw("draw", [](const GrowOptions& o) { return name_of(o.draw, kDraws); },
+                     [](GrowOptions& o, const std::string& name) { o.draw = parse(name, kDraws, "way to draw rows"); })
+        .def_rw("n_draw", &GrowOptions::n_draw)
+        .def_rw("seed", &GrowOptions::seed)
+        .def_rw("max_features", &GrowOptions::max_features)
+        .def_rw("max_depth", &GrowOptions::max_depth)
+        .def_rw("min_split", &GrowOptions::min_split)
+        .def_rw("min_gain", &GrowOptions::min_gain)
+        .def_rw("record_tried", &GrowOptions::record_tried)
+        .def_rw("n_permutations", &GrowOptions::n_permutations)
+        .def_rw("permute_column", &GrowOptions::permute_column)
+        .def_rw("level_columns", &GrowOptions::level_columns)
+        .def_rw("column_order", &GrowOptions::column_order)
+        .def_rw("n_twins", &GrowOptions::n_twins)
+        .def_rw("twins_per_tree", &GrowOptions::twins_per_tree);
+    split("n_thresholds", &SplitOptions::n_thresholds);
+    split("multiway", &SplitOptions::multiway);
+    split("min_leaf", &SplitOptions::min_leaf);
+    split("min_share", &SplitOptions::min_share);
+    split("c45", &SplitOptions::c45);
+    split("cut_penalty", &SplitOptions::cut_penalty);
+    finish("finish", &FinishOptions::wanted);
+    finish("collapse", &FinishOptions::collapse);
+    finish("confidence", &FinishOptions::confidence);
+    finish("raise_subtrees", &FinishOptions::raise);
+    finish("value_thresholds", &FinishOptions::value_thresholds);
+}
+
 }  // namespace
 
 void bind_grower(nb::module_& m) {
+    bind_options(m);
     nb::class_<PyGrower>(m, "Grower", "Grows the trees of one forest; safe to use from many threads.")
         .def(nb::init<const ColumnStore&, const Vector<std::int32_t>&, std::uint32_t,
-                      const std::optional<Vector<double>>&, const nb::kwargs&>(),
-             "store"_a.lock(), "target"_a.noconvert(), "n_classes"_a, "weights"_a.none().noconvert(), "options"_a,
-             nb::sig("def __init__(self, store: ColumnStore, target: NDArray[numpy.int32], n_classes: int, "
-                     "weights: NDArray[numpy.float64] | None, **options: object) -> None"))
+                      const std::optional<Vector<double>>&, GrowOptions>(),
+             "store"_a.lock(), "target"_a.noconvert(), "n_classes"_a, "weights"_a.none().noconvert(),
+             "options"_a = GrowOptions())
         .def("grow", &PyGrower::grow, "trees"_a, "feature_weights"_a.none().noconvert() = nb::none(),
              "stop"_a.none() = nb::none(), "columns"_a.none().noconvert() = nb::none(), "max_features"_a = 0)
         .def("vote", &PyGrower::vote, "trees"_a, "columns"_a.noconvert(), "max_features"_a, "rows"_a.noconvert(),

@@ -8,22 +8,6 @@
 namespace foresift {
 namespace {
 
-NetworkOptions options_of(const nb::kwargs& kwargs) {
-    NetworkOptions o;
-    for (auto [key, value] : kwargs) {
-        const auto name = option<std::string>("name", key);
-        if (name == "n_hidden") o.n_hidden = option<std::uint32_t>(name, value);
-        else if (name == "n_outputs") o.n_outputs = option<std::uint32_t>(name, value);
-        else if (name == "epochs") o.epochs = option<std::uint32_t>(name, value);
-        else if (name == "learning_rate") o.learning_rate = option<float>(name, value);
-        else if (name == "momentum") o.momentum = option<float>(name, value);
-        else if (name == "init_range") o.init_range = option<float>(name, value);
-        else if (name == "seed") o.seed = option<std::uint64_t>(name, value);
-        else throw nb::type_error(("unknown option: " + name).c_str());
-    }
-    return o;
-}
-
 constexpr std::size_t kMostUnits = std::size_t{1} << 20, kMostWeights = std::size_t{1} << 28;
 
 void check_options(const NetworkOptions& o, std::size_t n_inputs) {
@@ -39,8 +23,7 @@ void check_options(const NetworkOptions& o, std::size_t n_inputs) {
 
 nb::tuple train(const Rows<float>& values, const Vector<std::int32_t>& target, const std::optional<Vector<float>>& weights,
                 const Vector<std::uint32_t>& inputs, const Vector<std::uint32_t>& rows, std::uint64_t number,
-                const StopFlag* stop, const nb::kwargs& kwargs) {
-    const NetworkOptions options = options_of(kwargs);
+                const StopFlag* stop, const NetworkOptions options) {  // its own: what was checked must not change
     check_options(options, inputs.size());
     check_length("target", target.size(), values.shape(0));
     check_classes(span_of(target), std::max(options.n_outputs, 2U));  // one output tells two classes apart
@@ -81,13 +64,17 @@ NewArray<float> outputs(const Rows<float>& hidden, const Rows<float>& output, co
 }  // namespace
 
 void bind_networks(nb::module_& m) {
+    nb::class_<NetworkOptions>(m, "NetworkOptions", "How networks are trained; see cpp/kernels/mlp.hpp.")
+        .def("__init__", &make_options<NetworkOptions>)
+        .def_rw("n_hidden", &NetworkOptions::n_hidden)
+        .def_rw("n_outputs", &NetworkOptions::n_outputs)
+        .def_rw("epochs", &NetworkOptions::epochs)
+        .def_rw("learning_rate", &NetworkOptions::learning_rate)
+        .def_rw("momentum", &NetworkOptions::momentum)
+        .def_rw("init_range", &NetworkOptions::init_range)
+        .def_rw("seed", &NetworkOptions::seed);
     m.def("train_network", &train, "values"_a.noconvert(), "target"_a.noconvert(), "weights"_a.none().noconvert(),
-          "inputs"_a.noconvert(), "rows"_a.noconvert(), "number"_a,
-          "stop"_a.none(), "options"_a,
-          nb::sig("def train_network(values: NDArray[numpy.float32], target: NDArray[numpy.int32], "
-                  "weights: NDArray[numpy.float32] | None, inputs: NDArray[numpy.uint32], rows: NDArray[numpy.uint32], "
-                  "number: int, stop: StopFlag | None, **options: object) "
-                  "-> tuple[NDArray[numpy.float32], NDArray[numpy.float32]]"),
+          "inputs"_a.noconvert(), "rows"_a.noconvert(), "number"_a, "stop"_a.none(), "options"_a,
           "Train one network: the weights of its hidden and of its output units, a row each, bias last.");
     m.def("network_outputs", &outputs, "hidden"_a.noconvert(), "output"_a.noconvert(), "inputs"_a.noconvert(),
           "values"_a.noconvert());

@@ -31,7 +31,7 @@ def small_store(n_rows=6, n_columns=2):
 
 
 def grower(**options):
-    return _core.Grower(small_store(), ints(0, 1, 0, 1, 1, 0), 2, None, **options)
+    return _core.Grower(small_store(), ints(0, 1, 0, 1, 1, 0), 2, None, _core.GrowOptions(**options))
 
 
 def grown(**options):
@@ -40,7 +40,7 @@ def grown(**options):
     store.add_numeric(X[:, :2])
     store.add_nominal(X[:, 2].astype(np.int32), 5)
     options = {"max_features": 3, "record_tried": True, **options}
-    nodes, *others, trials, _ = _core.Grower(store, Y, 3, None, **options).grow([0])[0]
+    nodes, *others, trials, _ = _core.Grower(store, Y, 3, None, _core.GrowOptions(**options)).grow([0])[0]
     return [nodes.view(NODE_DTYPE)[:, 0].copy(), *(array.copy() for array in others)], trials
 
 
@@ -66,11 +66,11 @@ def network(**changes):
         "rows": np.arange(4, dtype=np.uint32),
         "number": 0,
         "stop": None,
-        "n_hidden": 2,
-        "epochs": 2,
-        **changes,
     }
-    return _core.train_network(**arguments)
+    options = {"n_hidden": 2, "epochs": 2}
+    for name, value in changes.items():
+        (arguments if name in arguments else options)[name] = value
+    return _core.train_network(**arguments, options=_core.NetworkOptions(**options))
 
 
 def outputs(n_hidden=2, n_outputs=1, n_inputs=3, shape=(4, 3)):

@@ -106,7 +106,9 @@ class Fuzz:
                 [[self.table(), self.table()], self.rows(), self.some_rows(), np.zeros((120, 3)), None],
             ),
             "leaves": lambda: (_core.leaves, [self.table(), self.rows()]),
-            "train_network": lambda: (_core.train_network, self.network(), self.some(NETWORK)),
+            "GrowOptions": lambda: (_core.GrowOptions, [], self.some(OPTIONS)),
+            "NetworkOptions": lambda: (_core.NetworkOptions, [], self.some(NETWORK)),
+            "train_network": lambda: (self.train, self.network(), self.some(NETWORK)),
             "network_outputs": lambda: (
                 _core.network_outputs,
                 [
@@ -134,18 +136,22 @@ class Fuzz:
         store.add_nominal(ints(0, 1, 2, -1, 2, 0), 3)
         return store
 
+    @staticmethod
+    def train(*arguments, **options):
+        _core.train_network(*arguments, _core.NetworkOptions(**options))
+
     def make_grower(self):
         arguments = [small_store(), ints(0, 1, 0, 1, 1, 0), 2, self.pick([None, np.arange(6.0)])]
 
         def make_and_grow(*arguments, **options):
-            _core.Grower(*arguments, **options).grow([0, 1])
+            _core.Grower(*arguments, _core.GrowOptions(**options)).grow([0, 1])
 
         return make_and_grow, arguments, self.some(OPTIONS)
 
     def grower(self):
         options = self.pick([{}, {"n_twins": 2}, {"column_order": [1]}, {"draw": "bootstrap", "n_draw": 4}])
         weights = self.pick([None, np.arange(6.0)])
-        return _core.Grower(small_store(), ints(0, 1, 0, 1, 1, 0), 2, weights, **options)
+        return _core.Grower(small_store(), ints(0, 1, 0, 1, 1, 0), 2, weights, _core.GrowOptions(**options))
 
     def grow_arguments(self):
         weights, columns = self.pick([(None, None), (np.ones(2), None), (None, np.array([0, 1], "u4"))])

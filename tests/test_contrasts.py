@@ -172,5 +172,5 @@ def test_twins_are_those_of_the_forest():
     weights = np.where(np.arange(30) < 5, 0.0, 1.0)
     permuted = twin_rows(table, weights, 7)
     options = {"criterion": "entropy", "record_tried": True, "n_twins": 2, "seed": 7}
-    grower = _core.Grower(table.store, table.target.codes, 2, weights, **options)
+    grower = _core.Grower(table.store, table.target.codes, 2, weights, _core.GrowOptions(**options))
     assert all(np.array_equal(permuted(t), grower.twin_rows(t)) for t in range(2))

@@ -197,11 +197,7 @@ def test_sums_are_those_of_the_fresh_trials():
     options = {"max_features": 2, "max_depth": 4, "min_samples_split": 2, "min_share": 0.0}
     options |= {"order": order, "n_twins": 4, "n_estimators": 6, "nominal_splits": "subsets", "seed": 9}
     sums = gather_twins(table, None, Progress(None, None, "", {}), **options, n_jobs=1)
-    grower = _core.Grower(
-        table.store,
-        table.target.codes,
-        2,
-        None,
+    settings = _core.GrowOptions(
         criterion="entropy",
         missing="learn",
         max_features=2,
@@ -212,6 +208,7 @@ def test_sums_are_those_of_the_fresh_trials():
         column_order=order.tolist(),
         seed=9,
     )
+    grower = _core.Grower(table.store, table.target.codes, 2, None, settings)
     weight, gain = np.zeros((2, 4, 5))
     for number in range(6):
         tree = NodeTable.from_core(grower.grow([number])[0], tried=True)

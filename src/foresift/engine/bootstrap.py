@@ -68,7 +68,7 @@ def oob_proba_sums(
     >>> y = np.array([0, 1], dtype=np.int32)
     >>> store = _core.ColumnStore(2)
     >>> store.add_numeric(np.array([[1.0], [2.0]]))
-    >>> grower = _core.Grower(store, y, 2, None, draw="subsample", n_draw=1)
+    >>> grower = _core.Grower(store, y, 2, None, _core.GrowOptions(draw="subsample", n_draw=1))
     >>> trees = [NodeTable.from_core(arrays, tried=False) for arrays in grower.grow([0, 1, 2])]
     >>> _, times = oob_proba_sums(trees, grower, [np.array([[1.0], [2.0]])], 2, None)
     >>> times.sum()  # each tree saw one of two rows

@@ -62,8 +62,9 @@ def resolve_max_features(max_features: int | float | str | None, n_features: int
 
 
 def make_grower(table: Table, weights: NDArray[np.float64] | None, **options: Any) -> _core.Grower:
-    """Make the engine that grows trees on a table; the options are those of the native grower."""
-    return _core.Grower(table.store, table.target.codes, table.target.n_classes, weights, **options)
+    """Make the engine that grows trees on a table; the options are the fields of `_core.GrowOptions`."""
+    settings = _core.GrowOptions(**options)
+    return _core.Grower(table.store, table.target.codes, table.target.n_classes, weights, settings)
 
 
 def grow_trees(

@@ -15,7 +15,7 @@ TableArrays = tuple[
     NDArray[np.uint8], NDArray[np.float64], NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint16]
 ]
 
-# The layout of `Node` and `Tried` in cpp/tree.hpp.
+# The layout of `Node` and `Tried` in cpp/grow/node.hpp.
 NODE_DTYPE = np.dtype(
     [
         ("parent", "i4"),

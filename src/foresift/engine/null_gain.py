@@ -1,8 +1,8 @@
 """What an irrelevant feature gains by chance: its expected best gain at a node, the variance, a p-value.
 
-The paths of Rogers & Gunn's arrangements are counted by `cpp/null_gain.cpp`; means and variances were worked
-out once (`tools/make_null_gains.py`) and are looked up here, so that a forest can ask for those of all its
-nodes.
+The paths of Rogers & Gunn's arrangements are counted by `cpp/kernels/null_gain.cpp`; means and variances were
+worked out once (`tools/make_null_gains.py`) and are looked up here, so that a forest can ask for those of all
+its nodes.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def _tail_of_one(n: int, gain: float) -> float:
 
 
 def _rounding(gain: float) -> float:
-    """How much less than a gain counts as that gain; see `cpp/null_gain.cpp`."""
+    """How much less than a gain counts as that gain; see `cpp/kernels/null_gain.cpp`."""
     return min(1e-11, 1e-6 * gain)
 
 

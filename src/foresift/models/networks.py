@@ -162,11 +162,11 @@ class MLPEnsemble:
 
         `done` is called, in any thread, whenever one is ready.
         """
-        stop, options = _core.StopFlag(), vars(self.options)
+        stop, options = _core.StopFlag(), _core.NetworkOptions(**vars(self.options))
 
         def work(k: int) -> Network:
             layers = _core.train_network(
-                self.values, self.target, self.weights, inputs[k], rows[k], numbers[k], stop, **options
+                self.values, self.target, self.weights, inputs[k], rows[k], numbers[k], stop, options
             )
             done()
             return Network(inputs[k], *layers)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -45,21 +44,21 @@ class TwinSums:
         assert permuted is not None
         weight = node_weights(tried.counts, "complexity")
         fresh = (_core.below_own_split(table.arrays[0], table.tried_bytes) == 0) & (weight > 0)[tried.node]
-        had_turn = np.flatnonzero(~np.isnan(permuted)[fresh].any(axis=0))
-        n_features = len(self.weight)
-        own, twins = np.zeros(n_features), np.zeros((n_features, len(had_turn)))
-        # Of a wide table the gains of all trials take more than the table does: node by node, without a copy.
-        ends = np.searchsorted(tried.node, np.arange(1 + len(weight)))
-        for of_node, (begin, end) in zip(weight.tolist(), pairwise(ends.tolist()), strict=True):
-            trials = begin + np.flatnonzero(fresh[begin:end])
-            feature = tried.feature[trials]  # each but once
-            own[feature] += of_node * tried.gain[trials]
-            twins[feature] += of_node * permuted[np.ix_(trials, had_turn)]
-        weights = np.bincount(tried.feature[fresh], weight[tried.node[fresh]], minlength=n_features)
+        had_turn = np.flatnonzero(~np.isnan(permuted[:1]).any(axis=0))  # the same for every trial
+        trials = np.flatnonzero(fresh)
+        feature, weight = tried.feature[trials].astype(np.intp), weight[tried.node[trials]]
+
+        def summed(values: NDArray[np.float64]) -> NDArray[np.float64]:
+            sums = np.bincount(feature, values, minlength=len(self.weight))  # in the order of the trials
+            return sums.astype(np.float64, copy=False)
+
+        weights = summed(weight)
         self.weight[:, 0] += weights
         self.weight[:, 1 + had_turn] += weights[:, np.newaxis]
-        self.gain[:, 0] += own
-        self.gain[:, 1 + had_turn] += twins
+        self.gain[:, 0] += summed(weight * tried.gain[trials])
+        # Of a wide table the gains of all twins take more than the table does: one twin after another.
+        for twin in had_turn.tolist():
+            self.gain[:, 1 + twin] += summed(weight * permuted[trials, twin])
 
     def merge(self, other: TwinSums) -> None:
         """Add what was summed elsewhere."""

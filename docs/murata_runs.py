@@ -15,9 +15,9 @@ import pandas as pd
 from sklearn.datasets import make_classification
 
 from foresift import ContributionSelector, SequentialSelector, SiftForestClassifier
+from foresift.data.folds import make_folds
 from foresift.data.table import make_table
 from foresift.importance import co_occurrence
-from foresift.data.folds import make_folds
 from foresift.models.scorer import make_subset_scorer
 from foresift.selectors.search.subset_forests import SubsetForests
 

@@ -154,7 +154,7 @@ class SubsetSizeCV:
         models = (seeded(clone(selector), self.random_state), seeded(clone(estimator), self.random_state))
         rows = self._folds(data.labels)
         # What is coded stays in this process.
-        scores = Parallel(n_jobs=self.n_jobs, prefer=None if table is None else "threads")(
+        scores = Parallel(n_jobs=self.n_jobs, require=None if table is None else "sharedmem")(
             delayed(_score_fold)(*models, data.take(np.concatenate(fold)), len(fold[0]), sizes, scoring)
             for fold in rows
         )

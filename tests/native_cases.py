@@ -199,6 +199,8 @@ REFUSED: dict[str, Callable[[], object]] = {
     "add_nominal: wrapped codes": lambda: small_store().add_nominal(np.full(6, 2**32), 2),
     "add_nominal: rows": lambda: small_store().add_nominal(np.zeros(7, np.int32), 2),
     "take: column": lambda: small_store().take([2]),
+    "take_rows: row": lambda: small_store().take_rows(np.array([6], dtype=np.uint32)),
+    "take_rows: none": lambda: small_store().take_rows(ROWS[:0]),
     "codes: column": lambda: small_store().codes(2),
     "values: column": lambda: small_store().values(2**63),
     "n_values: column": lambda: small_store().n_values(2),

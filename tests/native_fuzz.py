@@ -7,7 +7,7 @@ ValueError, a TypeError or an OverflowError; anything else is printed, and ends 
 import sys
 
 import numpy as np
-from native_cases import C45, X, Y, as_bytes, grown, ints, relief, small_store
+from native_cases import C45, ROWS, X, Y, as_bytes, grown, ints, relief, small_store
 
 from foresift import _core
 
@@ -61,6 +61,7 @@ class Fuzz:
             "ColumnStore.add_numeric": lambda: (small_store().add_numeric, [X[:6, :2].copy()]),
             "ColumnStore.add_nominal": lambda: (small_store().add_nominal, [ints(0, 1, 2, -1, 2, 0), 3]),
             "ColumnStore.take": lambda: (small_store().take, [[0, 1]]),
+            "ColumnStore.take_rows": lambda: (small_store().take_rows, [ROWS]),
             **{
                 f"ColumnStore.{name}": lambda name=name: (getattr(small_store(), name), [1])
                 for name in ("codes", "values", "n_values", "is_nominal", "has_missing", "is_binned")

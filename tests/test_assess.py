@@ -10,8 +10,9 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold
 
 from foresift import InfoGainSelector, RelevanceSelector, SiftForestClassifier, select
-from foresift.evaluation.select.assess import LEAST_IN_A_LEAF, Rows, assess, plan_for
-from foresift.evaluation.select.fitted import order_of
+from foresift.data.table import make_table
+from foresift.evaluation.select.assess import LEAST_IN_A_LEAF, assess, plan_for
+from foresift.evaluation.select.fitted import Rows, order_of
 from foresift.evaluation.select.resample import _two_parts, resample, samples_for
 from foresift.selectors.size_cv import SizeCurve, choose_size
 
@@ -78,7 +79,7 @@ def test_sizes_are_chosen_by_folds_inside_of_folds():
         size = choose_size(SizeCurve(sizes, np.array(curves), 0))
         kept.append(score(rank(others(i))[:size], others(i), test))
         n_kept.append(size)
-    rows = Rows(X, codes, np.zeros(7, dtype=bool))
+    rows = Rows(make_table(X, codes), codes)
     found = assess(
         rows, InfoGainSelector(2), lambda s, size: order_of(s)[:size], plan, by_curve=True, seed=5, n_jobs=2
     )

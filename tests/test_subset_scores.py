@@ -22,13 +22,13 @@ from foresift import (
     SiftForestClassifier,
     SubsetSizeCV,
 )
+from foresift.data.folds import make_folds
 from foresift.data.sklearn_compat import seeded
 from foresift.data.slices import sliceable
 from foresift.data.table import make_table
 from foresift.models.scorer import (
     PlainScorer,
     StoreScorer,
-    make_folds,
     make_subset_scorer,
     n_tried,
     read_for_search,
@@ -63,7 +63,7 @@ def both(model, X, y, weights=None, scoring="accuracy", cv=3):
     folds = make_folds(table, weights, cv, seed=0)
     store = make_subset_scorer(model, None, table, weights, folds, scoring=scoring)  # without X
     assert isinstance(store, StoreScorer)
-    plain = PlainScorer(model, X, table, weights, folds, scoring, None)
+    plain = PlainScorer(model, X, table.target.values(), table.schema, weights, folds, scoring, None)
     return store(SUBSETS), plain(SUBSETS)
 
 

@@ -160,4 +160,29 @@ Column code_nominal(std::span<const std::int32_t> codes, std::uint32_t n_categor
     return column;
 }
 
+Column take_rows(const Column& column, std::span<const std::uint32_t> rows) {
+    Column taken;
+    taken.nominal = column.nominal;
+    taken.binned = column.binned;
+    Codes::of(column).with([&](const auto* codes) {
+        std::vector<std::uint32_t> place(std::size_t{column.n_values} + 1, 0);  // 1 if the code occurs, then its new number
+        for (const auto row : rows) place[codes[row]] = 1;
+        taken.has_missing = place.back() != 0;
+        for (std::uint32_t code = 0; code < column.n_values; ++code) {
+            if (place[code] == 0) continue;
+            if (!column.doubles.empty()) taken.doubles.push_back(column.doubles[code]);
+            if (!column.floats.empty()) taken.floats.push_back(column.floats[code]);
+            place[code] = taken.n_values++;
+        }
+        place.back() = taken.n_values;
+        allocate_codes(taken, rows.size(), taken.n_values);
+        const auto gather = [&](auto& to) {
+            using Code = typename std::remove_reference_t<decltype(to)>::value_type;
+            for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<Code>(place[codes[rows[i]]]);
+        };
+        taken.narrow.empty() ? gather(taken.wide) : gather(taken.narrow);
+    });
+    return taken;
+}
+
 }  // namespace foresift

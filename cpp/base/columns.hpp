@@ -59,4 +59,8 @@ Column code_numeric(std::span<const Real> values, std::uint32_t max_bins);
 /// branches, one of them for missing values, can be counted in 16 bits.
 Column code_nominal(std::span<const std::int32_t> codes, std::uint32_t n_categories);
 
+/// The column of some rows, with the codes that coding them alone would give: those that occur, numbered anew in
+/// their order. A binned column keeps its bins. rows[i] < the number of rows.
+Column take_rows(const Column& column, std::span<const std::uint32_t> rows);
+
 }  // namespace foresift

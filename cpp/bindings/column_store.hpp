@@ -46,6 +46,15 @@ struct ColumnStore {
         for (const auto j : some) taken.columns->push_back(at(j));
         return taken;
     }
+    ColumnStore take_rows(const Vector<std::uint32_t>& rows) const {
+        check_below("rows", span_of(rows), n_rows);
+        check_range<std::uint64_t>("The number of rows", rows.size(), 1, kMostRows);
+        ColumnStore taken(static_cast<std::uint32_t>(rows.size()), max_bins);
+        const auto held = columns;
+        const nb::gil_scoped_release unlocked;
+        for (const auto& column : *held) taken.columns->push_back(foresift::take_rows(column, span_of(rows)));
+        return taken;
+    }
     nb::object codes(std::size_t j) const {
         const Column& column = at(j);
         if (column.narrow.empty()) return nb::cast(to_numpy(std::vector(column.wide)));

@@ -22,6 +22,8 @@ NB_MODULE(_core, m) {
         .def_ro("n_rows", &ColumnStore::n_rows)
         .def_prop_ro("n_columns", [](const ColumnStore& s) { return s.columns->size(); })
         .def("take", &ColumnStore::take, "columns"_a, "A store of these columns, copied.")
+        .def("take_rows", &ColumnStore::take_rows, "rows"_a.noconvert(),
+             "A store of these rows, coded as they would be alone; bins stay.")
         .def("codes", &ColumnStore::codes, "column"_a)
         .def("values", &ColumnStore::values, "column"_a)
         .def("n_values", [](const ColumnStore& s, std::size_t j) { return s.at(j).n_values; }, "column"_a)

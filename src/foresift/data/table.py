@@ -167,6 +167,43 @@ class Table:
         )
         return Table(self.store.take(columns.tolist()), taken, self.target)
 
+    def numbers(self) -> NDArray[np.float64]:
+        """The values of all columns, categories as their codes, NaN where missing; of a bin the largest."""
+        out = np.empty((self.n_rows, self.n_columns))
+        for j in range(self.n_columns):
+            known = np.arange(self.store.n_values(j)) if self.store.is_nominal(j) else self.store.values(j)
+            out[:, j] = np.append(known, np.nan)[np.asarray(self.store.codes(j))]
+        return out
+
+    def codes(self) -> NDArray[np.uint16]:
+        """The codes of all columns, side by side: rows are equal if theirs are."""
+        columns = [np.asarray(self.store.codes(j)) for j in range(self.n_columns)]
+        return np.stack(columns, axis=1, dtype=np.uint16)
+
+    def take_rows(self, rows: NDArray[np.intp]) -> Table:
+        """Table of some of the rows, as `make_table` would code them alone, without sorting anything again.
+
+        Values, categories and classes that do not occur in them are gone. Only a column of more than
+        `max_bins` values keeps the bins of the whole table.
+
+        Examples
+        --------
+        >>> X = {"size": [2.5, 1.5, 3.5], "colour": ["red", "blue", "red"]}
+        >>> table = make_table(X, ["no", "yes", "no"])
+        >>> some = table.take_rows(np.array([2, 0]))
+        >>> some.store.codes(0).tolist(), some.schema.categories[1].tolist(), some.target.labels.tolist()
+        ([1, 0], ['red'], ['no'])
+        """
+        categories = list(self.schema.categories)
+        for j in np.flatnonzero(self.schema.nominal).tolist():
+            codes, known = np.asarray(self.store.codes(j))[rows], categories[j]
+            assert known is not None
+            present = np.bincount(codes, minlength=len(known))[: len(known)] > 0
+            categories[j] = known[present]
+        store = self.store.take_rows(np.asarray(rows, dtype=np.uint32))
+        target = None if self.target is None else self.target.take_present(rows)
+        return Table(store, Schema(self.schema.names, tuple(categories)), target)
+
 
 def make_table(
     X: Any,

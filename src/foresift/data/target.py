@@ -55,6 +55,17 @@ class Target:
         """The target of some rows; classes that have none of them stay."""
         return Target(self.codes[rows], self.labels)
 
+    def take_present(self, rows: NDArray[Any]) -> Target:
+        """The target of some rows, without classes that have none of them.
+
+        Examples
+        --------
+        >>> Target.of(["a", "b", "c"], 3).take_present(np.array([2, 0])).codes
+        array([1, 0], dtype=int32)
+        """
+        present, codes = np.unique(self.codes[rows], return_inverse=True)
+        return Target(codes.astype(np.int32), self.labels[present])
+
     def counts(self, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Weight of every class.
 

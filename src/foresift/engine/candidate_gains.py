@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from foresift.engine.criteria import node_complexity
+from foresift.engine.criteria import complexity_of
 from foresift.engine.node_table import NodeTable
 from foresift.engine.null_gain import xlog2x
 
@@ -117,7 +117,8 @@ def trials_of(tables: Sequence[NodeTable]) -> Trials:
     n_nodes, parts = 0, []
     for table in tables:
         node, feature, gain = _trials(table)
-        first = np.diff(node, prepend=-1) != 0  # the trials of a node follow each other
+        first = np.ones(len(node), dtype=bool)  # the trials of a node follow each other
+        np.not_equal(node[1:], node[:-1], out=first[1:])
         counts = table.counts[node[first]]
         parts.append(Trials(counts, np.cumsum(first) + (n_nodes - 1), feature, gain))
         n_nodes += len(counts)
@@ -126,7 +127,7 @@ def trials_of(tables: Sequence[NodeTable]) -> Trials:
 
 def node_weights(counts: NDArray[np.float64], weighting: str) -> NDArray[np.float64]:
     """How much each node counts: by its complexity, or ("unit") all alike."""
-    return node_complexity(counts) if weighting == "complexity" else np.ones(len(counts))
+    return complexity_of(counts) if weighting == "complexity" else np.ones(len(counts))
 
 
 def _trials(table: NodeTable) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:

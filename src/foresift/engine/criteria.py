@@ -236,12 +236,17 @@ def node_complexity(class_counts: ArrayLike) -> NDArray[np.float64]:
     >>> node_complexity([[1, 1], [7, 0], [50, 50]]).round(2)
     array([ 0.  ,  0.  , 95.35])
     """
-    counts = read_counts(class_counts)
+    return complexity_of(read_counts(class_counts))
+
+
+def complexity_of(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Node complexity of class counts that are known to be right, as those of grown trees are."""
     whole = np.rint(np.minimum(counts, 2.0**53)).astype(np.int64)  # beyond, parts of rows are not told
     # Counts that come as share times size are whole only up to rounding.
     is_whole = (np.abs(counts - whole) <= 1e-9 + 1e-12 * counts).all(axis=-1)
     log_all = _log_multinomial(whole)
-    log_all[~is_whole] = _log_multinomial(counts[~is_whole])
+    if not is_whole.all():
+        log_all[~is_whole] = _log_multinomial(counts[~is_whole])
     mirrored = is_whole & ((whole & 1).sum(axis=-1) <= 1)
     own_mirror = np.zeros_like(log_all)
     own_mirror[mirrored] = np.exp(_log_multinomial(whole[mirrored] >> 1) - log_all[mirrored])

@@ -13,7 +13,7 @@ import math
 import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,12 +21,12 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import StratifiedKFold
 
 from foresift import _core
+from foresift.data.folds import Fold
 from foresift.data.sklearn_compat import is_metric_scorer, require_classifier, seed_of
-from foresift.data.slices import sliceable, splits_of, take_columns, take_rows
-from foresift.data.table import Table, make_table
+from foresift.data.slices import sliceable, take_columns, take_rows
+from foresift.data.table import Schema, Table, make_table
 from foresift.data.target import Target
 from foresift.data.weights import check_sample_weight
 from foresift.engine.bootstrap import draw_options
@@ -36,25 +36,20 @@ from foresift.models.subset_models import fit_plain, for_columns, refuse_numbere
 from foresift.models.trees import CartClassifier, TreeClassifier
 
 __all__ = [
-    "Fold",
+    "PlainScorer",
+    "StoreScorer",
     "SubsetScorer",
     "grows_on_store",
-    "make_folds",
     "make_store_grower",
     "make_subset_scorer",
     "n_tried",
     "read_for_search",
+    "takes_store",
 ]
 
 Subset = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Fold:
-    """Rows to learn from and rows to judge by."""
-
-    train: NDArray[np.intp]
-    test: NDArray[np.intp]
+# A set of columns, the number of the fold whose training rows are learnt from, and sets of rows to judge by.
+Task = tuple[Subset, int, Sequence[NDArray[np.intp]]]
 
 
 def read_for_search(
@@ -75,58 +70,16 @@ def read_for_search(
     return table, weights
 
 
-def make_folds(table: Table, weights: NDArray[np.float64] | None, cv: Any, seed: int) -> list[Fold]:
-    """Deal the rows out; those of weight 0 are not there. A number means stratified, shuffled folds.
-
-    Raises
-    ------
-    ValueError
-        If a class is missing among the training rows of a fold.
-
-    Examples
-    --------
-    >>> from foresift.data.table import make_table
-    >>> table = make_table(np.arange(6.0)[:, np.newaxis], list("aaabbb"))
-    >>> [fold.test.size for fold in make_folds(table, None, 3, seed=0)]
-    [2, 2, 2]
-    """
-    there = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights > 0)
-    counts = np.bincount(table.target.codes[there], minlength=table.target.n_classes)
-    if isinstance(cv, numbers.Integral):
-        rare = np.flatnonzero((counts > 0) & (counts < int(cv)))
-        if len(rare):
-            label = table.target.labels.tolist()[rare[0]]
-            raise ValueError(
-                f"Class {label!r} has {counts[rare[0]]} rows, fewer than the {cv} folds, so it would"
-                " be missing in some: lower cv, or drop or merge such classes."
-            )
-        cv = StratifiedKFold(int(cv), shuffle=True, random_state=seed % 2**32)
-    # Given folds number all rows; a splitter deals out those that are there.
-    rows = there if hasattr(cv, "split") else np.arange(table.n_rows)
-    folds = []
-    for number, (train, test) in enumerate(splits_of(cv, table.target.codes[rows]), start=1):
-        fold = Fold(np.intersect1d(rows[train], there), np.intersect1d(rows[test], there))
-        seen = np.bincount(table.target.codes[fold.train], minlength=table.target.n_classes)
-        lacking = np.flatnonzero((counts > 0) & (seen == 0))
-        if len(lacking) or not len(fold.test):
-            what = "rows to judge by"
-            if len(lacking):
-                what = f"training rows of class {table.target.labels.tolist()[lacking[0]]!r}"
-            raise ValueError(
-                f"Fold {number} has no {what}: use stratified folds (cv as a number), fewer of them, or"
-                " drop or merge rare classes."
-            )
-        folds.append(fold)
-    if not folds:
-        raise ValueError("cv makes no folds: give a number of folds of at least 2, or a splitter.")
-    return folds
-
-
 def grows_on_store(estimator: Any) -> bool:
     """Whether it is a tree or forest that can be grown on some columns of a store."""
     if type(estimator) is SiftForestClassifier:
         return isinstance(estimator.feature_sampling, str) and estimator.feature_sampling == "uniform"
     return type(estimator) is CartClassifier
+
+
+def takes_store(estimator: Any, scoring: Any) -> bool:
+    """Whether columns can be scored on a store: the classifier grows there, and the scorer is a metric."""
+    return grows_on_store(estimator) and (isinstance(scoring, str) or is_metric_scorer(scoring))
 
 
 def n_tried(estimator: TreeClassifier, n_columns: int) -> int:
@@ -157,9 +110,9 @@ class SubsetScorer(ABC):
     def __call__(self, subsets: Sequence[Subset]) -> list[float]:
         """Mean score over the folds of every set."""
         new = [subset for subset in dict.fromkeys(subsets) if subset not in self._known]
-        tasks = [(subset, number) for subset in new for number in range(len(self.folds))]
-        scores = self._score_all(tasks) if tasks else []
-        for (subset, number), score in zip(tasks, scores, strict=True):
+        tasks = [(subset, number, [fold.test]) for subset in new for number, fold in enumerate(self.folds)]
+        scores = [score for (score,) in self.judge(tasks)] if tasks else []
+        for (subset, number, _), score in zip(tasks, scores, strict=True):
             if not math.isfinite(score):
                 raise ValueError(
                     f"The scorer returned {score} in fold {number + 1} of {len(self.folds)} for the"
@@ -174,8 +127,8 @@ class SubsetScorer(ABC):
         return [self._known[subset] for subset in subsets]
 
     @abstractmethod
-    def _score_all(self, tasks: Sequence[tuple[Subset, int]]) -> list[float]:
-        """Scores of (set, number of the fold) pairs."""
+    def judge(self, tasks: Sequence[Task]) -> list[list[float]]:
+        """For every task one score for each of its sets of rows."""
 
 
 class StoreScorer(SubsetScorer):
@@ -199,29 +152,33 @@ class StoreScorer(SubsetScorer):
         self._labels = table.target.values()
         self._trees = list(range(getattr(estimator, "n_estimators", 1)))
         self._growers = [self._grower(fold) for fold in folds]
-        self._tests = [fold.test.astype(np.uint32) for fold in folds]
 
     def _grower(self, fold: Fold) -> _core.Grower:
         rows = np.zeros(self._table.n_rows)
         rows[fold.train] = 1.0 if self._weights is None else self._weights[fold.train]
         return make_store_grower(self._estimator, self._table, self._estimator.row_weights(self._table, rows))
 
-    def _score_all(self, tasks: Sequence[tuple[Subset, int]]) -> list[float]:
+    def judge(self, tasks: Sequence[Task]) -> list[list[float]]:
+        """For every task one score for each of its sets of rows."""
         stop = _core.StopFlag()
-        return in_threads(lambda task: self._score(task[0], task[1], stop), tasks, self.n_jobs, stop)
+        return in_threads(lambda task: self._judge(task, stop), tasks, self.n_jobs, stop)
 
-    def _score(self, subset: Subset, number: int, stop: _core.StopFlag) -> float:
-        test = self._tests[number]
-        columns = np.array(subset, dtype=np.uint32)
-        shares = np.zeros((len(test), self._table.target.n_classes))
-        tried = n_tried(self._estimator, len(subset))
-        self._growers[number].vote(self._trees, columns, tried, test, shares, stop)
+    def _judge(self, task: Task, stop: _core.StopFlag) -> list[float]:
+        subset, number, tests = task
+        rows = np.concatenate(tests)
+        shares = np.zeros((len(rows), self._table.target.n_classes))
+        columns, tried = np.array(subset, dtype=np.uint32), n_tried(self._estimator, len(subset))
+        self._growers[number].vote(self._trees, columns, tried, rows.astype(np.uint32), shares, stop)
+        ends = np.cumsum([len(test) for test in tests])[:-1]
+        return [self._score(*part) for part in zip(tests, np.split(shares, ends), strict=True)]
+
+    def _score(self, test: NDArray[np.intp], shares: NDArray[np.float64]) -> float:
         weights = None if self._weights is None else self._weights[test]
         if self._scorer is None:
             right = shares.argmax(axis=1) == self._table.target.codes[test]
             return float(np.average(right, weights=weights))
         judged = _Judged(self._table.target.labels, shares / len(self._trees))
-        rows = np.zeros((len(test), len(subset)))  # a metric does not look at them
+        rows = np.zeros((len(test), 1))  # a metric does not look at them
         extra = {} if weights is None else {"sample_weight": weights}
         return one_score(self._scorer(judged, rows, self._labels[test], **extra))
 
@@ -270,7 +227,8 @@ class PlainScorer(SubsetScorer):
         self,
         estimator: Any,
         X: Any,
-        table: Table,
+        labels: NDArray[Any],
+        schema: Schema | None,
         weights: NDArray[np.float64] | None,
         folds: Sequence[Fold],
         scoring: Any,
@@ -278,23 +236,27 @@ class PlainScorer(SubsetScorer):
     ) -> None:
         super().__init__(folds, n_jobs)
         self._estimator, self._weights = estimator, weights
-        self._labels, self._schema = table.target.values(), table.schema
+        self._labels, self._schema = labels, schema
         self._scorer = check_scoring(estimator, scoring)
         self._X = sliceable(X)
         self._weighs = weights is not None and is_metric_scorer(self._scorer)
 
-    def _score_all(self, tasks: Sequence[tuple[Subset, int]]) -> list[float]:
-        return Parallel(n_jobs=self.n_jobs)(delayed(self._score)(*task) for task in tasks)
+    def judge(self, tasks: Sequence[Task]) -> list[list[float]]:
+        """For every task one score for each of its sets of rows."""
+        return Parallel(n_jobs=self.n_jobs)(delayed(self._judge)(*task) for task in tasks)
 
-    def _score(self, subset: Subset, number: int) -> float:
-        X, fold = take_columns(self._X, np.array(subset, dtype=np.intp)), self.folds[number]
-        weights = None if self._weights is None else self._weights[fold.train]
+    def _judge(self, subset: Subset, number: int, tests: Sequence[NDArray[np.intp]]) -> list[float]:
+        X, train = take_columns(self._X, np.array(subset, dtype=np.intp)), self.folds[number].train
+        weights = None if self._weights is None else self._weights[train]
         model = for_columns(self._estimator, self._schema, subset)
-        fit_plain(model, take_rows(X, fold.train), self._labels[fold.train], weights)
-        extra = (
-            {"sample_weight": self._weights[fold.test]} if self._weighs and self._weights is not None else {}
-        )
-        return one_score(self._scorer(model, take_rows(X, fold.test), self._labels[fold.test], **extra))
+        fit_plain(model, take_rows(X, train), self._labels[train], weights)
+        scores = []
+        for test in tests:
+            extra = (
+                {"sample_weight": self._weights[test]} if self._weighs and self._weights is not None else {}
+            )
+            scores.append(one_score(self._scorer(model, take_rows(X, test), self._labels[test], **extra)))
+        return scores
 
 
 def make_subset_scorer(
@@ -313,6 +275,7 @@ def make_subset_scorer(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from foresift import SiftForestClassifier
+    >>> from foresift.data.folds import make_folds
     >>> from foresift.data.table import make_table
     >>> X, y = load_iris(return_X_y=True)
     >>> table = make_table(X, y)
@@ -321,10 +284,10 @@ def make_subset_scorer(
     >>> [round(value, 2) for value in score([(0, 1), (2, 3), (0, 1)])], score.n_evaluated, score.n_cached
     ([0.78, 0.94, 0.78], 2, 1)
     """
-    metric = isinstance(scoring, str) or is_metric_scorer(scoring)
-    if grows_on_store(estimator) and metric:
+    if takes_store(estimator, scoring):
         return StoreScorer(estimator, table, weights, folds, scoring, n_jobs)
-    return PlainScorer(estimator, X, table, weights, folds, scoring, n_jobs)
+    labels = table.target.values()
+    return PlainScorer(estimator, X, labels, table.schema, weights, folds, scoring, n_jobs)
 
 
 def one_score(score: Any) -> float:

@@ -62,7 +62,7 @@ def refuse_numbered_columns(estimator: Any) -> None:
 def for_columns(estimator: Any, schema: Schema | None, columns: Sequence[int] | NDArray[np.intp]) -> Any:
     """Clone a classifier for some columns: nominal ones are numbered anew, `max_features` is not more.
 
-    A schema is needed only where nominal columns are given by number or name.
+    Without a schema, nominal columns that are given by number or name stay as they are.
 
     Examples
     --------
@@ -74,8 +74,7 @@ def for_columns(estimator: Any, schema: Schema | None, columns: Sequence[int] | 
     """
     model, parameters = clone(estimator), estimator.get_params(deep=False)
     given = parameters.get("categorical_features")
-    if given is not None and not isinstance(given, str):
-        assert schema is not None
+    if given is not None and not isinstance(given, str) and schema is not None:
         nominal = np.flatnonzero(schema.nominal[list(columns)]).tolist()
         model.set_params(categorical_features=nominal or None)
     most = parameters.get("max_features")

@@ -29,7 +29,7 @@ from foresift.data.sklearn_compat import (
     table_tags,
 )
 from foresift.data.slices import columns_of, matrix_of, take_columns
-from foresift.data.table import Schema, make_table
+from foresift.data.table import Schema, Table, make_table
 from foresift.data.values import is_missing
 from foresift.data.weights import check_sample_weight
 from foresift.errors import warn_caller
@@ -169,8 +169,38 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """
         table = self._open(X, y)
         weights = check_sample_weight(sample_weight, table.n_rows)
+        return self._fit_opened(table, weights, X, y)
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit_table(self, table: Table, weights: NDArray[np.float64] | None = None) -> Self:
+        """Fit to rows that are coded already, if `takes_table`; the result is that of `fit` to the same rows.
+
+        Parameters
+        ----------
+        table : Table
+            The rows, coded by themselves (`make_table`, `Table.take_rows`), with a target.
+        weights : ndarray of float64 of shape (n,) or None, default=None
+            How much each row counts.
+
+        Returns
+        -------
+        RankingSelector
+            Itself.
+        """
+        self.n_features_in_ = table.n_columns
+        return self._fit_opened(table, weights)
+
+    @property
+    def takes_table(self) -> bool:
+        """Whether the method scores coded columns: not if it reads X in a way of its own."""
+        return all(getattr(type(self), name) is getattr(RankingSelector, name) for name in ("fit", "_open"))
+
+    def _fit_opened(
+        self, table: Table, weights: NDArray[np.float64] | None, X: Any = None, y: Any = None
+    ) -> Self:
         table.target.require_two_classes(self, weights)
-        n_wanted = self._choose_size(X, y, weights, table.n_columns)  # before the scores, which may take long
+        # Before the scores, which may take long.
+        n_wanted = self._choose_size(X, y, weights, table.n_columns, table if self.takes_table else None)
         found = self._score(table, weights)
         for name, value in found.learned.items():
             setattr(self, name, value)
@@ -265,13 +295,18 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return self.support_
 
     def _choose_size(
-        self, X: Any, y: ArrayLike, weights: NDArray[np.float64] | None, n_columns: int
+        self,
+        X: Any,
+        y: ArrayLike,
+        weights: NDArray[np.float64] | None,
+        n_columns: int,
+        table: Table | None = None,
     ) -> int | None:
         """How many features to keep, by cross-validation if that is asked for; None: by the method."""
         plan = SubsetSizeCV() if self.n_features_to_select == "cv" else self.n_features_to_select
         if isinstance(plan, SubsetSizeCV):
             ranker = clone(self).set_params(n_features_to_select=1.0)
-            self.size_curve_ = plan.curve(ranker, X, y, weights, n_columns)
+            self.size_curve_ = plan.curve(ranker, X, y, weights, n_columns, table)
         return self._n_wanted(n_columns)
 
     def _n_wanted(self, n_columns: int) -> int | None:

@@ -14,10 +14,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import StratifiedKFold
 
-from foresift.data.containers import read
-from foresift.data.sklearn_compat import is_metric_scorer, require_classifier, seeded
-from foresift.data.slices import matrix_of, splits_of, take_columns, take_rows
+from foresift.data.folds import Fold
+from foresift.data.sklearn_compat import require_classifier, seeded
+from foresift.data.slices import splits_of, take_rows
+from foresift.data.table import Table
 from foresift.models.forests import SiftForestClassifier
+from foresift.models.scorer import PlainScorer, StoreScorer, SubsetScorer, takes_store
 from foresift.models.subset_models import fit_plain
 
 __all__ = ["SizeCurve", "SubsetSizeCV", "choose_size", "sizes_for"]
@@ -119,9 +121,19 @@ class SubsetSizeCV(BaseEstimator):
     random_state: int = 0
 
     def curve(
-        self, selector: Any, X: Any, y: ArrayLike, weights: NDArray[np.float64] | None, n_columns: int
+        self,
+        selector: Any,
+        X: Any,
+        y: ArrayLike,
+        weights: NDArray[np.float64] | None,
+        n_columns: int,
+        table: Table | None = None,
     ) -> SizeCurve:
-        """Score the sizes for a selector; rows of weight 0 are not there."""
+        """Score the sizes for a selector; rows of weight 0 are not there.
+
+        With a `table` of the same rows, of a selector that takes it, nothing is coded again; X and y may then
+        be None.
+        """
         if self.rule not in ("one-se", "best"):
             raise ValueError(f'rule must be "one-se" or "best", but is {self.rule!r}.')
         estimator = self.estimator
@@ -131,16 +143,21 @@ class SubsetSizeCV(BaseEstimator):
         sizes = self._sizes(n_columns)
         if isinstance(self.scoring, list | tuple | set | dict):
             raise ValueError("scoring must be one score, by which the sizes are compared, not several.")
-        scorer = check_scoring(estimator, "accuracy" if self.scoring is None else self.scoring)
-        labels = np.asarray(y).ravel()
+        scoring = "accuracy" if self.scoring is None else self.scoring
+        check_scoring(estimator, scoring)
+        if table is not None and takes_store(estimator, scoring) and _read_alike(selector, estimator):
+            X = None
+        elif table is not None and X is None:
+            X = table.numbers()
+        data = _Data(X, np.asarray(y).ravel() if table is None else table.target.values(), weights, table)
         if weights is not None and not weights.all():
-            there = np.flatnonzero(weights)
-            X, labels, weights = take_rows(X, there), labels[there], weights[there]
+            data = data.take(np.flatnonzero(weights))
         models = (seeded(clone(selector), self.random_state), seeded(clone(estimator), self.random_state))
-        rows = self._folds(labels)
-        scores = Parallel(n_jobs=self.n_jobs)(
-            delayed(_score_fold)(*models, X, labels, weights, train, test, sizes, scorer)
-            for train, test in rows
+        rows = self._folds(data.labels)
+        # What is coded stays in this process.
+        scores = Parallel(n_jobs=self.n_jobs, require=None if table is None else "sharedmem")(
+            delayed(_score_fold)(*models, data.take(np.concatenate(fold)), len(fold[0]), sizes, scoring)
+            for fold in rows
         )
         curve = SizeCurve(sizes, np.array(scores), 0)
         if not np.isfinite(curve.scores).all():
@@ -216,30 +233,51 @@ def _first_best(means: NDArray[np.float64]) -> int:
     return int((means >= means.max() - 1e-12).argmax())
 
 
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """Rows: selectors take the table, or X if that is None; classifiers X, or the table if that is None."""
+
+    X: Any
+    labels: NDArray[Any]
+    weights: NDArray[np.float64] | None
+    table: Table | None
+
+    def take(self, rows: NDArray[np.intp]) -> _Data:
+        weights = None if self.weights is None else self.weights[rows]
+        table = None if self.table is None else self.table.take_rows(rows)
+        X = None if self.X is None else take_rows(self.X, rows)
+        return _Data(X, self.labels[rows], weights, table)
+
+    def fit(self, selector: Any) -> Any:
+        if self.table is not None:
+            return selector.fit_table(self.table, self.weights)
+        return fit_plain(selector, self.X, self.labels, self.weights)
+
+
 def _score_fold(
-    selector: Any,
-    estimator: Any,
-    X: Any,
-    labels: NDArray[Any],
-    weights: NDArray[np.float64] | None,
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
-    sizes: NDArray[np.intp],
-    scorer: Any,
+    selector: Any, estimator: Any, data: _Data, n_train: int, sizes: NDArray[np.intp], scoring: Any
 ) -> list[float]:
-    """Rank the columns on some rows, and score the best of them on others."""
-    here, known = take_rows(X, train), None if weights is None else weights[train]
-    ranked = clone(selector).set_params(n_features_to_select=1.0)
+    """Rank the columns on the first rows, and score the best of them on the others."""
+    fold = Fold(np.arange(n_train), np.arange(n_train, len(data.labels)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what there is to say, the fit to all rows will say
-        fit_plain(ranked, here, labels[train], known)
+        ranked = data.take(fold.train).fit(clone(selector).set_params(n_features_to_select=1.0))
         best = [np.flatnonzero(ranked.subset_of_size(size)) for size in sizes.tolist()]
-    there = take_rows(X, test)
-    if isinstance(here, dict):  # which classifiers of other libraries do not take
-        here, there = matrix_of(read(here)), matrix_of(read(there))
-    scores = []
-    for columns in best:
-        model = fit_plain(clone(estimator), take_columns(here, columns), labels[train], known)
-        extra = {} if weights is None or not is_metric_scorer(scorer) else {"sample_weight": weights[test]}
-        scores.append(float(scorer(model, take_columns(there, columns), labels[test], **extra)))
-    return scores
+    how: dict[str, Any] = {"scoring": scoring, "n_jobs": 1}
+    scorer: SubsetScorer
+    if data.X is None:
+        assert data.table is not None
+        scorer = StoreScorer(estimator, data.table, data.weights, [fold], **how)
+    else:
+        schema = None if data.table is None else data.table.schema
+        scorer = PlainScorer(estimator, data.X, data.labels, schema, data.weights, [fold], **how)
+    return [score for (score,) in scorer.judge([(tuple(c.tolist()), 0, [fold.test]) for c in best])]
+
+
+def _read_alike(selector: Any, estimator: Any) -> bool:
+    """Whether a classifier would code X as the selector has."""
+    for name, usual in (("categorical_features", "from_dtype"), ("max_bins", 65_536)):
+        read = [getattr(model, name, usual) for model in (selector, estimator)]
+        if not all(value is None or isinstance(value, str | int) for value in read) or read[0] != read[1]:
+            return False  # lists of columns count where they stand
+    return True

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from foresift.data.folds import make_folds
 from foresift.data.sklearn_compat import seeded
 from foresift.data.slices import take_rows
 from foresift.data.table import make_table
 from foresift.evaluation.harness.evaluate import attempt
 from foresift.evaluation.harness.splits import Split, cv_name, seed_for, splits
 from foresift.evaluation.harness.tasks import Data, Job, Record, Unit, canonical, describe, software
-from foresift.models.scorer import make_folds, make_subset_scorer
+from foresift.models.scorer import make_subset_scorer
 from foresift.selectors.search.path import SearchPath, Step
 
 __all__ = ["path_of", "plan_intervals", "plan_path", "whole_repeats"]

@@ -11,13 +11,13 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from foresift.data.slices import take_rows
+from foresift.data.folds import Fold
 from foresift.evaluation.harness.chosen import known_sizes
-from foresift.evaluation.select.fitted import is_ours, order_of
+from foresift.evaluation.select.fitted import Rows, is_ours, order_of
 from foresift.models.forests import SiftForestClassifier
+from foresift.models.scorer import SubsetScorer, make_subset_scorer
 from foresift.selectors.size_cv import SizeCurve, choose_size, sizes_for
 from foresift.stats import Estimate, corrected_interval
 
@@ -25,7 +25,6 @@ __all__ = [
     "Assessment",
     "Check",
     "Plan",
-    "Rows",
     "assess",
     "plan_for",
     "why_not",
@@ -151,27 +150,6 @@ class Assessment:
     n_copies: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows of a table as numbers: categories are codes, in the columns that `nominal` marks.
-
-    `given` are the rows and labels as the user has them, for a selector that is none of ours and may want
-    names of columns and of classes; otherwise None.
-    """
-
-    X: NDArray[Any]
-    y: NDArray[np.intp]
-    nominal: NDArray[np.bool_]
-    given: tuple[Any, NDArray[Any]] | None = None
-
-    def take(self, rows: NDArray[np.intp]) -> Rows:
-        """Some of the rows, in ascending order; all of them are not copied."""
-        if len(rows) == len(self.y):
-            return self
-        given = None if self.given is None else (take_rows(self.given[0], rows), self.given[1][rows])
-        return Rows(self.X[rows], self.y[rows], self.nominal, given)
-
-
 # Given a fitted selector and the size that a curve chose, or None: the columns to keep, maybe none.
 Keep = Callable[[Any, int | None], NDArray[np.intp]]
 
@@ -230,11 +208,12 @@ def assess(
     parts = [test for _, test in deal]
     outside, inside = plan.jobs(n_jobs)
     light = _lighter(selector, plan.tree_share, inside)
-    n_columns = rows.X.shape[1]
+    n_columns = rows.table.n_columns
     ranks_all = is_ours(selector) or len(known_sizes(selector)) == n_columns
     sizes = sizes_for(n_columns) if ranks_all else np.array([n_columns])
-    work = _Folds(used, parts, light, keep, sizes, _metric_of(used.y), seed, inside)
-    lots = plan.lots(by_curve=by_curve)
+    lots, metric = plan.lots(by_curve=by_curve), _metric_of(used.y)
+    scorer = _forests(used, [_without(lot, parts) for lot in lots], metric, seed, inside)
+    work = _Folds(used, parts, lots, light, keep, sizes, metric, scorer)
     ranked = Parallel(n_jobs=outside, prefer="threads")(delayed(work.ranked)(lot, tell) for lot in lots)
     learnt = dict(zip(lots, ranked, strict=True))
     curves = np.array([learnt[i,].scores[0] for i in range(plan.n_folds)])
@@ -252,7 +231,7 @@ def assess(
     )
     curve = SizeCurve(sizes, curves, choose_size(SizeCurve(sizes, curves, 0)))
     about = (len(there), share, n_kept, float(baseline.mean()), rare.tolist())
-    return Assessment(work.metric, curve, check, plan, *about)
+    return Assessment(metric, curve, check, plan, *about)
 
 
 def _rare(y: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -317,72 +296,58 @@ def _chosen_without(fold: int, learnt: dict[tuple[int, ...], _Ranked], sizes: ND
     return choose_size(SizeCurve(sizes, np.array(scores), 0))
 
 
+def _without(lot: tuple[int, ...], parts: list[NDArray[np.intp]]) -> Fold:
+    """The folds of a lot to judge by, and the rows of all others to learn from."""
+    train = np.concatenate([part for i, part in enumerate(parts) if i not in lot])
+    return Fold(np.sort(train), np.concatenate([parts[i] for i in lot]))
+
+
+def _forests(rows: Rows, folds: list[Fold], metric: str, seed: int, n_jobs: int | None) -> SubsetScorer:
+    """The forests that are scored: they all grow on one coded table."""
+    forest = SiftForestClassifier(
+        N_TREES, min_samples_leaf=LEAST_IN_A_LEAF, max_features="sqrt", random_state=seed
+    )
+    scoring = "accuracy" if metric == "accuracy" else "roc_auc_ovr_weighted"
+    return make_subset_scorer(forest, None, rows.table, None, folds, scoring=scoring, n_jobs=n_jobs)
+
+
 @dataclass(frozen=True)
 class _Folds:
     """What is done in the folds."""
 
     rows: Rows
     parts: list[NDArray[np.intp]]
+    lots: list[tuple[int, ...]]
     selector: Any
     keep: Keep
     sizes: NDArray[np.intp]
     metric: str
-    seed: int
-    n_jobs: int | None
+    scorer: SubsetScorer
 
     def ranked(self, lot: tuple[int, ...], tell: Callable[[], object]) -> _Ranked:
         """Rank without a lot of folds, and score the best of every size on each of them."""
-        fitted = self.fitted(self.rows.take(self.outside(lot)))  # a copy that is gone before forests grow
+        train = self.scorer.folds[self.lots.index(lot)].train
+        fitted = self.rows.take(train).fit(clone(self.selector))  # a copy that is gone before forests grow
         order = order_of(fitted)
-        scores = [self.model(order[:size], lot) for size in self.sizes]
+        scores = self.scores([order[:size] for size in self.sizes], lot)
         tell()
         return _Ranked(fitted if len(lot) == 1 else None, np.array(scores).T)
 
     def kept(self, fold: int, fitted: Any, size: int | None) -> tuple[float, int, float]:
         """Score of the columns that the selection keeps, how many they are, and the score of none."""
-        columns = self.keep(fitted, size)
-        (score,), (none,) = (self.model(some, (fold,)) for some in (columns, columns[:0]))
+        columns, none = self.keep(fitted, size), self.baseline(fold)
+        score = self.scores([columns], (fold,))[0][0] if len(columns) else none
         return score, len(columns), none
 
-    def outside(self, lot: tuple[int, ...]) -> NDArray[np.intp]:
-        """Rows of the other folds."""
-        return np.sort(np.concatenate([part for i, part in enumerate(self.parts) if i not in lot]))
+    def scores(self, subsets: list[NDArray[np.intp]], lot: tuple[int, ...]) -> list[list[float]]:
+        """For each set of columns its score on each fold of a lot, of a forest that knows the others."""
+        number, tests = self.lots.index(lot), [self.parts[i] for i in lot]
+        # Equal sets of columns make equal forests.
+        return self.scorer.judge([(tuple(np.sort(columns).tolist()), number, tests) for columns in subsets])
 
-    def fitted(self, rows: Rows) -> Any:
-        selector = clone(self.selector)
-        if rows.given is not None:
-            return selector.fit(*rows.given)
-        if rows.nominal.any() and "categorical_features" in selector.get_params():
-            selector.set_params(categorical_features=rows.nominal)
-        return selector.fit(rows.X, rows.y)
-
-    def model(self, columns: NDArray[np.intp], lot: tuple[int, ...]) -> list[float]:
-        """Scores on each fold of a lot, of a forest that knows the others and these columns.
-
-        Without any column, of the commonest class.
-        """
-        X, y, nominal = self.rows.X, self.rows.y, self.rows.nominal
-        train, tests = self.outside(lot), [self.parts[i] for i in lot]
-        if not len(columns):
-            commonest = np.bincount(y[train]).argmax()
-            return [
-                0.5 if self.metric == "ROC AUC" else float((y[test] == commonest).mean()) for test in tests
-            ]
-        columns = np.sort(columns)  # equal sets of columns make equal forests
-        forest = SiftForestClassifier(
-            N_TREES,
-            min_samples_leaf=LEAST_IN_A_LEAF,
-            max_features="sqrt",
-            categorical_features=nominal[columns] if nominal.any() else None,
-            random_state=self.seed,
-            n_jobs=self.n_jobs,
-        )
-        forest.fit(X[np.ix_(train, columns)], y[train])
-        return [self.score(forest, X[np.ix_(test, columns)], y[test]) for test in tests]
-
-    def score(self, forest: SiftForestClassifier, X: NDArray[Any], y: NDArray[np.intp]) -> float:
-        if self.metric == "accuracy":
-            return float(accuracy_score(y, forest.predict(X)))
-        shares = forest.predict_proba(X)
-        shares = shares[:, 1] if shares.shape[1] == 2 else shares
-        return float(roc_auc_score(y, shares, multi_class="ovr", average="weighted"))
+    def baseline(self, fold: int) -> float:
+        """Score of the commonest class."""
+        if self.metric != "accuracy":
+            return 0.5
+        commonest = np.bincount(self.rows.y[self.scorer.folds[self.lots.index((fold,))].train]).argmax()
+        return float((self.rows.y[self.parts[fold]] == commonest).mean())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from os import PathLike
 from typing import Any
 
@@ -14,11 +13,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from foresift.data.sklearn_compat import seeded
-from foresift.data.slices import take_rows
 from foresift.errors import no_such, warn_caller
 from foresift.evaluation.registry import METHODS, is_slow
-from foresift.evaluation.select.assess import Assessment, Plan, Rows, assess, plan_for, why_not
-from foresift.evaluation.select.fitted import Read, has_test, order_of
+from foresift.evaluation.select.assess import Assessment, Plan, assess, plan_for, why_not
+from foresift.evaluation.select.fitted import Rows, has_test, order_of
 from foresift.evaluation.select.resample import Resampled, resample, samples_for
 
 __all__ = [
@@ -47,7 +45,7 @@ def count_copies(X: NDArray[Any], y: NDArray[np.intp]) -> int:
     Parameters
     ----------
     X : ndarray of shape (n, p)
-        Numbers.
+        Numbers, or codes of the values.
     y : ndarray of shape (n,)
         Classes.
 
@@ -187,19 +185,13 @@ def require_rows(selector: Any, n_rows: int) -> None:
 class Work:
     """The parts of a selection that look at rows."""
 
-    X: Any
+    rows: Rows
     selector: Any
-    table: Read
     method: str
     n_wanted: int | None
     seed: int
     n_jobs: int | None
     tell: Tell
-
-    @cached_property
-    def y(self) -> NDArray[np.intp]:
-        """Code of every row's class."""
-        return self.table.target.codes.astype(np.intp)
 
     def keep(self, fitted: Any, size: int | None) -> NDArray[np.intp]:
         """Return the columns that the method keeps: of "auto" the best relevant ones, maybe none.
@@ -221,18 +213,17 @@ class Work:
         """Say why there is no check, or None if there can be one."""
         if is_slow(self.selector):
             return f"{self.method} would take too long to repeat in folds"
-        return why_not(self.y)
+        return why_not(self.rows.y)
 
     def assess(self) -> Assessment | None:
         """Score sizes, and the selection beside all columns."""
         plan, by_curve = self._plan, self.method == "auto" and self.n_wanted is None
         n_steps = len(plan.lots(by_curve=by_curve))
         self.tell("checking", n_steps, 0)
-        rows = np.arange(len(self.y))
-        if self._whole is None:
+        some, n_rows = self.rows, len(self.rows.y)
+        if n_rows > 2 * plan.n_rows:
             rng = np.random.default_rng([self.seed, 1])
-            rows = np.sort(rng.choice(rows, 2 * plan.n_rows, replace=False))
-        some = self._rows(rows)
+            some = some.take(np.sort(rng.choice(n_rows, 2 * plan.n_rows, replace=False)))
         found = assess(
             some,
             self.selector,
@@ -243,25 +234,19 @@ class Work:
             n_jobs=self.n_jobs,
             tell=lambda: self.tell("checking", n_steps, 1),
         )
-        return None if found is None else replace(found, n_copies=count_copies(some.X, some.y))
+        return None if found is None else replace(found, n_copies=count_copies(some.table.codes(), some.y))
 
     def resample(self) -> Resampled | None:
         """Repeat a test of relevance on parts of the rows."""
-        if not has_test(self.selector) or len(self.y) < 2 * self.selector.min_samples_split:
+        if not has_test(self.selector) or len(self.rows.y) < 2 * self.selector.min_samples_split:
             return None
-        n_samples, _ = samples_for(len(self.y), self.table.schema.n_columns)
+        n_samples, _ = samples_for(len(self.rows.y), self.rows.table.n_columns)
         self.tell("repeating", n_samples, 0)
-        _ = self._whole  # before there are threads, each of which would make its own
-
-        def fit(selector: Any, rows: NDArray[np.intp]) -> Any:
-            some = self._rows(rows)
-            return selector.set_params(categorical_features=some.nominal).fit(some.X, some.y)
-
         n_jobs, n_jobs_each = self._plan.jobs(self.n_jobs)
         return resample(
-            fit,
+            lambda selector, rows: self.rows.take(rows).fit(selector),
             self.selector,
-            self.y,
+            self.rows.y,
             tree_share=self._plan.tree_share,
             seed=self.seed,
             n_jobs=n_jobs,
@@ -271,20 +256,4 @@ class Work:
 
     @property
     def _plan(self) -> Plan:
-        return plan_for(len(self.y), self.table.schema.n_columns)
-
-    @cached_property
-    def _whole(self) -> Rows | None:
-        """All rows as numbers, if the check looks at about all of them: turning many columns takes long."""
-        if len(self.y) > 2 * self._plan.n_rows:
-            return None
-        schema = self.table.schema
-        return Rows(np.asarray(schema.encode(self.X)), self.y, schema.nominal, self.table.given)
-
-    def _rows(self, rows: NDArray[np.intp]) -> Rows:
-        if self._whole is not None:
-            return self._whole.take(rows)
-        schema, given = self.table.schema, self.table.given
-        some = np.asarray(schema.encode(take_rows(self.X, rows)))
-        given = None if given is None else (take_rows(given[0], rows), given[1][rows])
-        return Rows(some, self.y[rows], schema.nominal, given)
+        return plan_for(len(self.rows.y), self.rows.table.n_columns)

@@ -1,43 +1,64 @@
-"""Selectors of ours and of others, fitted to all rows: how they read them, and how they order the columns."""
+"""Selectors of ours and of others: how they are fitted to rows, and how they order the columns."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.data.slices import sliceable
-from foresift.data.table import Schema, make_table
-from foresift.data.target import Target
+from foresift.data.slices import sliceable, take_rows
+from foresift.data.table import Table, make_table
 from foresift.evaluation.harness.chosen import column_order
 from foresift.selectors.base import RankingSelector
 
-__all__ = ["Read", "fit_all", "has_test", "is_ours", "order_of"]
+__all__ = ["Rows", "fit_all", "has_test", "is_ours", "order_of"]
 
 
-class Read(NamedTuple):
-    """What a table was read as.
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of a table, coded once.
 
-    The schema of its columns and the target; and, for a selector that is none
-    of ours, rows and labels as it got them.
+    Attributes
+    ----------
+    table : Table
+        The coded rows.
+    y : ndarray of int
+        The number of every row's class in the whole table; some rows may lack classes.
+    given : tuple or None
+        X and labels as the user has them, for a selector that does not score coded columns; else None.
     """
 
-    schema: Schema
-    target: Target
-    given: tuple[Any, NDArray[Any]] | None
+    table: Table
+    y: NDArray[np.intp]
+    given: tuple[Any, NDArray[Any]] | None = None
+
+    def take(self, rows: NDArray[np.intp]) -> Rows:
+        """Some of the rows, in ascending order; all of them are not copied."""
+        if len(rows) == len(self.y):
+            return self
+        given = None if self.given is None else (take_rows(self.given[0], rows), self.given[1][rows])
+        return Rows(self.table.take_rows(rows), self.y[rows], given)
+
+    def fit(self, selector: Any) -> Any:
+        """Fit a selector to these rows."""
+        return selector.fit_table(self.table) if self.given is None else selector.fit(*self.given)
 
 
-def fit_all(selector: Any, X: Any, y: Any, n_rows: int) -> Read:
-    """Fit a selector to all rows. One that is none of ours gets them as the user has them."""
-    if is_ours(selector):
-        schema = selector.fit(X, y).schema_
-        return Read(schema, Target.of(y, n_rows), None)
-    table = make_table(X, y)
+def fit_all(selector: Any, X: Any, y: Any) -> Rows:
+    """Fit a selector to all rows, which are read once for all that is done with them."""
+    ours = is_ours(selector)
+    how = ("categorical_features", "max_bins") if ours else ()
+    options = {name: getattr(selector, name) for name in how if hasattr(selector, name)}
+    table = make_table(X, y, estimator=selector if ours else None, **options)
     table.target.require_two_classes(selector)
-    given = sliceable(X), table.target.values()
-    selector.fit(*given)
-    return Read(table.schema, table.target, given)
+    given = None
+    if not ours or not selector.takes_table:
+        given = X if ours else sliceable(X), table.target.values()
+    rows = Rows(table, table.target.codes.astype(np.intp), given)
+    rows.fit(selector)
+    return rows
 
 
 def is_ours(selector: Any) -> bool:

@@ -313,9 +313,9 @@ def select(
     with one_blas_thread(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "No feature passed")  # the sentence says so
         tell("ranking", 1, 0)
-        table = fit_all(selector, X, y, source.n_rows)
+        rows = fit_all(selector, X, y)
         tell("ranking", 1, 1)
-        work = Work(X, selector, table, key, n_features_to_select, seed, n_jobs, tell)
+        work = Work(rows, selector, key, n_features_to_select, seed, n_jobs, tell)
         assessment = resampled = None
         unchecked = work.why_unchecked() if check else None
         if check:  # warnings are shut off here and not in the threads, which share the filters
@@ -325,6 +325,7 @@ def select(
             if assessment is None and unchecked is None:
                 unchecked = "too few of the rows that it looked at are of common classes"
     kept = work.keep(selector, None if assessment is None else assessment.curve.chosen)
+    table = rows.table
     classes = table.target.labels.tolist()
     class_names = list(map(str, classes))
     result = Findings(selector, names, table.schema.nominal, class_names, kept, assessment, resampled)

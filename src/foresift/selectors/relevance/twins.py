@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from foresift import _core
 from foresift.data.sklearn_compat import Progress
 from foresift.data.table import Table
-from foresift.engine.candidate_gains import node_weights, trials_of
+from foresift.engine.criteria import complexity_of
 from foresift.engine.grow import fold_trees, make_grower, resolve_max_features
 from foresift.engine.node_table import NodeTable
 
@@ -39,27 +39,28 @@ class TwinSums:
     def __init__(self, n_features: int, n_twins: int) -> None:
         self.weight, self.gain = np.zeros((2, n_features, 1 + n_twins))
 
-    def add_tree(self, table: NodeTable) -> None:
-        """Add a tree that recorded its trials and those of the twins."""
-        tried, permuted = trials_of([table]), table.permuted
+    def add_tree(self, table: NodeTable, node_weight: NDArray[np.float64]) -> None:
+        """Add a tree that recorded its trials and those of the twins; see `_node_weights`."""
+        tried, permuted = table.tried, table.permuted
+        assert tried is not None
         assert permuted is not None
-        weight = node_weights(tried.counts, "complexity")
-        fresh = (_core.below_own_split(table.arrays[0], table.tried_bytes) == 0) & (weight > 0)[tried.node]
-        had_turn = np.flatnonzero(~np.isnan(permuted)[fresh].any(axis=0))
-        n_features = len(self.weight)
-        own, twins = np.zeros(n_features), np.zeros((n_features, len(had_turn)))
-        # Of a wide table the gains of all trials take more than the table does: node by node, without a copy.
-        ends = np.searchsorted(tried.node, np.arange(1 + len(weight)))
-        for of_node, (begin, end) in zip(weight.tolist(), pairwise(ends.tolist()), strict=True):
-            trials = begin + np.flatnonzero(fresh[begin:end])
-            feature = tried.feature[trials]  # each but once
-            own[feature] += of_node * tried.gain[trials]
-            twins[feature] += of_node * permuted[np.ix_(trials, had_turn)]
-        weights = np.bincount(tried.feature[fresh], weight[tried.node[fresh]], minlength=n_features)
+        weight = node_weight[tried["node"]]
+        below = _core.below_own_split(table.arrays[0], table.tried_bytes)
+        trials = np.flatnonzero((below == 0) & (weight > 0))
+        feature, weight = tried["feature"][trials].astype(np.intp), weight[trials]
+        had_turn = np.flatnonzero(~np.isnan(permuted[:1]).any(axis=0))  # the same for every trial
+
+        def summed(values: NDArray[np.float64]) -> NDArray[np.float64]:
+            sums = np.bincount(feature, values, minlength=len(self.weight))  # in the order of the trials
+            return sums.astype(np.float64, copy=False)
+
+        weights = summed(weight)
         self.weight[:, 0] += weights
         self.weight[:, 1 + had_turn] += weights[:, np.newaxis]
-        self.gain[:, 0] += own
-        self.gain[:, 1 + had_turn] += twins
+        self.gain[:, 0] += summed(weight * tried["gain"][trials])
+        # Of a wide table the gains of all twins take more than the table does: one twin after another.
+        for twin in had_turn.tolist():
+            self.gain[:, 1 + twin] += summed(weight * permuted[trials, twin])
 
     def merge(self, other: TwinSums) -> None:
         """Add what was summed elsewhere."""
@@ -185,15 +186,38 @@ def gather_twins(
         seed=seed,
     )
 
-    def read(trees: Iterator[NodeTable]) -> TwinSums:
-        part = TwinSums(table.n_columns, n_twins)
-        for tree in trees:
-            part.add_tree(tree)
-        return part
-
-    sums = TwinSums(table.n_columns, n_twins)
-    # Parts of fixed sizes are added up in order, so that rounding does not depend on the threads.
+    # Parts of fixed sizes are added up in order, so that rounding does not depend on the threads. Several
+    # parts at a time save calls, but trees of many columns take much memory.
     size = -(-n_estimators // 64)
-    options: dict[str, Any] = {"size": size, "tried": True, "n_jobs": n_jobs, "merge": sums.merge}
+    n_parts = max(1, min(8, 20_000 // table.n_columns, n_estimators // (4 * size * effective_n_jobs(n_jobs))))
+    sums = TwinSums(table.n_columns, n_twins)
+
+    def read(trees: Iterator[NodeTable]) -> list[TwinSums]:
+        grown = list(trees)
+        parts = [TwinSums(table.n_columns, n_twins) for _ in range(0, len(grown), size)]
+        for k, (tree, weight) in enumerate(zip(grown, _node_weights(grown), strict=True)):
+            parts[k // size].add_tree(tree, weight)
+        return parts
+
+    def merge(parts: list[TwinSums]) -> None:
+        for part in parts:
+            sums.merge(part)
+
+    options: dict[str, Any] = {"size": n_parts * size, "tried": True, "n_jobs": n_jobs, "merge": merge}
     fold_trees(grower, range(n_estimators), progress, read, **options)
     return sums
+
+
+def _node_weights(trees: list[NodeTable]) -> list[NDArray[np.float64]]:
+    """How much each node of each tree counts; leaves where nothing was tried may have any weight."""
+    if trees[0].counts.shape[1] <= 2:
+        ends = np.cumsum([len(tree.counts) for tree in trees])[:-1]
+        return np.split(complexity_of(np.concatenate([tree.counts for tree in trees])), ends)
+    # Sums over more classes round by which nodes come together: always those of one tree that were tried.
+    weights = []
+    for tree in trees:
+        assert tree.tried is not None
+        tried, weight = np.unique(tree.tried["node"]), np.zeros(len(tree.counts))
+        weight[tried] = complexity_of(tree.counts[tried])
+        weights.append(weight)
+    return weights

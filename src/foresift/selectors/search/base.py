@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from foresift.data.folds import make_folds
 from foresift.data.sklearn_compat import Progress, StoppedEarly, fit_context, seed_of, seeded, track
 from foresift.data.table import Table
-from foresift.models.scorer import SubsetScorer, make_folds, make_subset_scorer, read_for_search
+from foresift.models.scorer import SubsetScorer, make_subset_scorer, read_for_search
 from foresift.models.subset_models import refuse_size_by_cv
 from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.search.path import ROUNDING, SearchPath

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -113,6 +113,7 @@ class SubsetSizeCV(BaseEstimator):
     """
 
     estimator: Any = None
+    _: KW_ONLY
     cv: Any = 5
     sizes: ArrayLike | None = None
     scoring: Any = None

@@ -56,7 +56,7 @@ METHODS = {
         "average information gain in a forest, and what chance would give (Rogers & Gunn)",
         {"bound": "exact", "max_features": "sqrt", "n_estimators": 500},
     ),
-    "relevance": Method("RelevanceSelector", "test of the gain in a forest beside that of permuted twins"),
+    "relevance": Method("RelevanceSelector", "test of the gain in a forest against permuted shadow features"),
     "ssv1": Method(
         "SSVSelector", "separability of each column (Grabczewski & Jankowski)", {"mode": "separate"}
     ),

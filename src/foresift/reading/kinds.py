@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.errors import InputError
-from foresift.reading.amounts import read_amount, read_amounts
+from foresift.reading.amounts import decimal_mark, read_amount, read_amounts
 from foresift.reading.cells import Column
 from foresift.reading.dates import read_dates
 from foresift.reading.numbers import PADDED, is_number
@@ -171,7 +171,10 @@ def _as_numbers(column: Column, decimal_comma: bool) -> tuple[NDArray[np.float64
     amounts = read_amounts(column.texts, decimal_comma=decimal_comma)
     if amounts is not None:
         return np.append(amounts.numbers, np.nan)[column.values.astype(np.intp)], "as you say"
-    numbers = [read_amount(text, decimal_comma=decimal_comma) for text in column.texts]
+    alike = [text for text in column.texts if decimal_mark([text]) or read_amount(text) is not None]
+    mark = decimal_mark(alike)
+    comma = mark == "," or (decimal_comma and not mark)
+    numbers = [read_amount(text, decimal_comma=comma) for text in column.texts]
     if all(number is None for number in numbers):
         raise InputError(f"Column {column.name!r} cannot be numeric: no cell of it is a number.")
     n_odd = sum(number is None for number in numbers)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.errors import InputError, near_names
-from foresift.reading.amounts import is_quantity, uses_decimal_commas
+from foresift.reading.amounts import decimal_mark, is_quantity
 from foresift.reading.cells import Column
 from foresift.reading.delimited import Delimited, name_of
 from foresift.reading.files import TableFile
@@ -112,9 +112,7 @@ def split_table(table: TableFile, target: str, wishes: Wishes | None = None) -> 
     _require(target, names, "", hint)
     labelled = next(column for column in table.columns if column.name == target)
     there = _labelled_rows(labelled) if wishes.skip_unlabelled else None
-    # Where semicolons separate cells, the comma is in numbers; in any other file a column must show it.
-    dots = any(c.texts and uses_decimal_commas(c.texts) for c in table.columns)
-    comma = dots or (isinstance(table.origin, Delimited) and table.origin.delimiter == ";")
+    comma, dots = _marks(table)
     labels = _labels(
         labelled if there is None else labelled.rows(there), sure=target in wishes.categorical, comma=comma
     )
@@ -135,6 +133,19 @@ def split_table(table: TableFile, target: str, wishes: Wishes | None = None) -> 
         )
     n_comments = table.origin.n_comments if isinstance(table.origin, Delimited) else 0
     return Split(columns, labels, target, decisions, table.left_out, table_rows - len(labels), n_comments)
+
+
+def _marks(table: TableFile) -> tuple[bool, bool]:
+    """Say whether commas are decimal ones, and dots between thousands, where a column leaves it open.
+
+    A column that can be read in one way only is read so, whatever the others are. One that can be read in
+    both follows them: 1,234 is a fraction if some have decimal commas and none has decimal points. Where
+    semicolons separate cells, the comma is likely in numbers, unless points alone are seen.
+    """
+    marks = {"." if column.pointed else decimal_mark(column.texts or []) for column in table.columns}
+    semicolons = isinstance(table.origin, Delimited) and table.origin.delimiter == ";"
+    dots = "," in marks and (semicolons or "." not in marks)
+    return dots or (semicolons and "." not in marks), dots
 
 
 def _labelled_rows(target: Column) -> NDArray[np.bool_] | None:

@@ -395,7 +395,7 @@ def test_what_the_user_says_goes_first():
     mixed = text_column(["1", "two", "3", ""])
     decision, values = decide(mixed, Wishes(numeric=["c"]))
     np.testing.assert_array_equal(values, [1, np.nan, 3, np.nan])
-    assert "1 distinct texts that are no numbers count as missing" in decision.why
+    assert decision.why == "as you say; 'two' in 1 cell is no number and counts as missing"
     decision, values = decide(text_column(["1", "2.0", ""]), Wishes(categorical=["c"]))
     assert values.tolist() == ["1", "2", None]
     with pytest.raises(InputError, match="no cell of it is a number"):
@@ -428,3 +428,61 @@ def test_rows_without_a_target_can_be_left_out(tmp_path):
 def test_labels_of_numbers():
     column = Column("y", np.array([0.0, 1.0, -0.5, np.nan, 1e300]))
     assert column.labels().tolist() == ["0", "1", "-0.5", None, "1e+300"]
+
+
+@pytest.mark.parametrize("cell", ["\u20ac{}.20", "{}.5", "{}", "{},5"])
+@pytest.mark.parametrize("mark", ["-", "--", "\u2013", "n/a", "?"])
+def test_dashes_among_numbers_are_missing(tmp_path, cell, mark):
+    path = tmp_path / "t.csv"
+    cells = [mark if i % 20 == 7 else cell.format(i % 31) for i in range(200)]
+    path.write_text("price;y\n" + "".join(f"{text};{'uv'[i % 2]}\n" for i, text in enumerate(cells)))
+    split = split_table(read_table(path, text={"y"}), "y")
+    (decision,) = split.decisions
+    assert decision.kind == "numeric"
+    assert np.flatnonzero(np.isnan(split.columns["price"])).tolist() == list(range(7, 200, 20))
+    if mark not in ("n/a", "?"):  # which are missing everywhere
+        assert decision.why.endswith(f"; {mark!r} in 10 cells is missing")
+        assert worth_saying(split) == [("price", decision.why)]
+
+
+def test_dashes_among_other_texts_are_categories(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("sign,zip,said,y\n+,05123,1,-\n-,-,-,1\n-,81234,2,-\n")
+    split = split_table(read_table(path, text={"y", "said"}), "y", Wishes(categorical=["said"]))
+    assert {name: values.tolist() for name, values in split.columns.items()} == {
+        "sign": ["+", "-", "-"],
+        "zip": ["05123", "-", "81234"],
+        "said": ["1", "-", "2"],
+    }
+    assert split.labels.tolist() == ["-", "1", "-"]
+
+
+def test_a_category_of_mostly_numbers_is_said_first(tmp_path):
+    path = tmp_path / "t.csv"
+    names = [f"d{j}" for j in range(20)]
+    rows = "".join(
+        f"{'2024-01-31,' * 20}{'abc' if i % 19 == 0 else f'$ {i % 19}.20'},{'uv'[i % 2]}\n"
+        for i in range(190)
+    )
+    path.write_text(",".join([*names, "my price", "y"]) + "\n" + rows)
+    said = worth_saying(split_table(read_table(path, text={"y"}), "y"))
+    assert said[0] == (
+        "my price",
+        "95 % of the values are numbers, 'abc' is not: --numeric 'my price' makes the others missing",
+    )
+    path.write_text(
+        "p,x,y\n" + "".join(f"{'abc' if i == 5 else f'${i}.2'},{i % 3},{'uv'[i % 2]}\n" for i in range(60))
+    )
+    ((name, what),) = worth_saying(split_table(read_table(path, text={"y"}), "y"))
+    assert name == "p"
+    assert what.startswith(
+        "left out, id: every text is different; 98 % of the values are numbers, 'abc' is not"
+    )
+
+
+def test_what_is_no_number_is_named_and_counted():
+    cells = ["1", "2", "abc", "abc", "3"]
+    decision, _ = decide(text_column(cells), Wishes(numeric=["c"]))
+    assert decision.why == "as you say; 'abc' in 2 cells is no number and counts as missing"
+    decision, _ = decide(text_column([*cells, "x"]), Wishes(numeric=["c"]))
+    assert decision.why == "as you say; 2 texts such as 'abc' in 3 cells are no numbers and count as missing"

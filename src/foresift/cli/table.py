@@ -1,12 +1,11 @@
 """How commands read a table: the options they share, and what is made of them."""
 
-import shlex
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from foresift.errors import InputError
+from foresift.errors import InputError, typed
 
 if TYPE_CHECKING:
     from foresift.reading.files import TableFile
@@ -169,12 +168,15 @@ def read_columns(
 def worth_saying(split: "Split") -> list[tuple[str, str]]:
     """What is worth saying of the columns: those left out, dates, and text among numbers."""
     decisions = split.decisions
-    said = [(d.name, f"left out, {d.kind}: {d.why}{_how_to_keep(d)}") for d in decisions if d.left_out]
+    decisions = sorted(decisions, key=lambda d: not d.doubtful)  # not to be cut off from a long list
+    said = [(d.name, d.why) for d in decisions if d.doubtful and not d.left_out]
+    said += [(d.name, f"left out, {d.kind}: {d.why}{_how_to_keep(d)}") for d in decisions if d.left_out]
     if split.n_unlabelled:
         said.insert(0, (split.target, f"missing in {split.n_unlabelled:,} rows, which are left out"))
     said += [(d.name, d.why) for d in decisions if d.kind == "date"]
     plain = ("text", "every cell is a number", "the file says so", "as you say")
-    said += [(d.name, d.why) for d in decisions if not d.left_out and d.kind != "date" and d.why not in plain]
+    rest = (d for d in decisions if not (d.left_out or d.doubtful or d.kind == "date"))
+    said += [(d.name, d.why) for d in rest if d.why not in plain]
     return said + [(name, "left out, as you say") for name in split.dropped]
 
 
@@ -188,16 +190,10 @@ def notes_on_target(split: "Split", categorical: str) -> list[str]:
     labels = set(split.labels.tolist())
     if split.target in names_of(categorical) or not are_whole_numbers(labels):
         return []
-    typed = _typed("--categorical", split.target)
-    return notes_on_classes(sorted(labels), numeric=True, how_to_confirm=f"say so ({typed})")
+    how = f"say so ({typed('--categorical', split.target)})"
+    return notes_on_classes(sorted(labels), numeric=True, how_to_confirm=how)
 
 
 def _how_to_keep(decision: "Decision") -> str:
     """Say what to type if a column is no identifier but, say, a postal code."""
-    return f" ({_typed(decision.keep_by, decision.name)} keeps it)" if decision.keep_by else ""
-
-
-def _typed(flag: str, name: str) -> str:
-    """Return an option that names a column, as it is typed in a shell."""
-    quoted = f'"{name}"' if "," in name else name
-    return f"{flag} {shlex.quote(quoted)}"
+    return f" ({typed(decision.keep_by, decision.name)} keeps it)" if decision.keep_by else ""

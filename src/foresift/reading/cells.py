@@ -41,6 +41,8 @@ class Column:
         digits follow each of them, or there is none.
     pointed : bool
         Whether the numbers have decimal points beyond doubt.
+    absent : str
+        Which texts among numbers were taken as missing, and in how many cells; empty if none was.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Column:
     unit: str = ""
     grouped: NDArray[np.float64] | None = None
     pointed: bool = False
+    absent: str = ""
 
     @property
     def missing(self) -> NDArray[np.bool_]:

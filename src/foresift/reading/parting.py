@@ -14,7 +14,7 @@ from foresift.reading.amounts import decimal_mark, is_quantity
 from foresift.reading.cells import Column
 from foresift.reading.delimited import Delimited, name_of
 from foresift.reading.files import TableFile
-from foresift.reading.kinds import Decision, Wishes, decide
+from foresift.reading.kinds import Decision, Wishes, decide, without_dashes
 
 __all__ = ["Split", "split_table"]
 
@@ -112,6 +112,8 @@ def split_table(table: TableFile, target: str, wishes: Wishes | None = None) -> 
     _require(target, names, "", hint)
     labelled = next(column for column in table.columns if column.name == target)
     there = _labelled_rows(labelled) if wishes.skip_unlabelled else None
+    as_it_is = {target, *wishes.categorical}
+    table.columns[:] = [c if c.name in as_it_is else without_dashes(c) for c in table.columns]
     comma, dots = _marks(table)
     labels = _labels(
         labelled if there is None else labelled.rows(there), sure=target in wishes.categorical, comma=comma

@@ -132,7 +132,8 @@ def test_debug_shows_where(tmp_path):
 
 def test_missing_file_and_folder(tmp_path):
     assert_one_sentence(run("select", tmp_path / "no.csv", "--target", "y"), "No such file")
-    assert_one_sentence(run("select", tmp_path, "--target", "y"), "directory")
+    assert_one_sentence(run("select", tmp_path, "--target", "y"), "it is a folder")
+    assert_one_sentence(run("select", "", "--target", "y"), "The name of the file is empty")
 
 
 def test_encodings_are_told_or_said(tmp_path):

@@ -147,7 +147,7 @@ def compare(
             found = _compared(split.columns, split.labels, arguments, scheduler)
         except KeyboardInterrupt as stopped:
             raise KeyboardInterrupt(_how_to_go_on(stopped, store)) from None
-        found.about["notes"] += notes_on_target(split, categorical)
+        found.about["notes"] += [*notes_on_target(split, categorical), *split.notes]
         if place is not None:
             _write(found, place)
     if not as_json and not quiet:

@@ -244,7 +244,7 @@ def _print(
     size = f"{_count(found.data['n_rows'], 'row')}, {_count(n_columns, 'column')}, target {split.target}"
     head = f"{table.source} ({table.how}): {size}"
     counts = {one["name"]: one["count"] for one in found.data["classes"]}
-    sys.stdout.write(wrapped(head) + classes(counts) + notes(worth_saying(split)))
+    sys.stdout.write(wrapped(head) + classes(counts) + notes(worth_saying(split), "selection.json"))
     sys.stdout.write(ranking_table(found.ranking, top))
     if found.method["order"] != "by score":  # which nobody needs to be told
         sys.stdout.write(wrapped(f"Best first: {found.method['order']}."))

@@ -23,6 +23,8 @@ __all__ = [
     "Numeric",
     "SkipUnlabelled",
     "Target",
+    "column_of",
+    "columns_of",
     "completing",
     "names_of",
     "notes_on_target",
@@ -73,6 +75,51 @@ def names_of(text: str) -> tuple[str, ...]:
 
     rows = list(csv.reader([text], skipinitialspace=True))
     return tuple(name.strip() for row in rows for name in row if name.strip())
+
+
+def columns_of(text: str, known: Sequence[str]) -> tuple[str, ...]:
+    """Columns that the user names between commas; the whole text may also be the name of one.
+
+    Parameters
+    ----------
+    text : str
+        What was typed.
+    known : sequence of str
+        The columns that there are.
+
+    Returns
+    -------
+    tuple of str
+        Exact names; what is not known stays as it is.
+
+    Examples
+    --------
+    >>> columns_of("tickets, open", ["tickets, open", " age "]), columns_of("age,size", [" age ", "size"])
+    (('tickets, open',), (' age ', 'size'))
+    """
+    whole = column_of(text, known)
+    if text and whole in known:
+        return (whole,)
+    return tuple(column_of(name, known) for name in names_of(text))
+
+
+def column_of(name: str, known: Sequence[str]) -> str:
+    """Return the exact name of a column: blanks around it, and a # before it, need not be typed.
+
+    Examples
+    --------
+    >>> column_of("age", [" age ", "size"]), column_of("age", [" age", "age "])
+    (' age ', 'age')
+    """
+    if name in known:
+        return name
+    from foresift.reading.delimited import bare_name
+
+    for same in (str.strip, bare_name):
+        alike = [other for other in known if same(other) == same(name)]
+        if len(alike) == 1:
+            return alike[0]
+    return name
 
 
 def completing(names: Sequence[str]) -> Callable[[str], list[str]]:
@@ -147,7 +194,7 @@ def read_columns(
     >>> table.how, list(split.columns)
     ('CSV with commas, utf-8', ['weight'])
     """
-    from foresift.reading.files import read_table
+    from foresift.reading.files import open_table
     from foresift.reading.kinds import Wishes
     from foresift.reading.parting import split_table
 
@@ -155,13 +202,13 @@ def read_columns(
         raise InputError(f"--delimiter is one character, not {delimiter!r}.")
     if not max_memory > 0:
         raise InputError(f"--max-memory is a number of gigabytes above 0, not {max_memory:g}.")
-    wishes = Wishes(names_of(numeric), names_of(categorical), names_of(drop), keep_ids, skip_unlabelled)
+    opened = open_table(data, target=target, delimiter=delimiter, encoding=encoding, max_memory=max_memory)
+    named = (columns_of(text, opened.names) for text in (numeric, categorical, drop))
+    wishes = Wishes(*named, keep_ids, skip_unlabelled)
+    target = column_of(target, opened.names)
     if target in wishes.drop:
         raise InputError(f"--drop names the target {target!r}.")
-    text = {target, *wishes.categorical}
-    table = read_table(
-        data, text=text, drop=wishes.drop, delimiter=delimiter, encoding=encoding, max_memory=max_memory
-    )
+    table = opened.read(text={target, *wishes.categorical}, drop=wishes.drop)
     return table, split_table(table, target, wishes)
 
 
@@ -188,7 +235,7 @@ def notes_on_target(split: "Split", categorical: str) -> list[str]:
     from foresift.target_notes import are_whole_numbers, notes_on_classes
 
     labels = set(split.labels.tolist())
-    if split.target in names_of(categorical) or not are_whole_numbers(labels):
+    if split.target in columns_of(categorical, [split.target]) or not are_whole_numbers(labels):
         return []
     how = f"say so ({typed('--categorical', split.target)})"
     return notes_on_classes(sorted(labels), numeric=True, how_to_confirm=how)

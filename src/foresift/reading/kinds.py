@@ -293,6 +293,6 @@ def _identifier(name: str, kind: str, values: NDArray[Any]) -> str:
         return ""
     if ordered[-1] - ordered[0] == len(ordered) - 1:
         return "every whole number of a range once, as row numbers have it"
-    if _ID_NAME.search(name) or _CAMEL_ID.search(name):
+    if _ID_NAME.search(name.strip()) or _CAMEL_ID.search(name.strip()):
         return "it is named like an identifier, and every number is different"
     return ""

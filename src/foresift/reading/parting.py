@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.errors import InputError, near_names
+from foresift.errors import InputError, near_names, typed
 from foresift.reading.amounts import decimal_mark, is_quantity
 from foresift.reading.cells import Column
 from foresift.reading.delimited import Delimited, name_of
 from foresift.reading.files import TableFile
 from foresift.reading.kinds import Decision, Wishes, decide, without_dashes
+from foresift.reading.numbers import is_number
 
 __all__ = ["Split", "split_table"]
 
@@ -104,11 +105,7 @@ def split_table(table: TableFile, target: str, wishes: Wishes | None = None) -> 
             _require(name, names, flag)
     for name in wishes.drop:
         _require(name, [*names, *table.left_out], "--drop")
-    hint = ""
-    if isinstance(table.origin, Delimited) and len(table.origin.header) == 1:
-        mark = name_of(table.origin.delimiter)
-        hint = f" The table was read as one column: if something else than {mark} separates cells, say so"
-        hint += " (--delimiter)."
+    hint = _hint(table.origin) if isinstance(table.origin, Delimited) else ""
     _require(target, names, "", hint)
     labelled = next(column for column in table.columns if column.name == target)
     there = _labelled_rows(labelled) if wishes.skip_unlabelled else None
@@ -150,6 +147,21 @@ def _marks(table: TableFile) -> tuple[bool, bool]:
     return dots or (semicolons and "." not in marks), dots
 
 
+def _hint(origin: Delimited) -> str:
+    """Say why a CSV file may have other columns than it seems."""
+    hint = ""
+    if len(origin.header) == 1:
+        mark = name_of(origin.delimiter)
+        hint = f" The table was read as one column: if something else than {mark} separates cells, say so"
+        hint += " (--delimiter)."
+    if 2 * sum(map(is_number, origin.header)) >= len(origin.header):
+        hint += " The first line looks like data: put a line with the names of the columns above it."
+    if origin.n_comments:
+        lines = "line was" if origin.n_comments == 1 else "lines were"
+        hint += f" {origin.n_comments:,} comment {lines} skipped before the header."
+    return hint
+
+
 def _labelled_rows(target: Column) -> NDArray[np.bool_] | None:
     """Mask of the rows that have a label; None if all have."""
     if target.missing.all():
@@ -165,6 +177,9 @@ def _require(name: str, names: Sequence[str], flag: str, hint: str = "") -> None
     else:
         more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
         said = f"there {'are' if len(names) > 1 else 'is'} {', '.join(map(repr, names[:MOST_NAMES]))}{more}."
+    if flag and (apart := next((other for other in names if "," in other), "")):
+        quoted = typed(flag, f'"{apart}"')
+        hint += f" A name with a comma in it is put into quotes: {quoted}."
     raise InputError(f"There is no column {name!r}{f' ({flag})' if flag else ''}; {said}{hint}")
 
 

@@ -1,6 +1,7 @@
 """How commands read a table: the options they share, and what is made of them."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -29,6 +30,7 @@ __all__ = [
     "names_of",
     "notes_on_target",
     "option",
+    "place_of",
     "read_columns",
     "require_jobs",
     "worth_saying",
@@ -138,6 +140,19 @@ def completing(names: Sequence[str]) -> Callable[[str], list[str]]:
     return complete
 
 
+def place_of(out: str | None) -> Path | None:
+    """Where to write to; an empty name, which would be the current folder, is refused.
+
+    Examples
+    --------
+    >>> place_of(None) is None, place_of("report").name
+    (True, 'report')
+    """
+    if out == "":
+        raise InputError("--out is empty: say where to write to, or . for the current folder.")
+    return None if out is None else Path(out)
+
+
 def require_jobs(jobs: int, what: str) -> None:
     """Refuse 0 jobs."""
     if jobs == 0:
@@ -203,8 +218,13 @@ def read_columns(
     if not max_memory > 0:
         raise InputError(f"--max-memory is a number of gigabytes above 0, not {max_memory:g}.")
     opened = open_table(data, target=target, delimiter=delimiter, encoding=encoding, max_memory=max_memory)
-    named = (columns_of(text, opened.names) for text in (numeric, categorical, drop))
-    wishes = Wishes(*named, keep_ids, skip_unlabelled)
+    wishes = Wishes(
+        columns_of(numeric, opened.names),
+        columns_of(categorical, opened.names),
+        columns_of(drop, opened.names),
+        keep_ids,
+        skip_unlabelled,
+    )
     target = column_of(target, opened.names)
     if target in wishes.drop:
         raise InputError(f"--drop names the target {target!r}.")

@@ -4,7 +4,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 
-__all__ = ["InputError", "OutputError", "near_names", "no_such", "warn_caller"]
+__all__ = ["InputError", "OutputError", "near_names", "no_such", "typed", "warn_caller"]
 
 
 class InputError(Exception):
@@ -42,6 +42,19 @@ def no_such(what: str, name: str, known: Iterable[str], more: str) -> ValueError
     """
     near = near_names(name, known, 1)
     return ValueError(f"There is no {what} {name!r}{f'; did you mean {near[0]!r}?' if near else '.'} {more}")
+
+
+def typed(flag: str, name: str) -> str:
+    """Return an option that names a column, as it is typed in a shell.
+
+    Examples
+    --------
+    >>> print(typed("--drop", "my size"))
+    --drop 'my size'
+    """
+    import shlex  # only if something is said
+
+    return f"{flag} {shlex.quote(name)}"
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
-from sklearn.metrics import check_scoring, get_scorer
+from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 
 from foresift._named import NamedArray
 from foresift._sklearn import seeded
 from foresift._slices import take_columns, take_rows
 from foresift.chosen import Size, chosen_columns, selected
+from foresift.errors import no_such
 from foresift.splits import Split, cv_name, seed_for, splits
 from foresift.subset_models import for_columns, refuse_numbered_columns
 from foresift.units import Data, Job, Record, Unit, canonical, describe, host_facts, software
@@ -75,7 +76,7 @@ class Protocol:
             raise ValueError("scoring names no scorer: give one, for instance 'accuracy'.")
         for scorer in scoring.values():
             if isinstance(scorer, str):
-                get_scorer(scorer)  # which says what there is
+                _require_scorer(scorer)
             elif not callable(scorer):
                 raise TypeError(f"scoring has {scorer!r}: give names of scorers, or scorers themselves.")
         return dict(scoring)
@@ -323,6 +324,12 @@ def _columns(features: dict[str, list[int]], size: Size) -> NDArray[np.intp] | N
     if size == "all":
         return None
     return np.array(selected(features, str(size)), dtype=np.intp)
+
+
+def _require_scorer(name: str) -> None:
+    known = get_scorer_names()
+    if name not in known:
+        raise no_such("scorer", name, known, "sklearn.metrics.get_scorer_names() lists them.")
 
 
 def _name_of(scorer: Any) -> str:

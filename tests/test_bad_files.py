@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -132,7 +133,8 @@ def test_debug_shows_where(tmp_path):
 
 def test_missing_file_and_folder(tmp_path):
     assert_one_sentence(run("select", tmp_path / "no.csv", "--target", "y"), "No such file")
-    assert_one_sentence(run("select", tmp_path, "--target", "y"), "directory")
+    assert_one_sentence(run("select", tmp_path, "--target", "y"), "it is a folder")
+    assert_one_sentence(run("select", "", "--target", "y"), "The name of the file is empty")
 
 
 def test_encodings_are_told_or_said(tmp_path):
@@ -452,3 +454,43 @@ def test_a_closed_pipe_is_no_error(tmp_path):
     errors = process.stderr.read()
     assert process.wait(timeout=60) == CLOSED_PIPE
     assert errors == ""
+
+
+def test_a_first_line_of_data_is_no_header(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("1,2,3\n4,5,6\n7,8,9\n")
+    assert_one_sentence(run("select", path, "--target", "6"), "The first line looks like data")
+
+
+def test_files_of_python_are_named(tmp_path):
+    np.save(tmp_path / "t.npy", np.eye(3))
+    np.savez(tmp_path / "t.npz", a=np.eye(3))
+    (tmp_path / "t.pkl").write_bytes(pickle.dumps({"x": [1, 2], "y": ["a", "b"]}))
+    named = {
+        "npy": "a NumPy array (.npy)",
+        "npz": "an archive of NumPy arrays (.npz)",
+        "pkl": "a Python pickle",
+    }
+    for suffix, what in named.items():
+        message = f"is {what}: save the table as CSV or Parquet"
+        assert_one_sentence(run("select", tmp_path / f"t.{suffix}", "--target", "y"), message)
+
+
+def test_an_empty_out_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(GOOD)
+    commands = [("select", "t.csv", "--target", "y"), ("compare", "t.csv", *COMPARE), ("report", "t.sqlite")]
+    for command in commands:
+        assert_one_sentence(run(*command, "--out", ""), "--out is empty")
+    assert os.listdir() == ["t.csv"]
+
+
+def test_reports_make_their_folders(tmp_path):
+    X, y = [[float(i % 7), float(i % 3)] for i in range(40)], ["u", "v"] * 20
+    found = [
+        foresift.select(X, y, "info-gain", check=False),
+        foresift.compare(X, y, methods=["random"], classifiers=["nb"], cv=2, progress=False),
+    ]
+    for i, one in enumerate(found):
+        path = tmp_path / f"new {i}" / "folder" / "report.html"
+        assert one.to_html(path) == path.read_text(encoding="utf-8")

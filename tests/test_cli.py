@@ -19,7 +19,9 @@ from typer.testing import CliRunner
 
 import foresift
 from foresift.cli.app import METHODS, app
+from foresift.cli.errors import as_typed
 from foresift.cli.reproduce import _PAPERS
+from foresift.cli.terminal import notes
 from foresift.evaluation.papers.specs import paper_keys
 from foresift.models.scorer import StoreScorer
 
@@ -389,3 +391,37 @@ def test_a_search_that_was_stopped_says_so(tmp_path, monkeypatch):
     assert "The search was stopped by Ctrl-C" in " ".join(result.stdout.split())
     notes = json.loads((tmp_path / "selection.json").read_text())["notes"]
     assert any(note.startswith("The search was stopped by Ctrl-C") for note in notes)
+
+
+def test_errors_name_what_is_typed(tmp_path):
+    missing, few = tmp_path / "missing.csv", tmp_path / "few.csv"
+    missing.write_text("a,b,y\n" + "".join(f"{i % 7 or ''},{i % 5},{'uv'[i % 2]}\n" for i in range(60)))
+    few.write_text("a,b,y\n" + "".join(f"{i % 3}.5,{i % 5},{'uv'[i % 2]}\n" for i in range(6)))
+    compare = ("compare", missing, "--target", "y", "--methods", "random")
+    cases = {
+        ("select", missing, "--target", "y", "--method", "ssv1", "--no-check"): "--categorical NAME",
+        ("select", few, "--target", "y"): "(--method info-gain)",
+        (*compare, "--cv", "1000"): "(--cv 0.3)",
+        (*compare, "--scoring", "auc"): "did you mean 'roc_auc'?",
+        ("select", missing, "--target", "y", "--alpha", "0.05", "--method", "info-gain", "--no-check"): (
+            "--alpha changed nothing"
+        ),
+    }
+    for command, said in cases.items():
+        result = run(*command)
+        assert said in result.stderr, result.stderr
+        assert not re.search(r"categorical_features|cv=|\bmethod \"|(?<!-)\balpha", result.stderr)
+
+
+def test_names_in_quotes_are_not_translated():
+    assert as_typed("column 'n_jobs' is odd: raise n_jobs") == "column 'n_jobs' is odd: raise --jobs"
+
+
+def test_numbers_of_decisions_and_formats_are_said_in_grammar(tmp_path):
+    said = [(f"c{i}", "left out") for i in range(13)]
+    assert notes(said, "selection.json").endswith("  ... and 1 more decision (see selection.json)\n")
+    assert notes([*said, said[0]]).endswith("  ... and 2 more decisions\n")
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(("x,y\n" + "1.5,u\n2,v\n" * 10).encode()))
+    result = run("select", path, "--target", "y", "--method", "info-gain", "--no-check")
+    assert "(gzipped CSV with commas, utf-8)" in result.stdout

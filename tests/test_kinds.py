@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from foresift.cli.table import worth_saying
 from foresift.errors import InputError
-from foresift.reading.amounts import read_amount, read_amounts, uses_decimal_commas
+from foresift.reading.amounts import decimal_mark, read_amount, read_amounts
 from foresift.reading.cells import Column, gather
 from foresift.reading.files import read_table
 from foresift.reading.kinds import Wishes, decide
@@ -126,7 +126,7 @@ def test_amounts_are_numbers_however_they_are_written():
     texts = ["($1,234.50)", "$ 7", "-$3", "+$2", "4$"]
     assert read_amounts(texts).numbers.tolist() == [-1234.5, 7, -3, 2, 4]
     assert read_amounts(["1.234,50", "1 234,5"], decimal_comma=True).numbers.tolist() == [1234.5, 1234.5]
-    for wrong in ("(5", "5)", "(-5)", "--5", "$5%", "1,23,456", "1,2345", "0,123", "five", "", "12 34"):
+    for wrong in ("(5", "5)", "(-5)", "--5", "$5%", "1,23,456", "five", "", "12 34"):
         assert read_amounts([wrong]) is None, wrong
 
 
@@ -144,17 +144,20 @@ def test_what_python_formats_is_read_back(number, style):
 @pytest.mark.parametrize(
     ("texts", "sure"),
     [
-        (["1,5", "2"], True),
-        (["0,123"], True),
-        (["1.234,567"], True),
-        (["1,234", "2"], False),
-        (["1,234,567"], False),
-        (["1,5", "x"], False),
-        ([], False),
+        (["1,5", "2"], ","),
+        (["0,123"], ","),
+        (["1.234,567"], ","),
+        (["24,8 kg", "1 kg"], ","),
+        (["1,234", "2"], ""),
+        (["1,234,567"], "."),
+        (["$1,234.50"], "."),
+        (["$0.25", "$1,234"], "."),
+        (["1,5", "x"], ""),
+        ([], ""),
     ],
 )
-def test_decimal_commas_beyond_doubt(texts, sure):
-    assert uses_decimal_commas(texts) == sure
+def test_decimal_marks_beyond_doubt(texts, sure):
+    assert decimal_mark(texts) == sure
 
 
 def test_dates_in_two_formats_are_those_that_pandas_has():
@@ -215,7 +218,7 @@ TEXTS = {
     "zip": ["05123", "81234", "05123", " 00501 ", "N/A"],
     "member": ["true", "false", " true", "", "false"],
     "colour": ["red", " ", "blue", "red ", "NaN"],
-    "size": ["1.5", "2", " 3.25", "<NA>", "nan"],
+    "size": ["15", "2", " 325", "<NA>", "nan"],
     "odd": ["1", "2", "many", "4", "5"],
     "empty": ["", "?", "NA", "", ""],
     "y": ["u", "v", " u", "v", "u"],
@@ -304,6 +307,41 @@ def test_without_a_column_of_decimal_commas_they_are_between_thousands(tmp_path)
         assert split.columns["x"].tolist() == [1234, 2500, 7], suffix
 
 
+AMOUNTS = {"amt": ["1,243", "960", "2,080"], "disc": ["24,8 %", "3 %", "1,5 %"], "y": ["u", "v", "u"]}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "feather"])
+def test_decimal_points_of_another_column_leave_thousands_commas_alone(tmp_path, suffix):
+    path = tmp_path / f"t.{suffix}"
+    write_texts(path, {**AMOUNTS, "z": [0.646, 0.5, 1.25]})
+    columns = split_table(read_table(path), "y").columns
+    assert columns["amt"].tolist() == [1243, 960, 2080]
+    assert columns["disc"].tolist() == [24.8, 3, 1.5]
+    write_texts(path, {**AMOUNTS, "z": ["$0.646", "$5", "$7"]})
+    assert split_table(read_table(path), "y").columns["amt"].tolist() == [1243, 960, 2080]
+    write_texts(path, {**AMOUNTS, "z": ["0.646", "5", "7"], "w": ["1.243", "2.080", "3.125"]})
+    assert split_table(read_table(path), "y").columns["w"].tolist() == [1.243, 2.08, 3.125]
+    write_texts(path, {**AMOUNTS, "z": [1, 2, 3]})  # decimal commas alone
+    assert split_table(read_table(path), "y").columns["amt"].tolist() == [1.243, 960, 2.08]
+
+
+def test_points_and_commas_between_semicolons(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("amt;disc;z;y\n1,243;24,8;0.646;u\n960;3;0.5;v\n")
+    assert split_table(read_table(path), "y").columns["amt"].tolist() == [1.243, 960]
+    path.write_text("amt;disc;y\n1,243;24;u\n960;3;v\n")
+    assert split_table(read_table(path), "y").columns["amt"].tolist() == [1.243, 960]
+    path.write_text("amt;z;y\n1,243;0.646;u\n960;0.5;v\n")  # points alone
+    assert split_table(read_table(path), "y").columns["amt"].tolist() == [1243, 960]
+
+
+def test_text_among_numbers_does_not_hide_their_decimal_commas(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('amt,z,y\n"1,243",0.646,u\n"24,8",0.5,v\nabc,0.5,v\n')
+    split = split_table(read_table(path), "y", Wishes(numeric=["amt"]))
+    np.testing.assert_array_equal(split.columns["amt"], [1.243, 24.8, np.nan])
+
+
 def test_strings_of_arff_are_read_as_cells_of_a_csv_file(tmp_path):
     path = tmp_path / "t.arff"
     declared = "".join(f"@attribute {name} string\n" for name in TEXTS)
@@ -357,7 +395,7 @@ def test_what_the_user_says_goes_first():
     mixed = text_column(["1", "two", "3", ""])
     decision, values = decide(mixed, Wishes(numeric=["c"]))
     np.testing.assert_array_equal(values, [1, np.nan, 3, np.nan])
-    assert "1 distinct texts that are no numbers count as missing" in decision.why
+    assert decision.why == "as you say; 'two' in 1 cell is no number and counts as missing"
     decision, values = decide(text_column(["1", "2.0", ""]), Wishes(categorical=["c"]))
     assert values.tolist() == ["1", "2", None]
     with pytest.raises(InputError, match="no cell of it is a number"):
@@ -390,3 +428,61 @@ def test_rows_without_a_target_can_be_left_out(tmp_path):
 def test_labels_of_numbers():
     column = Column("y", np.array([0.0, 1.0, -0.5, np.nan, 1e300]))
     assert column.labels().tolist() == ["0", "1", "-0.5", None, "1e+300"]
+
+
+@pytest.mark.parametrize("cell", ["\u20ac{}.20", "{}.5", "{}", "{},5"])
+@pytest.mark.parametrize("mark", ["-", "--", "\u2013", "n/a", "?"])
+def test_dashes_among_numbers_are_missing(tmp_path, cell, mark):
+    path = tmp_path / "t.csv"
+    cells = [mark if i % 20 == 7 else cell.format(i % 31) for i in range(200)]
+    path.write_text("price;y\n" + "".join(f"{text};{'uv'[i % 2]}\n" for i, text in enumerate(cells)))
+    split = split_table(read_table(path, text={"y"}), "y")
+    (decision,) = split.decisions
+    assert decision.kind == "numeric"
+    assert np.flatnonzero(np.isnan(split.columns["price"])).tolist() == list(range(7, 200, 20))
+    if mark not in ("n/a", "?"):  # which are missing everywhere
+        assert decision.why.endswith(f"; {mark!r} in 10 cells is missing")
+        assert worth_saying(split) == [("price", decision.why)]
+
+
+def test_dashes_among_other_texts_are_categories(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("sign,zip,said,y\n+,05123,1,-\n-,-,-,1\n-,81234,2,-\n")
+    split = split_table(read_table(path, text={"y", "said"}), "y", Wishes(categorical=["said"]))
+    assert {name: values.tolist() for name, values in split.columns.items()} == {
+        "sign": ["+", "-", "-"],
+        "zip": ["05123", "-", "81234"],
+        "said": ["1", "-", "2"],
+    }
+    assert split.labels.tolist() == ["-", "1", "-"]
+
+
+def test_a_category_of_mostly_numbers_is_said_first(tmp_path):
+    path = tmp_path / "t.csv"
+    names = [f"d{j}" for j in range(20)]
+    rows = "".join(
+        f"{'2024-01-31,' * 20}{'abc' if i % 19 == 0 else f'$ {i % 19}.20'},{'uv'[i % 2]}\n"
+        for i in range(190)
+    )
+    path.write_text(",".join([*names, "my price", "y"]) + "\n" + rows)
+    said = worth_saying(split_table(read_table(path, text={"y"}), "y"))
+    assert said[0] == (
+        "my price",
+        "95 % of the values are numbers, 'abc' is not: --numeric 'my price' makes the others missing",
+    )
+    path.write_text(
+        "p,x,y\n" + "".join(f"{'abc' if i == 5 else f'${i}.2'},{i % 3},{'uv'[i % 2]}\n" for i in range(60))
+    )
+    ((name, what),) = worth_saying(split_table(read_table(path, text={"y"}), "y"))
+    assert name == "p"
+    assert what.startswith(
+        "left out, id: every text is different; 98 % of the values are numbers, 'abc' is not"
+    )
+
+
+def test_what_is_no_number_is_named_and_counted():
+    cells = ["1", "2", "abc", "abc", "3"]
+    decision, _ = decide(text_column(cells), Wishes(numeric=["c"]))
+    assert decision.why == "as you say; 'abc' in 2 cells is no number and counts as missing"
+    decision, _ = decide(text_column([*cells, "x"]), Wishes(numeric=["c"]))
+    assert decision.why == "as you say; 2 texts such as 'abc' in 3 cells are no numbers and count as missing"

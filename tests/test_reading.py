@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from foresift.cli.app import app
+from foresift.cli.table import read_columns
 from foresift.errors import InputError
 from foresift.reading.cells import MISSING, gather
 from foresift.reading.delimited import Delimited, sniff_delimiter, sniff_encodings
-from foresift.reading.files import read_table
+from foresift.reading.files import open_table, read_table
 from foresift.reading.parting import split_table
 
 # What a text file may hold: NUL is refused, a lone surrogate has no encoding, and a mark of an encoding at
@@ -407,7 +408,7 @@ def test_comments_are_said(tmp_path):
     result = runner.invoke(app, ["select", str(path), "--target", "y", "--no-check", "--json"])
     assert said in json.loads(result.stdout)["notes"]
     result = runner.invoke(app, ["compare", str(path), "--target", "y", "--methods", "pearson", "--cv", "2"])
-    assert "comments: 2 lines before the header, skipped" in result.stdout
+    assert said in result.stdout
 
 
 def test_text_stays_as_it_is_written_where_asked(tmp_path):
@@ -427,3 +428,68 @@ def test_a_smaller_table_has_the_same_cells(tmp_path_factory, table, delimiter):
     again = Delimited(io.BytesIO(small.read_bytes()), "small", delimiter=delimiter)
     assert again.header == ["c0", "c1"]
     assert list(again.rows()) == [row[:2] for row in rows]
+
+
+@pytest.mark.parametrize("target", ["y", "k"])
+def test_a_commented_header_is_one_if_it_has_the_target(tmp_path, target):
+    path = tmp_path / "t.csv"
+    path.write_text("# made by hand\n# k,y,z\n" + "u,a,p\nv,b,q\n" * 10)
+    opened = open_table(path, target=target)
+    assert opened.names == ["# k", "y", "z"]
+    assert opened.origin.n_comments == 1
+    assert opened.read().n_rows == 20
+    split = read_columns(str(path), target)[1]
+    assert split.target == {"y": "y", "k": "# k"}[target]
+    assert open_table(path).names == ["u", "a", "p"]  # nothing tells
+
+
+def test_comments_are_no_header_if_the_target_is_below(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("# k,y,z\nk,y,x\nu,a,p\nv,b,q\n")
+    assert open_table(path, target="y").names == ["k", "y", "x"]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_comments_longer_than_the_sample(tmp_path, packed):
+    path = tmp_path / "t.csv"
+    text = "".join(f"# comment {i}\n" for i in range(40_000)) + "x;y\n" + "1,5;a\n2;\u00e4\n" * 20
+    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    table, split = read_columns(str(path), "y")
+    assert table.origin.n_comments == 40_000
+    assert split.columns["x"].tolist() == [1.5, 2] * 20
+    with pytest.raises(InputError, match="40,000 comment lines were skipped before the header"):
+        read_columns(str(path), "no such")
+    path.write_text("# c\n" * 100_000)
+    with pytest.raises(InputError, match="is empty: a header line and rows are needed"):
+        read_columns(str(path), "y")
+
+
+def test_names_are_those_of_the_header(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = "".join(f"{i % 7},{i % 5},{'ab'[i % 2]}\n" for i in range(40))
+    path.write_text(" spacey ,x ,\ty\n" + rows)
+    out = tmp_path / "out"
+    command = ["select", str(path), "--target", "y", "--k", "1", "--numeric", "x,spacey", "--no-check"]
+    result = CliRunner().invoke(app, [*command, "--out", str(out), "--write-data"])
+    assert result.exit_code == 0, result.output
+    names = set(pd.read_csv(path).columns)
+    assert set(pd.read_csv(out / "ranking.csv")["name"]) == {" spacey ", "x "}
+    assert set(pd.read_csv(out / "selected.csv").columns) < names
+    found = json.loads((out / "selection.json").read_text())
+    assert {row["name"] for row in found["features"]} < names
+    assert found["data"]["target"] == "\ty"
+    path.write_text(" y,y ,x\n" + rows)
+    result = CliRunner().invoke(app, ["select", str(path), "--target", "y"])
+    assert "no column 'y'; did you mean one of ' y', 'y '?" in result.stderr
+
+
+def test_names_with_commas(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('"tickets, open",x,y\n' + "".join(f"{i % 7},{i % 5},{'ab'[i % 2]}\n" for i in range(40)))
+    for typed, dropped in {"tickets, open": 1, '"tickets, open"': 1, 'x,"tickets, open"': 2}.items():
+        if dropped == 1:
+            assert read_columns(str(path), "y", drop=typed)[0].left_out == ["tickets, open"]
+        categorical = read_columns(str(path), "y", categorical=typed)[1].decisions
+        assert sum(decision.kind == "categorical" for decision in categorical) == dropped
+    with pytest.raises(InputError, match="""put into quotes: --numeric '"tickets, open"'"""):
+        read_columns(str(path), "y", numeric="x,tickets, open")

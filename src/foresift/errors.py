@@ -12,7 +12,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["InputError", "OutputError", "floats_of", "near_names", "no_such", "require_number", "warn_caller"]
+__all__ = [
+    "InputError",
+    "OutputError",
+    "floats_of",
+    "near_names",
+    "no_such",
+    "require_number",
+    "typed",
+    "warn_caller",
+]
 
 
 class InputError(Exception):
@@ -50,6 +59,19 @@ def no_such(what: str, name: str, known: Iterable[str], more: str) -> ValueError
     """
     near = near_names(name, known, 1)
     return ValueError(f"There is no {what} {name!r}{f'; did you mean {near[0]!r}?' if near else '.'} {more}")
+
+
+def typed(flag: str, name: str) -> str:
+    """Return an option that names a column, as it is typed in a shell.
+
+    Examples
+    --------
+    >>> print(typed("--drop", "my size"))
+    --drop 'my size'
+    """
+    import shlex  # only if something is said
+
+    return f"{flag} {shlex.quote(name)}"
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:

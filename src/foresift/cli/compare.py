@@ -26,6 +26,7 @@ from foresift.cli.table import (
     names_of,
     notes_on_target,
     option,
+    place_of,
     read_columns,
     require_jobs,
     worth_saying,
@@ -81,7 +82,7 @@ def compare(
     ] = None,
     retry_failed: Annotated[bool, option("Try again what failed before.", _WHERE, "--retry-failed")] = False,
     out: Annotated[
-        Path | None,
+        str | None,
         option(
             "Write report.html, comparison.csv and comparison.json here.", _OUT, "--out", "-o", metavar="DIR"
         ),
@@ -128,7 +129,7 @@ def compare(
     }
     from foresift.report.output import folder
 
-    with folder(out) as place:
+    with folder(place_of(out)) as place:
         table, split = read_columns(
             data,
             target,
@@ -146,7 +147,7 @@ def compare(
             found = _compared(split.columns, split.labels, arguments, scheduler)
         except KeyboardInterrupt as stopped:
             raise KeyboardInterrupt(_how_to_go_on(stopped, store)) from None
-        found.about["notes"] += notes_on_target(split, categorical)
+        found.about["notes"] += [*notes_on_target(split, categorical), *split.notes]
         if place is not None:
             _write(found, place)
     if not as_json and not quiet:

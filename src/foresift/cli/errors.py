@@ -4,6 +4,7 @@ import contextlib
 import errno
 import functools
 import os
+import re
 import signal
 import sys
 import threading
@@ -16,7 +17,7 @@ import typer
 from foresift.cli.terminal import printable
 from foresift.errors import InputError, OutputError
 
-__all__ = ["BAD_INPUT", "CLOSED_PIPE", "FAILED", "STOPPED", "guarded"]
+__all__ = ["BAD_INPUT", "CLOSED_PIPE", "FAILED", "STOPPED", "as_typed", "guarded"]
 
 FAILED = 1  # the answer could not be had or written
 BAD_INPUT = 2  # also typer's for bad options
@@ -24,6 +25,32 @@ STOPPED = 130  # Ctrl-C, as shells count it
 CLOSED_PIPE = 141  # nobody reads on, as in `foresift ... | head`
 
 P = ParamSpec("P")
+
+_BARE = r"(?<!['\"])\b{}\b(?!['\"])"  # in quotes it is the name of a column
+# What messages of the library call its parameters, and what is typed for them here.
+_TYPED = {
+    r"name (it|the column) in categorical_features": r"take \1 as a category (--categorical NAME)",
+    r"\(?\bmethod[ =][\"']([\w-]+)[\"']\)?": r"(--method \1)",
+    r"\bcv=([\d.]+)": r"--cv \1",
+    r"^(alpha|error)( and error)? changed nothing": r"--\1\2 changed nothing",
+    r"--alpha and error changed": "--alpha and --error changed",
+    _BARE.format("n_estimators"): "--trees",
+    _BARE.format("n_jobs"): "--jobs",
+    _BARE.format("random_state"): "--seed",
+}
+
+
+def as_typed(message: str) -> str:
+    """Say in a message of the library what is typed in a shell for its parameters.
+
+    Examples
+    --------
+    >>> as_typed("Use fewer folds, or a share of the rows (cv=0.3).")
+    'Use fewer folds, or a share of the rows (--cv 0.3).'
+    """
+    for pattern, replacement in _TYPED.items():
+        message = re.sub(pattern, replacement, message)
+    return message
 
 
 def guarded(command: Callable[P, None]) -> Callable[P, None]:
@@ -115,8 +142,10 @@ def _told(error: Exception) -> tuple[str, int]:
     message = " ".join(str(error).split())
     if isinstance(error, OutputError):
         return message, FAILED
-    if isinstance(error, InputError | ValueError) and message:
+    if isinstance(error, InputError) and message:  # may quote what the user typed
         return message, BAD_INPUT
+    if isinstance(error, ValueError) and message:
+        return as_typed(message), BAD_INPUT
     if (
         isinstance(error, OSError) and error.errno is None and message
     ):  # our own: a data set that is not there

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from foresift.cli.errors import guarded
+from foresift.cli.table import place_of
 
 __all__ = ["report"]
 
@@ -14,8 +15,8 @@ __all__ = ["report"]
 def report(
     store: Annotated[Path, typer.Argument(metavar="F.sqlite", help="Made by `foresift compare --store`.")],
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="Where the page is written.")
-    ] = Path("report.html"),
+        str, typer.Option("--out", "-o", metavar="FILE", help="Where the page is written.")
+    ] = "report.html",
     debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
 ) -> None:
     """Make the report of a comparison from the store of its results, finished or not.
@@ -27,9 +28,10 @@ def report(
     from foresift.evaluation.compare.stored import stored_comparison
     from foresift.evaluation.harness.store import Store
 
+    page = place_of(out)
     with Store(store, read_only=True) as results:
         found = stored_comparison(results)
-    found.to_html(out)
+    found.to_html(page)
     typer.echo(f"Report: {out}")
     if found.about["n_left_out"]:
         typer.echo(f"foresift: {found.about['n_left_out']} results of earlier runs are left out.", err=True)

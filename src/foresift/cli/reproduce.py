@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from foresift.cli.errors import guarded
-from foresift.cli.table import completing, names_of, require_jobs
+from foresift.cli.table import completing, names_of, place_of, require_jobs
 
 if TYPE_CHECKING:
     from foresift.evaluation.harness.tasks import Record
@@ -45,7 +45,7 @@ def reproduce(
         typer.Option(metavar="DIR", help="Folder of CSV files; else what FORESIFT_DATA names."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write PAPER.csv, .md and .html there.")
+        str | None, typer.Option(metavar="DIR", help="Write PAPER.csv, .md and .html there.")
     ] = None,
     only: Annotated[
         str,
@@ -72,6 +72,7 @@ def reproduce(
     from foresift.evaluation.papers.units import whole_repeats
 
     require_jobs(jobs, "processes")
+    written = place_of(out)
     spec = read_paper(paper)
     spec = spec.shortened() if quick else spec
     chosen = _tables(spec, table)
@@ -99,9 +100,9 @@ def reproduce(
     if failed or len(records) < len(planned):
         why = f" Why is in the table runs of {path}; --retry-failed tries again." if failed else ""
         typer.echo(f"foresift: {state}.{why}", err=True)
-    if out is not None:
+    if written is not None:
         about = _about(paper, table, quick, names, repeats, state)
-        _write(out, spec, found, grids, about)
+        _write(written, spec, found, grids, about)
 
 
 def _tables(spec: "Paper", wanted: list[str] | None) -> "list[PaperTable]":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from foresift.cli.errors import STOPPED, guarded
+from foresift.cli.errors import STOPPED, as_typed, guarded
 from foresift.cli.table import (
     Categorical,
     Delimiter,
@@ -22,6 +22,7 @@ from foresift.cli.table import (
     Target,
     notes_on_target,
     option,
+    place_of,
     read_columns,
     require_jobs,
     worth_saying,
@@ -68,7 +69,7 @@ def select(
     seed: Annotated[int, option("Equal seeds give equal results.", _HOW, min=0, max=2**32 - 1)] = 0,
     jobs: Annotated[int, option("Threads; -1 for all cores.", _HOW)] = -1,
     out: Annotated[
-        Path | None,
+        str | None,
         option("Write report.html, ranking.csv and selection.json here.", _OUT, "--out", "-o", metavar="DIR"),
     ] = None,
     write_data: Annotated[
@@ -114,7 +115,7 @@ def select(
     from foresift.report.output import folder
 
     shown = not quiet and not as_json
-    with folder(out) as place, steps(not quiet) as tell:
+    with folder(written := place_of(out)) as place, steps(not quiet) as tell:
         tell("reading", 0, 0)
         table, split = read_columns(
             data,
@@ -137,7 +138,7 @@ def select(
             _write(found, place, table if write_data and found.features else None)
     if write_data and not found.features:
         typer.echo("foresift: No column is kept, so there is no smaller table to write.", err=True)
-    _print(found, table, split, as_json=as_json, shown=shown, top=top, out=out)
+    _print(found, table, split, as_json=as_json, shown=shown, top=top, out=written)
     if getattr(found.selector_, "interrupted_", False):
         raise typer.Exit(STOPPED)
 
@@ -178,7 +179,7 @@ def _select(
             tell=tell,
         )
     for message in dict.fromkeys(" ".join(str(warning.message).split()) for warning in warned):
-        typer.echo(f"foresift: {printable(message)}", err=True)
+        typer.echo(f"foresift: {printable(as_typed(message))}", err=True)
     kinds = {decision.name: decision.kind for decision in split.decisions}
     # Nobody else has the rows yet, and of many columns a copy takes more than the table.
     for row in found.ranking:
@@ -246,7 +247,7 @@ def _print(
     size = f"{_count(found.data['n_rows'], 'row')}, {_count(n_columns, 'column')}, target {split.target}"
     head = f"{table.source} ({table.how}): {size}"
     counts = {one["name"]: one["count"] for one in found.data["classes"]}
-    sys.stdout.write(wrapped(head) + classes(counts) + notes(worth_saying(split)))
+    sys.stdout.write(wrapped(head) + classes(counts) + notes(worth_saying(split), "selection.json"))
     sys.stdout.write(ranking_table(found.ranking, top))
     if found.method["order"] != "by score":  # which nobody needs to be told
         sys.stdout.write(wrapped(f"Best first: {found.method['order']}."))

@@ -1,12 +1,12 @@
 """How commands read a table: the options they share, and what is made of them."""
 
-import shlex
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from foresift.errors import InputError
+from foresift.errors import InputError, typed
 
 if TYPE_CHECKING:
     from foresift.reading.files import TableFile
@@ -24,10 +24,13 @@ __all__ = [
     "Numeric",
     "SkipUnlabelled",
     "Target",
+    "column_of",
+    "columns_of",
     "completing",
     "names_of",
     "notes_on_target",
     "option",
+    "place_of",
     "read_columns",
     "require_jobs",
     "worth_saying",
@@ -76,6 +79,51 @@ def names_of(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for row in rows for name in row if name.strip())
 
 
+def columns_of(text: str, known: Sequence[str]) -> tuple[str, ...]:
+    """Columns that the user names between commas; the whole text may also be the name of one.
+
+    Parameters
+    ----------
+    text : str
+        What was typed.
+    known : sequence of str
+        The columns that there are.
+
+    Returns
+    -------
+    tuple of str
+        Exact names; what is not known stays as it is.
+
+    Examples
+    --------
+    >>> columns_of("tickets, open", ["tickets, open", " age "]), columns_of("age,size", [" age ", "size"])
+    (('tickets, open',), (' age ', 'size'))
+    """
+    whole = column_of(text, known)
+    if text and whole in known:
+        return (whole,)
+    return tuple(column_of(name, known) for name in names_of(text))
+
+
+def column_of(name: str, known: Sequence[str]) -> str:
+    """Return the exact name of a column: blanks around it, and a # before it, need not be typed.
+
+    Examples
+    --------
+    >>> column_of("age", [" age ", "size"]), column_of("age", [" age", "age "])
+    (' age ', 'age')
+    """
+    if name in known:
+        return name
+    from foresift.reading.delimited import bare_name
+
+    for same in (str.strip, bare_name):
+        alike = [other for other in known if same(other) == same(name)]
+        if len(alike) == 1:
+            return alike[0]
+    return name
+
+
 def completing(names: Sequence[str]) -> Callable[[str], list[str]]:
     """Make what a shell asks how a name goes on that has been begun, the last of a list between commas.
 
@@ -90,6 +138,19 @@ def completing(names: Sequence[str]) -> Callable[[str], list[str]]:
         return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
 
     return complete
+
+
+def place_of(out: str | None) -> Path | None:
+    """Where to write to; an empty name, which would be the current folder, is refused.
+
+    Examples
+    --------
+    >>> place_of(None) is None, place_of("report").name
+    (True, 'report')
+    """
+    if out == "":
+        raise InputError("--out is empty: say where to write to, or . for the current folder.")
+    return None if out is None else Path(out)
 
 
 def require_jobs(jobs: int, what: str) -> None:
@@ -148,7 +209,7 @@ def read_columns(
     >>> table.how, list(split.columns)
     ('CSV with commas, utf-8', ['weight'])
     """
-    from foresift.reading.files import read_table
+    from foresift.reading.files import open_table
     from foresift.reading.kinds import Wishes
     from foresift.reading.parting import split_table
 
@@ -156,25 +217,33 @@ def read_columns(
         raise InputError(f"--delimiter is one character, not {delimiter!r}.")
     if not max_memory > 0:
         raise InputError(f"--max-memory is a number of gigabytes above 0, not {max_memory:g}.")
-    wishes = Wishes(names_of(numeric), names_of(categorical), names_of(drop), keep_ids, skip_unlabelled)
+    opened = open_table(data, target=target, delimiter=delimiter, encoding=encoding, max_memory=max_memory)
+    wishes = Wishes(
+        columns_of(numeric, opened.names),
+        columns_of(categorical, opened.names),
+        columns_of(drop, opened.names),
+        keep_ids,
+        skip_unlabelled,
+    )
+    target = column_of(target, opened.names)
     if target in wishes.drop:
         raise InputError(f"--drop names the target {target!r}.")
-    text = {target, *wishes.categorical}
-    table = read_table(
-        data, text=text, drop=wishes.drop, delimiter=delimiter, encoding=encoding, max_memory=max_memory
-    )
+    table = opened.read(text={target, *wishes.categorical}, drop=wishes.drop)
     return table, split_table(table, target, wishes)
 
 
 def worth_saying(split: "Split") -> list[tuple[str, str]]:
     """What is worth saying of the columns: those left out, dates, and text among numbers."""
     decisions = split.decisions
-    said = [(d.name, f"left out, {d.kind}: {d.why}{_how_to_keep(d)}") for d in decisions if d.left_out]
+    decisions = sorted(decisions, key=lambda d: not d.doubtful)  # not to be cut off from a long list
+    said = [(d.name, d.why) for d in decisions if d.doubtful and not d.left_out]
+    said += [(d.name, f"left out, {d.kind}: {d.why}{_how_to_keep(d)}") for d in decisions if d.left_out]
     if split.n_unlabelled:
         said.insert(0, (split.target, f"missing in {split.n_unlabelled:,} rows, which are left out"))
     said += [(d.name, d.why) for d in decisions if d.kind == "date"]
     plain = ("text", "every cell is a number", "the file says so", "as you say")
-    said += [(d.name, d.why) for d in decisions if not d.left_out and d.kind != "date" and d.why not in plain]
+    rest = (d for d in decisions if not (d.left_out or d.doubtful or d.kind == "date"))
+    said += [(d.name, d.why) for d in rest if d.why not in plain]
     return said + [(name, "left out, as you say") for name in split.dropped]
 
 
@@ -186,18 +255,12 @@ def notes_on_target(split: "Split", categorical: str) -> list[str]:
     from foresift.data.target_notes import are_whole_numbers, notes_on_classes
 
     labels = set(split.labels.tolist())
-    if split.target in names_of(categorical) or not are_whole_numbers(labels):
+    if split.target in columns_of(categorical, [split.target]) or not are_whole_numbers(labels):
         return []
-    typed = _typed("--categorical", split.target)
-    return notes_on_classes(sorted(labels), numeric=True, how_to_confirm=f"say so ({typed})")
+    how = f"say so ({typed('--categorical', split.target)})"
+    return notes_on_classes(sorted(labels), numeric=True, how_to_confirm=how)
 
 
 def _how_to_keep(decision: "Decision") -> str:
     """Say what to type if a column is no identifier but, say, a postal code."""
-    return f" ({_typed(decision.keep_by, decision.name)} keeps it)" if decision.keep_by else ""
-
-
-def _typed(flag: str, name: str) -> str:
-    """Return an option that names a column, as it is typed in a shell."""
-    quoted = f'"{name}"' if "," in name else name
-    return f"{flag} {shlex.quote(quoted)}"
+    return f" ({typed(decision.keep_by, decision.name)} keeps it)" if decision.keep_by else ""

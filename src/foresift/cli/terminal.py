@@ -41,8 +41,8 @@ def wrapped(text: str) -> str:
     return textwrap.fill(text, max(40, shutil.get_terminal_size().columns), break_long_words=False) + "\n"
 
 
-def notes(said: list[tuple[str, str]]) -> str:
-    """Return what is to be said of columns, one a line.
+def notes(said: list[tuple[str, str]], where: str = "") -> str:
+    """Return what is to be said of columns, one a line; of many some, and the file where the others are.
 
     Examples
     --------
@@ -51,7 +51,8 @@ def notes(said: list[tuple[str, str]]) -> str:
     """
     lines = [f"  {printable(_brief(name))}: {printable(what)}" for name, what in said[:MOST_NOTES]]
     if len(said) > MOST_NOTES:
-        lines.append(f"  ... and {len(said) - MOST_NOTES:,} more columns of which something is to be said")
+        more, see = len(said) - MOST_NOTES, f" (see {where})" if where else ""
+        lines.append(f"  ... and {more:,} more decision{'' if more == 1 else 's'}{see}")
     return "".join(line + "\n" for line in lines)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from foresift.reading.numbers import to_number
 
-__all__ = ["Amounts", "is_quantity", "read_amount", "read_amounts", "uses_decimal_commas"]
+__all__ = ["Amounts", "decimal_mark", "is_quantity", "read_amount", "read_amounts"]
 
 NUMBERED_CLASSES = 50  # more than letters, states or faces on a die
 FEW_CLASSES = 10  # numbers that can be classes in the smallest table
@@ -56,7 +56,8 @@ def read_amounts(texts: Sequence[str], *, decimal_comma: bool = False) -> Amount
     texts : sequence of str
         Without missing ones.
     decimal_comma : bool, default=False
-        Whether 1,5 may be one and a half; it is if all texts fit that.
+        Whether 1,234 is a fraction rather than a thousand. Texts that can be read in one way only, as 1,5,
+        are read so.
 
     Returns
     -------
@@ -100,17 +101,21 @@ def _without_unit(texts: Sequence[str]) -> tuple[list[str], str]:
 
 def _read_bare(texts: Sequence[str], decimal_comma: bool) -> Amounts | None:
     """Read amounts that have no unit but money or percent."""
-    for comma in (True, False) if decimal_comma else (False,):
-        pattern = _COMMAED if comma else _POINTED
-        matches = []
-        for text in texts:
-            match = pattern.fullmatch(text)
-            if match is None or bool(match["open"]) != bool(match["close"]):
-                break
-            matches.append(match)
-        if matches and len(matches) == len(texts):
+    for comma in (decimal_comma, not decimal_comma):
+        if matches := _matches(texts, comma):
             return _read(matches, comma)
     return None
+
+
+def _matches(texts: Sequence[str], comma: bool) -> list[re.Match[str]]:
+    """The parts of amounts, all with decimal commas or all with points; none if some text does not fit."""
+    matches = []
+    for text in texts:
+        match = (_COMMAED if comma else _POINTED).fullmatch(text)
+        if match is None or bool(match["open"]) != bool(match["close"]):
+            return []
+        matches.append(match)
+    return matches
 
 
 def read_amount(text: str, *, decimal_comma: bool = False) -> float | None:
@@ -124,19 +129,39 @@ def read_amount(text: str, *, decimal_comma: bool = False) -> float | None:
     try:
         return to_number(text)
     except ValueError:
-        amounts = _read_bare([text], decimal_comma)  # a unit counts only if all texts of a column have it
-        return None if amounts is None else float(amounts.numbers[0])
+        # A unit counts only if all texts of a column have it; 1,5 alone does not say what the others are.
+        for comma in (True, False) if decimal_comma else (False,):
+            amounts = _read(_matches([text], comma), comma)
+            if amounts is not None:
+                return float(amounts.numbers[0])
+        return None
 
 
-def uses_decimal_commas(texts: Sequence[str]) -> bool:
-    """Say whether texts are numbers whose fractions follow a comma, beyond doubt: 1,234 could be a thousand.
+def decimal_mark(texts: Sequence[str]) -> str:
+    """Tell whether fractions follow a comma or a point, beyond doubt: 1,234 could be a thousand.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Without missing ones.
+
+    Returns
+    -------
+    str
+        A comma or a point; empty if texts fit both, or are no numbers.
 
     Examples
     --------
-    >>> uses_decimal_commas(["1,5", "2"]), uses_decimal_commas(["1,234", "2"])
-    (True, False)
+    >>> decimal_mark(["1,5", "2"]), decimal_mark(["$1,234", "$2"]), decimal_mark(["0.25 kg", "1 kg"])
+    (',', '', '.')
     """
-    return read_amounts(texts, decimal_comma=True) is not None and read_amounts(texts) is None
+    bare = texts
+    for _ in range(2):
+        comma, point = (bool(_matches(bare, comma)) for comma in (True, False))
+        if comma or point:
+            return "" if comma and point else "," if comma else "."
+        bare = _without_unit(texts)[0]
+    return ""
 
 
 def is_quantity(labels: Collection[str], n_rows: int, *, decimal_comma: bool = False) -> bool:
@@ -174,6 +199,8 @@ def is_quantity(labels: Collection[str], n_rows: int, *, decimal_comma: bool = F
 
 
 def _read(matches: Sequence[re.Match[str]], comma: bool) -> Amounts | None:
+    if not matches:
+        return None
     units = {match["before"] or match["after"] or "" for match in matches}
     if any(match["before"] and match["after"] for match in matches):
         return None

@@ -200,7 +200,9 @@ def _column(name: str, values: Any, kind: Any, as_text: bool) -> Column:
         numbers, unit = _moments(values)
         return Column(name, numbers, declared="date", unit=unit)
     if (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)) and not declared:
-        column = Column(name, _floats(values), declared="numeric")
+        numbers = _floats(values)
+        pointed = not types.is_integer(kind) and bool(np.isfinite(numbers).any())
+        column = Column(name, numbers, declared="numeric", pointed=pointed)
         if not as_text:
             return column
         values = pa.chunked_array([pa.array(column.labels(), pa.string())])

@@ -39,6 +39,10 @@ class Column:
     grouped : ndarray or None
         The numbers, if dots are between thousands, as in some countries; None if that cannot be: not three
         digits follow each of them, or there is none.
+    pointed : bool
+        Whether the numbers have decimal points beyond doubt.
+    absent : str
+        Which texts among numbers were taken as missing, and in how many cells; empty if none was.
     """
 
     name: str
@@ -47,6 +51,8 @@ class Column:
     declared: str | None = None
     unit: str = ""
     grouped: NDArray[np.float64] | None = None
+    pointed: bool = False
+    absent: str = ""
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -127,7 +133,9 @@ def gather(
         _fill(rows(), late, len(names))
     as_text |= late
     return [
-        as_text[j].column(name) if j in as_text else Column(name, found[j].values, grouped=found[j].grouped)
+        as_text[j].column(name)
+        if j in as_text
+        else Column(name, found[j].values, grouped=found[j].grouped, pointed=found[j].pointed)
         for j, name in enumerate(names)
     ]
 

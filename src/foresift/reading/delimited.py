@@ -18,6 +18,7 @@ __all__ = [
     "DELIMITERS",
     "SAMPLE",
     "Delimited",
+    "bare_name",
     "name_of",
     "require_text",
     "sniff_delimiter",
@@ -156,25 +157,43 @@ def _single_spaced(line: str) -> str:
     return _SPACES.sub(lambda match: match[1] or " ", line.strip()) + "\n"
 
 
-def _without_comments(text: str, delimiter: str | None, whole: bool) -> tuple[int, str]:
+def _is_comment(line: str) -> bool:
+    return line.startswith("#") or not line.strip()
+
+
+def _without_comments(text: str, delimiter: str | None, whole: bool, target: str = "") -> tuple[int, str]:
     """Number of the lines of comments before the header, and the text below them."""
     bare = text.removeprefix("\ufeff")
     lines = io.StringIO(bare, newline="")
-    above = list(takewhile(lambda line: line.startswith("#") or not line.strip(), lines))
+    above = list(takewhile(_is_comment, lines))
     while above and not above[-1].strip():
         above.pop()
-    if above and _is_header(above[-1], bare[sum(map(len, above)) :], delimiter, whole):
+    if above and _is_header(above[-1], bare[sum(map(len, above)) :], delimiter, whole, target):
         above.pop()
     return len(above), bare[sum(map(len, above)) :] if above else text
 
 
-def _is_header(line: str, below: str, delimiter: str | None, whole: bool) -> bool:
+def _is_header(line: str, below: str, delimiter: str | None, whole: bool, target: str) -> bool:
     """Say whether a line that begins with # is no comment: some programs mark the header so."""
     text = line + below
     rows = filter(None, _some_rows(text, delimiter or sniff_delimiter(text, whole=whole), False))
     header, first = next(rows, []), next(rows, [])
+    if len(header) != len(first) or len(header) < 2:
+        return False
+    wanted = bool(target) and target in map(bare_name, header) and target not in map(bare_name, first)
     # Below a comment comes the header, in which there are no numbers.
-    return len(header) == len(first) > 1 and (not line[1].isspace() or any(map(is_number, first)))
+    return wanted or not line[1].isspace() or any(map(is_number, first))
+
+
+def bare_name(name: str) -> str:
+    """Name of a column without blanks around it, nor the # that marks a header.
+
+    Examples
+    --------
+    >>> bare_name("# size ")
+    'size'
+    """
+    return name.strip().lstrip("#").strip()
 
 
 def text_lines(file: BinaryIO, encoding: str, source: str) -> Iterator[str]:
@@ -214,6 +233,8 @@ class Delimited:
         What to call it in messages.
     delimiter, encoding : str or None, default=None
         None to tell them from the file.
+    target : str, default=""
+        A column that should be there: a line that begins with # and has it is the header, no comment.
 
     Attributes
     ----------
@@ -232,7 +253,13 @@ class Delimited:
     """
 
     def __init__(
-        self, file: BinaryIO, source: str, *, delimiter: str | None = None, encoding: str | None = None
+        self,
+        file: BinaryIO,
+        source: str,
+        *,
+        delimiter: str | None = None,
+        encoding: str | None = None,
+        target: str = "",
     ) -> None:
         self._file, self.source = file, source
         file.seek(0)
@@ -254,7 +281,11 @@ class Delimited:
         told = _TOLD.match(text)  # a first line that Excel takes, and that is no header
         if told is not None:
             text, delimiter = text[told.end() :], delimiter or told[1]
-        self.n_comments, text = _without_comments(text, delimiter, whole)
+        n_before = 0
+        if not whole and text.startswith("#"):
+            n_before, text = self._below_comments(told is not None)
+        self.n_comments, text = _without_comments(text, delimiter, whole, target)
+        self.n_comments += n_before
         self._n_above = self.n_comments + (told is not None)
         self._hint = ""
         if delimiter is None:
@@ -285,6 +316,22 @@ class Delimited:
                     f"{self.source}, line {self._line}: {len(row)} cells, but the {than} {which}{self._hint}."
                 )
             yield row[:-1] if self._surplus else row
+
+    def _below_comments(self, told: bool) -> tuple[int, str]:
+        """Number of the first lines of comments but the last, and the text from there; they may be many."""
+        self._settle()
+        lines = islice(text_lines(self._file, self.encoding, self.source), told, None)
+        n_comments, last, sample = 0, "", ""
+        try:
+            for line in lines:
+                sample += line
+                if _is_comment(line.removeprefix("\ufeff")) and len(sample) == len(line):
+                    n_comments, last, sample = n_comments + 1, line, ""
+                elif len(sample) > SAMPLE:
+                    break
+        except UnicodeDecodeError as error:
+            raise self._wrong_encoding() from error
+        return max(0, n_comments - 1), last + sample
 
     def _settle(self) -> None:
         """Take the second encoding that fits the sample, if the first does not fit the whole file."""

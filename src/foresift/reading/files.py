@@ -14,6 +14,7 @@ import zlib
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -23,7 +24,7 @@ from foresift.reading.arrow_files import ArrowFile
 from foresift.reading.cells import Column, gather
 from foresift.reading.delimited import SAMPLE, Delimited, name_of, require_text
 
-__all__ = ["MAX_MEMORY", "TableFile", "read_table"]
+__all__ = ["MAX_MEMORY", "OpenTable", "TableFile", "open_table", "read_table"]
 
 MAX_MEMORY = (
     4.0  # GB that a packed file may unpack to unless more is asked for: far more than it takes on disk
@@ -40,8 +41,11 @@ _FOREIGN = {
     b"\xfd7zXZ": "packed with xz",
     b"(\xb5/\xfd": "packed with zstd",
     b"%PDF": "a PDF document",
+    b"\x93NUMPY": "a NumPy array (.npy)",
 }
-_FOREIGN_TEXT = {
+_FOREIGN_PATTERNS = {
+    re.compile(rb"PK\x03\x04.{26}[^\0]{1,200}?\.npy", re.DOTALL): "an archive of NumPy arrays (.npz)",
+    re.compile(rb"\x80[\x02-\x05]"): "a Python pickle",
     re.compile(rb"\s*<(!doctype html|html)\b", re.IGNORECASE): "a web page",
     re.compile(rb"\s*<\?xml\b"): "an XML file",
     re.compile(rb"""\s*(\{\s*"[^"]*"\s*:|\[\s*\{\s*")"""): "a JSON file",
@@ -81,7 +85,7 @@ class TableFile:
     @property
     def how(self) -> str:
         """How the file was read, in a few words."""
-        how = self.form + (", gzip" if self.packed else "")
+        how = ("gzipped " if self.packed else "") + self.form
         if isinstance(self.origin, Delimited):
             how += f" with {name_of(self.origin.delimiter)}, {self.origin.encoding}"
         return how
@@ -117,6 +121,49 @@ class TableFile:
                 _write_rows(text, self.origin, [header[j] for j in kept_at], kept_at)
 
 
+@dataclass(eq=False)
+class OpenTable:
+    """A file of which the format and the names of the columns are known, and nothing else is read yet.
+
+    Attributes
+    ----------
+    source : str
+        Name of the file.
+    form : {"CSV", "ARFF", "Parquet", "Feather"}
+        Its format.
+    packed : bool
+        Whether it was compressed.
+    names : list of str
+        Names of the columns, exactly as they stand in the file; `column 3` for one without a name.
+    """
+
+    source: str
+    form: str
+    packed: bool
+    names: list[str]
+    max_bytes: float = field(repr=False)
+    origin: Delimited | Arff | ArrowFile = field(repr=False)
+
+    def read(self, *, text: Collection[str] = (), drop: Collection[str] = ()) -> TableFile:
+        """Read the columns; those in `text` as text, those in `drop` not at all."""
+        columns: Sequence[Column]
+        if isinstance(self.origin, ArrowFile):
+            n_rows = self.origin.n_rows
+            wanted = [name for name in self.names if name not in drop]
+            columns = list(self.origin.columns(wanted, text, self.max_bytes)) if n_rows else []
+        elif isinstance(self.origin, Arff):
+            columns = self.origin.columns(text)
+            n_rows = len(columns[0].values)
+        else:
+            columns = gather(self.origin.rows, self.names, text=text, padded=True)
+            n_rows = len(columns[0].values)
+        if not n_rows:
+            raise InputError(f"{self.source} has a header but no rows.")
+        kept = [column for column in columns if column.name not in drop]
+        left_out = [name for name in self.names if name in drop]
+        return TableFile(self.source, self.form, self.packed, kept, left_out, self.origin)
+
+
 def read_table(
     path: Path | str,
     *,
@@ -131,8 +178,7 @@ def read_table(
     Parameters
     ----------
     path : Path or str
-        CSV or TSV (delimiter and encoding are told from the file), Parquet, Feather or ARFF, plain or gzip;
-        "-" is standard input.
+        As of `open_table`.
     text : collection of str
         Columns that stay text, numbers or not: 007 is not 7.
     drop : collection of str
@@ -140,7 +186,7 @@ def read_table(
     delimiter, encoding : str or None, default=None
         Of a CSV file, where foresift tells them wrongly.
     max_memory : float, default=4.0
-        Gigabytes that the columns of a Parquet or Feather file may take, and that a gzip file may unpack to.
+        As of `open_table`.
 
     Returns
     -------
@@ -161,39 +207,75 @@ def read_table(
     >>> table.how, [column.name for column in table.columns], table.columns[0].values
     ('CSV with semicolons, utf-8', ['weight', 'kind'], array([150.,  nan]))
     """
+    opened = open_table(path, delimiter=delimiter, encoding=encoding, max_memory=max_memory)
+    return opened.read(text=text, drop=drop)
+
+
+def open_table(
+    path: Path | str,
+    *,
+    target: str = "",
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    max_memory: float = MAX_MEMORY,
+) -> OpenTable:
+    r"""Open the file of a table and see which columns it has.
+
+    Parameters
+    ----------
+    path : Path or str
+        CSV or TSV (delimiter and encoding are told from the file), Parquet, Feather or ARFF, plain or gzip;
+        "-" is standard input.
+    target : str, default=""
+        A column that should be there: a line that begins with # and has it is the header, no comment.
+    delimiter, encoding : str or None, default=None
+        Of a CSV file, where foresift tells them wrongly.
+    max_memory : float, default=4.0
+        Gigabytes that the columns of a Parquet or Feather file may take, and that a gzip file may unpack to.
+
+    Returns
+    -------
+    OpenTable
+        With at least one column.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is no table.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "fruit.csv")
+    ...     _ = path.write_text("weight;kind\n150;apple\n?;plum\n")
+    ...     open_table(path).names
+    ['weight', 'kind']
+    """
+    if not str(path):
+        raise InputError("The name of the file is empty: name a table, or - for standard input.")
     source = "standard input" if str(path) == "-" else str(path)
     max_bytes = max_memory * 1e9
     try:
         file, packed = _open(path, source, max_bytes, encoding)
+    except IsADirectoryError as error:
+        raise InputError(f"Cannot read {source}: it is a folder; name a file in it.") from error
     except OSError as error:
         raise InputError(f"Cannot read {source}: {error.strerror or error}.") from error
     form = _form_of(file.read(_START), path, source)
     origin: Delimited | Arff | ArrowFile
-    columns: Sequence[Column]
     if form in ("Parquet", "Feather"):
         origin = ArrowFile(file, source, form)
-        _check_names(source, origin.names)
-        n_rows, names = origin.n_rows, origin.names
-        wanted = [name for name in names if name not in drop]
-        columns = list(origin.columns(wanted, text, max_bytes)) if n_rows else []
+        names = origin.names
     elif form == "ARFF":
         origin = Arff(file, source)
         names = [column.name for column in origin.attributes]
-        _check_names(source, names)
-        columns = origin.columns(text)
-        n_rows = len(columns[0].values)
     else:
-        origin = Delimited(file, source, delimiter=delimiter, encoding=encoding)
+        origin = Delimited(file, source, delimiter=delimiter, encoding=encoding, target=target)
         if not any(cell.strip() for cell in origin.header):
             raise InputError(f"{source} is empty: a header line and rows are needed.")
         names = _names(origin.header)
-        _check_names(source, names)
-        columns = gather(origin.rows, names, text=text, padded=True)
-        n_rows = len(columns[0].values)
-    if not n_rows:
-        raise InputError(f"{source} has a header but no rows.")
-    kept = [column for column in columns if column.name not in drop]
-    return TableFile(source, form, packed, kept, [name for name in names if name in drop], origin)
+    _check_names(source, names)
+    return OpenTable(source, form, packed, names, max_bytes, origin)
 
 
 def _open(path: Path | str, source: str, max_bytes: float, encoding: str | None) -> tuple[BinaryIO, bool]:
@@ -237,12 +319,11 @@ def _form_of(start: bytes, path: Path | str, source: str) -> str:
         return "Parquet"
     if start.startswith(b"ARROW1"):
         return "Feather"
-    for mark, what in _FOREIGN.items():
-        if start.startswith(mark):
-            raise InputError(f"{source} is {what}: save the table as CSV or Parquet.")
-    for pattern, what in _FOREIGN_TEXT.items():
-        if pattern.match(start.removeprefix(b"\xef\xbb\xbf")):
-            raise InputError(f"{source} is {what}: save the table as CSV or Parquet.")
+    bare = start.removeprefix(b"\xef\xbb\xbf")
+    by_pattern = (what for pattern, what in _FOREIGN_PATTERNS.items() if pattern.match(bare))
+    by_mark = (what for mark, what in _FOREIGN.items() if start.startswith(mark))
+    if what := next(chain(by_pattern, by_mark), ""):
+        raise InputError(f"{source} is {what}: save the table as CSV or Parquet.")
     name = str(path).lower().removesuffix(".gz")
     for form, endings in {"Parquet": (".parquet", ".pq"), "Feather": (".feather", ".arrow")}.items():
         if start and name.endswith(endings):
@@ -270,7 +351,8 @@ def _write_rows(text: io.TextIOWrapper, origin: Delimited, header: list[str], ke
 
 
 def _names(header: Sequence[str]) -> list[str]:
-    return [cell.strip() or f"column {i}" for i, cell in enumerate(header, start=1)]
+    # As they stand, blanks around them too: programs look columns up by them.
+    return [cell if cell.strip() else f"column {i}" for i, cell in enumerate(header, start=1)]
 
 
 def _check_names(source: str, names: Sequence[str]) -> None:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foresift.data.table import MAX_CATEGORIES
-from foresift.errors import InputError
-from foresift.reading.amounts import read_amount, read_amounts
-from foresift.reading.cells import Column
+from foresift.errors import InputError, typed
+from foresift.reading.amounts import decimal_mark, read_amount, read_amounts
+from foresift.reading.cells import Column, settled
 from foresift.reading.dates import read_dates
 from foresift.reading.numbers import PADDED, is_number
 
-__all__ = ["Decision", "Wishes", "decide"]
+__all__ = ["Decision", "Wishes", "decide", "without_dashes"]
 
 _TOO_MANY = "too many to be categories"
+_DASHES = frozenset(
+    {"-", "--", "---", "\u2013", "\u2014"}
+)  # missing among numbers; else they may be categories
+MOSTLY = 0.9  # share of numbers among the texts of a column that makes the others suspicious
 FEW = 20  # rows up to which values that are all distinct say nothing
 _ID_NAME = re.compile(
     r"(^|[^a-z])(id|uid|uuid|guid|key|index|idx|nr|no|num|number|rownum|row)$", re.IGNORECASE
@@ -64,6 +68,8 @@ class Decision:
         Whether it is not ranked.
     keep_by : str
         The flag that would keep it, with its name; empty if none would.
+    doubtful : bool
+        Whether the column is likely something else, so that the user has to be told.
     """
 
     name: str
@@ -71,6 +77,40 @@ class Decision:
     why: str
     left_out: bool = False
     keep_by: str = ""
+    doubtful: bool = False
+
+
+def without_dashes(column: Column) -> Column:
+    """Take dashes as missing if all other texts of a column are numbers.
+
+    Parameters
+    ----------
+    column : Column
+        As it was read.
+
+    Returns
+    -------
+    Column
+        The same one if there is no dash, or other text than numbers beside it.
+
+    Examples
+    --------
+    >>> column = Column("size", np.array([0, 1, 2, 1], dtype=np.int32), ["1.5", "-", "2"])
+    >>> without_dashes(column).values, without_dashes(column).absent
+    (array([1.5, nan, 2. , nan]), "'-' in 2 cells")
+    """
+    texts = column.texts or []
+    dashes = [text for text in texts if text in _DASHES]
+    rest = [text for text in texts if text not in _DASHES]
+    if not dashes or not rest or column.declared:
+        return column
+    codes = np.cumsum([text not in _DASHES for text in [*texts, ""]]) - 1
+    codes[[*(text in _DASHES for text in texts), True]] = -1
+    found = settled(replace(column, values=codes[column.values.astype(np.intp)].astype(np.int32), texts=rest))
+    if found.texts is not None and (any(map(PADDED.fullmatch, rest)) or read_amounts(rest) is None):
+        return column
+    n_cells = int(found.missing.sum() - column.missing.sum())
+    return replace(found, absent=f"{', '.join(map(repr, dashes))} in {_cells(n_cells)}")
 
 
 def decide(
@@ -112,6 +152,9 @@ def decide(
         kind, why, values = "categorical", "as you say", column.labels()
     else:
         kind, why, values = _look(column, decimal_comma, thousands_dot)
+    if column.absent:
+        why += f"; {column.absent} is missing"
+    doubt = _doubt(column) if kind == "categorical" and name not in wishes.categorical else ""
     dull = _constant(values)
     if dull:
         return Decision(name, "constant", dull, left_out=True), values
@@ -124,9 +167,11 @@ def decide(
     if name not in wishes.numeric and name not in wishes.categorical and not wishes.keep_ids:
         reason = _identifier(name, kind, values)
         if reason:
+            if doubt:
+                return Decision(name, "id", f"{reason}; {doubt}", left_out=True, doubtful=True), values
             flag = "" if reason.endswith(_TOO_MANY) else f"--{kind}"
             return Decision(name, "id", reason, left_out=True, keep_by=flag), values
-    return Decision(name, kind, why), values
+    return Decision(name, kind, doubt or why, doubtful=bool(doubt)), values
 
 
 def _look(column: Column, decimal_comma: bool, thousands_dot: bool) -> tuple[str, str, NDArray[Any]]:
@@ -164,6 +209,24 @@ def _look(column: Column, decimal_comma: bool, thousands_dot: bool) -> tuple[str
     return "categorical", why, column.labels()
 
 
+def _doubt(column: Column) -> str:
+    """Say that nearly all texts of a column of categories are numbers; empty if they are not."""
+    texts = column.texts
+    if not texts or column.declared or any(map(PADDED.fullmatch, texts)):
+        return ""
+    odd = [text for text in texts if read_amount(text, decimal_comma=True) is None]
+    share = 1 - len(odd) / len(texts)
+    if not odd or share < MOSTLY:
+        return ""
+    how = typed("--numeric", column.name)
+    percent = min(99, round(100 * share))
+    return f"{percent} % of the values are numbers, {odd[0]!r} is not: {how} makes the others missing"
+
+
+def _cells(n: int) -> str:
+    return f"{n:,} cell{'' if n == 1 else 's'}"
+
+
 def _as_numbers(column: Column, decimal_comma: bool) -> tuple[NDArray[np.float64], str]:
     """Numbers of a column that is to be numeric; cells that are none are missing."""
     if column.texts is None:
@@ -171,13 +234,21 @@ def _as_numbers(column: Column, decimal_comma: bool) -> tuple[NDArray[np.float64
     amounts = read_amounts(column.texts, decimal_comma=decimal_comma)
     if amounts is not None:
         return np.append(amounts.numbers, np.nan)[column.values.astype(np.intp)], "as you say"
-    numbers = [read_amount(text, decimal_comma=decimal_comma) for text in column.texts]
+    alike = [text for text in column.texts if decimal_mark([text]) or read_amount(text) is not None]
+    mark = decimal_mark(alike)
+    comma = mark == "," or (decimal_comma and not mark)
+    numbers = [read_amount(text, decimal_comma=comma) for text in column.texts]
     if all(number is None for number in numbers):
         raise InputError(f"Column {column.name!r} cannot be numeric: no cell of it is a number.")
-    n_odd = sum(number is None for number in numbers)
-    why = (
-        f"as you say; {n_odd} distinct texts that are no numbers count as missing" if n_odd else "as you say"
-    )
+    odd = [text for text, number in zip(column.texts, numbers, strict=True) if number is None]
+    why = "as you say"
+    if odd:
+        is_odd = np.array([*(number is None for number in numbers), False])
+        n_cells = _cells(int(is_odd[column.values.astype(np.intp)].sum()))
+        if len(odd) == 1:
+            why += f"; {odd[0]!r} in {n_cells} is no number and counts as missing"
+        else:
+            why += f"; {len(odd):,} texts such as {odd[0]!r} in {n_cells} are no numbers and count as missing"
     whole = np.array([*(np.nan if x is None else x for x in numbers), np.nan])
     return whole[column.values.astype(np.intp)], why
 
@@ -222,6 +293,6 @@ def _identifier(name: str, kind: str, values: NDArray[Any]) -> str:
         return ""
     if ordered[-1] - ordered[0] == len(ordered) - 1:
         return "every whole number of a range once, as row numbers have it"
-    if _ID_NAME.search(name) or _CAMEL_ID.search(name):
+    if _ID_NAME.search(name.strip()) or _CAMEL_ID.search(name.strip()):
         return "it is named like an identifier, and every number is different"
     return ""

@@ -24,6 +24,7 @@ class Numbers(NamedTuple):
 
     values: NDArray[np.float64]
     grouped: NDArray[np.float64] | None  # with dots between thousands; None if that cannot be
+    pointed: bool  # whether a point is before a fraction, beyond doubt
 
 
 def to_number(cell: str) -> float:
@@ -90,6 +91,7 @@ class NumberColumns:
         self._missing, self._padded = missing, padded
         self._blocks: list[tuple[list[int], NDArray[np.float64]]] = []  # which columns, and rows of them
         self._may_group = np.ones(len(self.columns), dtype=bool)  # not clear yet that dots are fractions
+        self._pointed: set[int] = set()  # columns with a point that is not between thousands
         self._grouped: dict[int, dict[int, NDArray[np.float64]]] = {}  # by column, and number of the block
 
     def add(self, rows: list[list[str]]) -> None:
@@ -147,6 +149,7 @@ class NumberColumns:
                 self._grouped.setdefault(self.columns[i], {})[len(self._blocks) - 1] = grouped
             else:
                 self._may_group[i] = False
+                self._pointed.add(self.columns[i])
 
     def take(self) -> dict[int, Numbers]:
         """Give away the columns that are numbers, by number; their values are the rows of one array."""
@@ -163,7 +166,10 @@ class NumberColumns:
                 grouped = values.copy()
                 for k, of_block in self._grouped[column].items():
                     grouped[ends[k] : ends[k + 1]] = of_block
-            found[column] = Numbers(values, grouped)
+            # Where all dots are between thousands, or may be, no fraction is told; else it is one of a point.
+            there = values[np.isfinite(values)]
+            fractions = not may_group and bool((there != np.floor(there)).any())
+            found[column] = Numbers(values, grouped, fractions or column in self._pointed)
         return found
 
 

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.errors import InputError, near_names
-from foresift.reading.amounts import is_quantity, uses_decimal_commas
+from foresift.errors import InputError, near_names, typed
+from foresift.reading.amounts import decimal_mark, is_quantity
 from foresift.reading.cells import Column
 from foresift.reading.delimited import Delimited, name_of
 from foresift.reading.files import TableFile
-from foresift.reading.kinds import Decision, Wishes, decide
+from foresift.reading.kinds import Decision, Wishes, decide, without_dashes
+from foresift.reading.numbers import is_number
 
 __all__ = ["Split", "split_table"]
 
@@ -104,17 +105,13 @@ def split_table(table: TableFile, target: str, wishes: Wishes | None = None) -> 
             _require(name, names, flag)
     for name in wishes.drop:
         _require(name, [*names, *table.left_out], "--drop")
-    hint = ""
-    if isinstance(table.origin, Delimited) and len(table.origin.header) == 1:
-        mark = name_of(table.origin.delimiter)
-        hint = f" The table was read as one column: if something else than {mark} separates cells, say so"
-        hint += " (--delimiter)."
+    hint = _hint(table.origin) if isinstance(table.origin, Delimited) else ""
     _require(target, names, "", hint)
     labelled = next(column for column in table.columns if column.name == target)
     there = _labelled_rows(labelled) if wishes.skip_unlabelled else None
-    # Where semicolons separate cells, the comma is in numbers; in any other file a column must show it.
-    dots = any(c.texts and uses_decimal_commas(c.texts) for c in table.columns)
-    comma = dots or (isinstance(table.origin, Delimited) and table.origin.delimiter == ";")
+    as_it_is = {target, *wishes.categorical}
+    table.columns[:] = [c if c.name in as_it_is else without_dashes(c) for c in table.columns]
+    comma, dots = _marks(table)
     labels = _labels(
         labelled if there is None else labelled.rows(there), sure=target in wishes.categorical, comma=comma
     )
@@ -137,6 +134,34 @@ def split_table(table: TableFile, target: str, wishes: Wishes | None = None) -> 
     return Split(columns, labels, target, decisions, table.left_out, table_rows - len(labels), n_comments)
 
 
+def _marks(table: TableFile) -> tuple[bool, bool]:
+    """Say whether commas are decimal ones, and dots between thousands, where a column leaves it open.
+
+    A column that can be read in one way only is read so, whatever the others are. One that can be read in
+    both follows them: 1,234 is a fraction if some have decimal commas and none has decimal points. Where
+    semicolons separate cells, the comma is likely in numbers, unless points alone are seen.
+    """
+    marks = {"." if column.pointed else decimal_mark(column.texts or []) for column in table.columns}
+    semicolons = isinstance(table.origin, Delimited) and table.origin.delimiter == ";"
+    dots = "," in marks and (semicolons or "." not in marks)
+    return dots or (semicolons and "." not in marks), dots
+
+
+def _hint(origin: Delimited) -> str:
+    """Say why a CSV file may have other columns than it seems."""
+    hint = ""
+    if len(origin.header) == 1:
+        mark = name_of(origin.delimiter)
+        hint = f" The table was read as one column: if something else than {mark} separates cells, say so"
+        hint += " (--delimiter)."
+    if 2 * sum(map(is_number, origin.header)) >= len(origin.header):
+        hint += " The first line looks like data: put a line with the names of the columns above it."
+    if origin.n_comments:
+        lines = "line was" if origin.n_comments == 1 else "lines were"
+        hint += f" {origin.n_comments:,} comment {lines} skipped before the header."
+    return hint
+
+
 def _labelled_rows(target: Column) -> NDArray[np.bool_] | None:
     """Mask of the rows that have a label; None if all have."""
     if target.missing.all():
@@ -152,6 +177,9 @@ def _require(name: str, names: Sequence[str], flag: str, hint: str = "") -> None
     else:
         more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
         said = f"there {'are' if len(names) > 1 else 'is'} {', '.join(map(repr, names[:MOST_NAMES]))}{more}."
+    if flag and (apart := next((other for other in names if "," in other), "")):
+        quoted = typed(flag, f'"{apart}"')
+        hint += f" A name with a comma in it is put into quotes: {quoted}."
     raise InputError(f"There is no column {name!r}{f' ({flag})' if flag else ''}; {said}{hint}")
 
 

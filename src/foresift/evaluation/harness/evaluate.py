@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
-from sklearn.metrics import check_scoring, get_scorer
+from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 
 from foresift.data.named import NamedArray
 from foresift.data.sklearn_compat import seeded
 from foresift.data.slices import take_columns, take_rows
+from foresift.errors import no_such
 from foresift.evaluation.harness.chosen import Size, chosen_columns, selected
 from foresift.evaluation.harness.splits import Split, cv_name, seed_for, splits
 from foresift.evaluation.harness.tasks import (
@@ -84,7 +85,7 @@ class Protocol:
             raise ValueError("scoring names no scorer: give one, for instance 'accuracy'.")
         for scorer in scoring.values():
             if isinstance(scorer, str):
-                get_scorer(scorer)  # which says what there is
+                _require_scorer(scorer)
             elif not callable(scorer):
                 raise TypeError(f"scoring has {scorer!r}: give names of scorers, or scorers themselves.")
         return dict(scoring)
@@ -332,6 +333,12 @@ def _columns(features: dict[str, list[int]], size: Size) -> NDArray[np.intp] | N
     if size == "all":
         return None
     return np.array(selected(features, str(size)), dtype=np.intp)
+
+
+def _require_scorer(name: str) -> None:
+    known = get_scorer_names()
+    if name not in known:
+        raise no_such("scorer", name, known, "sklearn.metrics.get_scorer_names() lists them.")
 
 
 def _name_of(scorer: Any) -> str:

@@ -14,13 +14,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/interrupt.hpp"
 #include "bindings/checks.hpp"
 #include "split/splitter.hpp"
 
@@ -97,7 +97,7 @@ struct StopFlag {
     std::atomic<bool> requested{false};
 };
 
-inline std::function<bool()> stop_check(const StopFlag* flag) {
+inline Stop stop_check(const StopFlag* flag) {
     using Clock = std::chrono::steady_clock;
     return [flag, last = Clock::now()]() mutable {
         if (flag && flag->requested.load(std::memory_order_relaxed)) return true;

@@ -170,7 +170,7 @@ double added_errors(double n, double errors, double confidence, double z) noexce
 }
 
 Tree finish_c45(const TrainingRows& rows, const Tree& grown, const FinishOptions& options,
-                const std::function<bool()>& stop) {
+                const Stop& stop) {
     StemTree tree(rows, grown, stop);
     if (options.collapse) collapse(tree);
     if (options.confidence > 0) Pruner(tree, options, rows.n_classes).prune();

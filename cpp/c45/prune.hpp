@@ -2,8 +2,8 @@
 // collapses subtrees that save no training error, and prunes by the errors to be expected on new rows.
 #pragma once
 
-#include <functional>
 
+#include "base/interrupt.hpp"
 #include "c45/stem_tree.hpp"
 #include "grow/options.hpp"
 
@@ -20,6 +20,6 @@ double normal_deviate(double p) noexcept;
 /// Missing values take all branches in parts, at every node. The gain of a node is the information gain of its split
 /// on the rows with a known value, times their share; nothing is subtracted for the number of cuts.
 Tree finish_c45(const TrainingRows& rows, const Tree& grown, const FinishOptions& options,
-                const std::function<bool()>& stop);
+                const Stop& stop);
 
 }  // namespace foresift

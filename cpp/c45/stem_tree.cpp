@@ -11,8 +11,8 @@ constexpr std::uint16_t kEveryBranch = 0xffff;
 
 }  // namespace
 
-StemTree::StemTree(const TrainingRows& rows, const Tree& grown, const std::function<bool()>& stop)
-    : rows_(rows), stop_(stop), n_classes_(rows.n_classes), stems_(1), occurring_(rows.columns.size()) {
+StemTree::StemTree(const TrainingRows& rows, const Tree& grown, const Stop& stop)
+    : rows_(rows), poll_(stop), n_classes_(rows.n_classes), stems_(1), occurring_(rows.columns.size()) {
     for (std::uint32_t row = 0; row < rows.times.size(); ++row) {
         const double weight = rows.weights.empty() ? rows.times[row] : rows.times[row] * rows.weights[row];
         if (weight > 0) parts_.push_back({row, weight});
@@ -90,7 +90,7 @@ void StemTree::find_branches(const Range& at) {
 
 std::size_t StemTree::divide(const Range& at, std::vector<std::size_t>& ends) {
     const std::size_t n = at.end - at.begin, n_branches = stems_[at.node].n_children;
-    poll(n + n_branches);
+    poll_(n + n_branches);
     find_branches(at);
     spare_.assign(parts_.begin() + static_cast<std::ptrdiff_t>(at.begin),
                   parts_.begin() + static_cast<std::ptrdiff_t>(at.end));
@@ -134,7 +134,7 @@ std::size_t StemTree::divide(const Range& at, std::vector<std::size_t>& ends) {
 Range StemTree::append_others(const Range& at, std::uint32_t child) {
     const std::size_t branch = child - stems_[at.node].first_child, begin = parts_.size();
     const double share = stems_[child].size / stems_[at.node].size;
-    poll(at.end - at.begin);
+    poll_(at.end - at.begin);
     find_branches(at);
     for (std::size_t i = 0; i < at.end - at.begin; ++i) {
         if (branch_[i] == branch) continue;

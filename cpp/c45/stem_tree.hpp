@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -53,7 +52,7 @@ inline constexpr double kNoWeight = 1e-200;
 class StemTree {
 public:
     /// Takes over the splits of a tree, with a branch for every category that occurs in the rows.
-    StemTree(const TrainingRows& rows, const Tree& grown, const std::function<bool()>& stop);
+    StemTree(const TrainingRows& rows, const Tree& grown, const Stop& stop);
 
     std::size_t size() const noexcept { return stems_.size(); }
     Stem& operator[](std::size_t node) noexcept { return stems_[node]; }
@@ -92,16 +91,9 @@ private:
     void find_branches(const Range& at);
     double value_threshold(const Stem& stem);
     void write_split(const Stem& stem, bool value_thresholds, Node& node, Tree& out);
-    void poll(std::size_t work) {
-        constexpr std::size_t kEvery = 1 << 19;
-        if ((work_ += work) < kEvery) return;
-        work_ = 0;
-        if (stop_ && stop_()) throw Interrupted();
-    }
-
     TrainingRows rows_;
-    const std::function<bool()>& stop_;
-    std::size_t n_classes_, n_rows_ = 0, work_ = 0;
+    StopPoller poll_;
+    std::size_t n_classes_, n_rows_ = 0;
     std::vector<Stem> stems_;
     std::vector<double> counts_;
     std::vector<Part> parts_, spare_;

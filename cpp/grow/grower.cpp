@@ -110,7 +110,7 @@ Grower::Grower(std::span<const Column> columns, std::span<const std::int32_t> ta
 
 template <class Case, class Score>
 void Grower::grow_with(Score score, std::span<const std::uint64_t> trees, const ColumnDraw& draw,
-                       const std::function<bool()>& stop, const Take& take) const {
+                       const Stop& stop, const Take& take) const {
     TreeGrower<Case, Score> grower(columns_, n_classes_, options_, score, draw, twins_, shared_.get(), stop);
     for (const auto tree : trees) {
         const auto times = drawn_rows(tree);
@@ -122,19 +122,19 @@ void Grower::grow_with(Score score, std::span<const std::uint64_t> trees, const 
 }
 
 std::vector<Tree> Grower::grow(std::span<const std::uint64_t> trees, const ColumnDraw& draw,
-                               const std::function<bool()>& stop) const {
+                               const Stop& stop) const {
     std::vector<Tree> grown;
     grow_each(trees, draw, stop, [&](Tree&& tree) { grown.push_back(std::move(tree)); });
     return grown;
 }
 
 void Grower::vote(std::span<const std::uint64_t> trees, const ColumnDraw& draw, std::span<const std::uint32_t> rows,
-                  std::span<double> shares, const std::function<bool()>& stop) const {
+                  std::span<double> shares, const Stop& stop) const {
     CodeWalker walker(columns_, n_classes_);
     grow_each(trees, draw, stop, [&](Tree&& tree) { walker.add(tree, rows, shares); });
 }
 
-void Grower::grow_each(std::span<const std::uint64_t> trees, const ColumnDraw& draw, const std::function<bool()>& stop,
+void Grower::grow_each(std::span<const std::uint64_t> trees, const ColumnDraw& draw, const Stop& stop,
                        const Take& take) const {
     const bool table = !of_whole_.empty();
     switch (options_.split.criterion) {

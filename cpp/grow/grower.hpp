@@ -33,12 +33,12 @@ public:
     /// A tree of some columns is the one that data of these columns alone would give, but for their numbers.
     /// `stop` is polled every few milliseconds; true ends the work with Interrupted.
     std::vector<Tree> grow(std::span<const std::uint64_t> trees, const ColumnDraw& draw,
-                           const std::function<bool()>& stop) const;
+                           const Stop& stop) const;
 
     /// Grows the trees and adds the class shares of the leaf that rows[i] reaches in each to shares[i * n_classes ...],
     /// tree after tree. The rows are read from the columns' codes; those of weight 0 are what the trees have not seen.
     void vote(std::span<const std::uint64_t> trees, const ColumnDraw& draw, std::span<const std::uint32_t> rows,
-              std::span<double> shares, const std::function<bool()>& stop) const;
+              std::span<double> shares, const Stop& stop) const;
 
     /// The row whose values row i has in twin `twin` of every column: a permutation of the rows of positive weight.
     std::vector<std::uint32_t> twin_rows(std::uint64_t twin) const;
@@ -54,11 +54,11 @@ public:
 
 private:
     using Take = std::function<void(Tree&&)>;
-    void grow_each(std::span<const std::uint64_t> trees, const ColumnDraw& draw, const std::function<bool()>& stop,
+    void grow_each(std::span<const std::uint64_t> trees, const ColumnDraw& draw, const Stop& stop,
                    const Take& take) const;
     template <class Case, class Score>
     void grow_with(Score score, std::span<const std::uint64_t> trees, const ColumnDraw& draw,
-                   const std::function<bool()>& stop, const Take& take) const;
+                   const Stop& stop, const Take& take) const;
 
     std::span<const Column> columns_;
     std::span<const std::int32_t> target_;

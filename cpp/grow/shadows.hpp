@@ -27,7 +27,7 @@ void TreeGrower<Case, Score>::try_permuted(const Pending& at, const NodeRows<Cas
         }
     }
     for (std::size_t t = 0; t < times; ++t) {
-        poll(n + 64);
+        poll_(n + 64);
         const NodeRows<Case> rows{std::span(shuffled_).subspan(t * n, n), node.totals};
         using Outcome = typename Splitter<Case, Score>::Outcome;
         const auto outcome = splitter_.best(columns_[feature], codes_[feature], rows, 0.0, bits, permuted_trial_);
@@ -73,7 +73,7 @@ void TreeGrower<Case, Score>::try_twins(const Pending& at, const NodeRows<Case>&
         double gain = shared ? shared->load(std::memory_order_relaxed) : std::numeric_limits<double>::quiet_NaN();
         if (std::isnan(gain)) {
             if (shuffled_node_ != at.node) move_rows(at, node);
-            poll(n + 64);
+            poll_(n + 64);
             const NodeRows<Case> rows{std::span(shuffled_).subspan(begin, n), twin_totals_[t]};
             using Outcome = typename Splitter<Case, Score>::Outcome;
             const auto outcome = splitter_.best(columns_[feature], codes_[feature], rows, 0.0, bits, permuted_trial_);

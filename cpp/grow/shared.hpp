@@ -30,7 +30,7 @@ auto TreeGrower<Case, Score>::judge(const NodeRows<Case>& node, std::uint32_t fe
         trial_.gain = shared_->of(known_gains_, feature)[0].load(std::memory_order_relaxed);
         if (!std::isnan(trial_.gain)) return Outcome::found;
     }
-    poll(node.members.size() + 64);
+    poll_(node.members.size() + 64);
     const auto outcome = splitter_.best(columns_[feature], codes_[feature], node, floor, bits, trial_);
     last_tried_ = feature;
     if (known_gains_ && outcome == Outcome::found)

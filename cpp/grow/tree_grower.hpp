@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/interrupt.hpp"
 #include "grow/grower.hpp"
 #include "grow/sampler.hpp"
 #include "grow/shared_gains.hpp"
@@ -29,11 +29,11 @@ public:
 
     TreeGrower(std::span<const Column> columns, std::uint32_t n_classes, const GrowOptions& options, Score score,
                const ColumnDraw& draw, std::span<const Twin> twins, SharedTrials* shared,
-               const std::function<bool()>& stop)
+               const Stop& stop)
         : columns_(columns), n_classes_(n_classes), options_(options), order_(options.column_order),
           splitter_(score, options.split), draw_(draw),
           max_features_(draw.max_features ? draw.max_features : options.max_features), twins_(twins),
-          shared_(shared), stop_(stop), totals_(n_classes) {
+          shared_(shared), poll_(stop), totals_(n_classes) {
         used_.assign(draw.allowed.begin(), draw.allowed.end());
         if (used_.empty()) {
             used_.resize(columns.size());
@@ -145,13 +145,6 @@ private:
         out_.nodes[node].size = double(tally.total);
         for (std::size_t c = 0; c < n_classes_; ++c) out_.counts[node * n_classes_ + c] = double(tally.by_class[c]);
     }
-    void poll(std::size_t work) {
-        constexpr std::size_t kEvery = 1 << 19;
-        if ((work_ += work) < kEvery) return;
-        work_ = 0;
-        if (stop_ && stop_()) throw Interrupted();
-    }
-
     std::span<const Column> columns_;
     std::vector<Codes> codes_;  // of every column, at first those of the store
     std::size_t n_classes_;
@@ -165,8 +158,7 @@ private:
     SharedTrials* shared_;  // null: trees have nothing in common
     std::optional<FeatureSampler> sampler_;  // anew for every tree: its state is the tree's
     std::uint64_t tree_number_ = 0;
-    const std::function<bool()>& stop_;
-    std::size_t work_ = 0;
+    StopPoller poll_;
     std::uint32_t last_tried_ = 0;  // the column whose codes the splitter still holds
 
     Tree out_;
@@ -226,7 +218,7 @@ void TreeGrower<Case, Score>::finish_deferred() {
     };
     near_.resize(columns_.size());
     for (const auto j : used_) {
-        poll(n);
+        poll_(n);
         if (codes_[j].narrow)
             codes_[j].narrow = copy(codes_[j].narrow, near_[j].narrow);
         else
@@ -318,7 +310,7 @@ bool TreeGrower<Case, Score>::choose(Pending& at, const NodeRows<Case>& node, Sp
     }
     if (by_ratio) pick_by_ratio(node, chosen);
     if (known_gains_ && chosen.found()) {  // its gain may be all that is known of it
-        poll(node.members.size() + 64);
+        poll_(node.members.size() + 64);
         splitter_.best(columns_[chosen.feature], codes_[chosen.feature], node, 0.0, bits, chosen);
         last_tried_ = chosen.feature;
     }

@@ -7,7 +7,6 @@
 #include <xmmintrin.h>
 #endif
 
-#include "base/interrupt.hpp"
 #include "base/rng.hpp"
 
 namespace foresift {
@@ -189,7 +188,7 @@ private:
 
 Network train_network(const Examples& examples, std::span<const std::uint32_t> inputs,
                       std::span<const std::uint32_t> rows, const NetworkOptions& options, std::uint64_t number,
-                      const std::function<bool()>& stop) {
+                      const Stop& stop) {
     const TinyIsZero while_training;
     Layers layers(inputs, options.n_hidden, options.n_outputs);
     Bits bits(options.seed, number, 0);
@@ -199,7 +198,7 @@ Network train_network(const Examples& examples, std::span<const std::uint32_t> i
         Bits shuffling(options.seed, number, epoch + 1);
         shuffle(order, shuffling);
         for (std::size_t k = 0; k < order.size(); ++k) {
-            if (k % kOften == 0 && stop && stop()) throw Interrupted();
+            if (k % kOften == 0) check_stop(stop);
             const std::uint32_t row = order[k];
             const float* values = examples.values.data() + row * examples.n_columns;
             const float weight = examples.weights.empty() ? 1.0F : examples.weights[row];

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
+
+#include "base/interrupt.hpp"
 
 namespace foresift {
 
@@ -35,7 +36,7 @@ struct Network {
 /// throws Interrupted when it says yes. A learning rate that diverges leaves weights that are not finite.
 Network train_network(const Examples& examples, std::span<const std::uint32_t> inputs,
                       std::span<const std::uint32_t> rows, const NetworkOptions& options, std::uint64_t number,
-                      const std::function<bool()>& stop);
+                      const Stop& stop);
 
 /// Write the outputs of every row of `values`, n_outputs each, to `out`; values and inputs as for training.
 void network_outputs(const Network& network, std::span<const std::uint32_t> inputs, std::span<const float> values,

@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "base/interrupt.hpp"
 #include "split/criterion.hpp"
 
 namespace foresift {
@@ -21,7 +20,7 @@ constexpr double kWhatItTakes = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-NullGain::NullGain(std::uint32_t first, std::uint32_t second, std::function<bool()> stop)
+NullGain::NullGain(std::uint32_t first, std::uint32_t second, Stop stop)
     : stop_(std::move(stop)), i_(std::min(first, second)), j_(std::max(first, second)), n_(i_ + j_), xlogx_(n_ + 1), log_factorial_(n_ + 1) {
     for (std::int64_t m = 1; m <= n_; ++m) {
         poll(m);
@@ -34,7 +33,7 @@ NullGain::NullGain(std::uint32_t first, std::uint32_t second, std::function<bool
 }
 
 void NullGain::poll(std::int64_t k) const {
-    if (k % 256 == 0 && stop_ && stop_()) throw Interrupted();
+    if (k % 256 == 0) check_stop(stop_);
 }
 
 // Gain in bits of the cut behind the first k rows, `a` of them of the rarer class.
@@ -175,7 +174,7 @@ Moments NullGain::approximate_moments(std::uint32_t n_points) {
 
 std::vector<double> permuted_gains(const Column& column, std::span<const std::int32_t> target, std::uint32_t n_classes,
                                    const SplitOptions& options, std::uint32_t n_permutations, std::uint64_t seed,
-                                   const std::function<bool()>& stop) {
+                                   const Stop& stop) {
     std::vector<double> xlogx(target.size() + 1);
     for (std::size_t m = 0; m < xlogx.size(); ++m) xlogx[m] = xlog2x(double(m));
     const EntropyScore<TableLog> score{{xlogx.data()}};
@@ -192,7 +191,7 @@ std::vector<double> permuted_gains(const Column& column, std::span<const std::in
     std::vector<double> gains;
     Split split;
     while (gains.size() < n_permutations) {
-        if (stop && stop()) throw Interrupted();
+        check_stop(stop);
         shuffle(cases, bits);
         for (std::size_t i = 0; i < members.size(); ++i) members[i].of = cases[i];
         splitter.best(column, Codes::of(column), {members, totals}, 0.0, bits, split);

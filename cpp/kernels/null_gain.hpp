@@ -8,10 +8,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
+#include "base/interrupt.hpp"
 #include "split/splitter.hpp"
 
 namespace foresift {
@@ -24,7 +24,7 @@ class NullGain {
 public:
     /// A node with `first` and `second` rows of the two classes, one of each at least.
     /// `stop` is asked now and then; true ends the work with Interrupted.
-    NullGain(std::uint32_t first, std::uint32_t second, std::function<bool()> stop = {});
+    NullGain(std::uint32_t first, std::uint32_t second, Stop stop = {});
 
     /// Probability that the best cut gains `gain` bits or more. Accurate in relative terms far into the tail, as long
     /// as the band has at most `most_points` points; beyond that an upper bound of the sum over the cuts of the
@@ -48,7 +48,7 @@ private:
     double log_completion(std::int64_t a, std::int64_t k) const;
     double sum_over_cuts(std::span<const Span> band) const;
 
-    std::function<bool()> stop_;
+    Stop stop_;
     std::int64_t i_, j_, n_;  // i_ <= j_
     double parent_, log_p_, log_q_;
     std::vector<double> xlogx_, log_factorial_;
@@ -61,6 +61,6 @@ private:
 /// `stop` is asked between shuffles; true ends the work with Interrupted.
 std::vector<double> permuted_gains(const Column& column, std::span<const std::int32_t> target, std::uint32_t n_classes,
                                    const SplitOptions& options, std::uint32_t n_permutations, std::uint64_t seed,
-                                   const std::function<bool()>& stop);
+                                   const Stop& stop);
 
 }  // namespace foresift

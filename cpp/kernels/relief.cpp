@@ -5,9 +5,6 @@
 #include <limits>
 #include <numeric>
 
-#include "base/interrupt.hpp"
-
-
 namespace foresift {
 namespace {
 
@@ -127,11 +124,11 @@ void Relief::write_coarse(std::vector<Coarse>& lines) {
 // Estimates the distances of the rows to all others, times scale_ and without offsets, row after row.
 template <class Coarse>
 void Relief::estimate(const std::vector<Coarse>& lines, std::span<const std::uint32_t> rows,
-                      std::span<std::uint64_t> estimates, const std::function<bool()>& stop) const {
+                      std::span<std::uint64_t> estimates, const Stop& stop) const {
     const std::size_t n = n_rows();
     const std::size_t tile = std::max<std::size_t>(kTile / (sizeof(Coarse) * std::max<std::size_t>(width_, 1)), 8);
     for (std::size_t first = 0; first < n; first += tile) {
-        if (stop && stop()) throw Interrupted();
+        check_stop(stop);
         const std::size_t end = std::min(first + tile, n);
         for (std::size_t t = 0; t < rows.size(); ++t) {
             const Coarse* own = &lines[place_[rows[t]] * width_];
@@ -265,7 +262,7 @@ void Relief::judge(std::uint32_t row, std::span<const std::uint64_t> estimates, 
 }
 
 void Relief::add(std::span<const std::uint32_t> sample, std::span<double> sums,
-                 const std::function<bool()>& stop) const {
+                 const Stop& stop) const {
     const std::size_t n = n_rows();
     Scratch scratch;
     std::vector<std::uint64_t> estimates(kTogether * n);

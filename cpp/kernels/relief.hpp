@@ -7,10 +7,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include "base/interrupt.hpp"
 
 namespace foresift {
 
@@ -36,7 +37,7 @@ public:
 
     /// Sums over the rows `sample` of their weight times (differences to misses - differences to hits), one per
     /// feature, added to `sums`. Const and safe to use from many threads. `stop` is polled; true throws Interrupted.
-    void add(std::span<const std::uint32_t> sample, std::span<double> sums, const std::function<bool()>& stop) const;
+    void add(std::span<const std::uint32_t> sample, std::span<double> sums, const Stop& stop) const;
 
 private:
     struct Near {
@@ -54,7 +55,7 @@ private:
     template <class Coarse> void write_coarse(std::vector<Coarse>& lines);
     template <class Coarse>
     void estimate(const std::vector<Coarse>& lines, std::span<const std::uint32_t> rows,
-                  std::span<std::uint64_t> estimates, const std::function<bool()>& stop) const;
+                  std::span<std::uint64_t> estimates, const Stop& stop) const;
     double difference(std::size_t feature, double a, double b) const noexcept;
     double distance(std::uint32_t a, std::uint32_t b) const noexcept;
     void collect(std::uint32_t row, std::size_t of_class, std::span<const std::uint64_t> estimates,

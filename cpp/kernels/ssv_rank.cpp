@@ -67,8 +67,8 @@ private:
 class NumericColumnTrees {
 public:
     NumericColumnTrees(std::span<const std::int32_t> target, std::uint32_t n_classes, std::span<const double> weights,
-                       const std::function<bool()>& stop)
-        : target_(target), weights_(weights), stop_(stop), totals_(n_classes), left_(n_classes) {}
+                       const Stop& stop)
+        : target_(target), weights_(weights), poll_(stop), totals_(n_classes), left_(n_classes) {}
 
     const std::vector<PrunableSplit>& grow(const Column& column) {
         Codes::of(column).with([&](const auto* codes) { sort(codes, column.n_values); });
@@ -109,7 +109,7 @@ private:
 
     // Counts the classes of a stretch, and cuts it where that scores best. Returns its weight.
     double visit(const Stretch& at) {
-        poll(at.end - at.begin);
+        poll_(at.end - at.begin);
         const std::span<const Row> rows = std::span(rows_).subspan(at.begin, at.end - at.begin);
         for (const auto& row : rows) totals_[row.cls] = left_[row.cls] = 0;
         double n = 0, fullest = 0;
@@ -151,17 +151,9 @@ private:
         return best;
     }
 
-    void poll(std::size_t work) {
-        constexpr std::size_t kEvery = 1 << 19;
-        if ((work_ += work) < kEvery) return;
-        work_ = 0;
-        if (stop_ && stop_()) throw Interrupted();
-    }
-
     std::span<const std::int32_t> target_;
     std::span<const double> weights_;
-    const std::function<bool()>& stop_;
-    std::size_t work_ = 0;
+    StopPoller poll_;
     std::vector<std::size_t> starts_;  // of each code in rows_
     std::vector<Row> rows_;            // sorted by code
     std::vector<double> totals_, left_;
@@ -239,7 +231,7 @@ std::vector<std::int32_t> rounds_of_pruning(std::span<const PrunableSplit> split
 
 std::vector<double> ssv_ranks(std::span<const Column> columns, std::span<const std::int32_t> target,
                               std::uint32_t n_classes, std::span<const double> weights,
-                              const std::function<bool()>& stop) {
+                              const Stop& stop) {
     NumericColumnTrees numeric(target, n_classes, weights, stop);
     GrowOptions options;
     options.split.criterion = Criterion::ssv;
@@ -248,7 +240,7 @@ std::vector<double> ssv_ranks(std::span<const Column> columns, std::span<const s
     const std::uint64_t first[] = {0};
     std::vector<double> ranks;
     for (std::size_t j = 0; j < columns.size(); ++j) {
-        if (stop && stop()) throw Interrupted();
+        check_stop(stop);
         if (!columns[j].nominal) {
             ranks.push_back(rank_by_pruning(numeric.grow(columns[j])));
             continue;

@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
 #include "base/columns.hpp"
+#include "base/interrupt.hpp"
 #include "grow/node.hpp"
 
 namespace foresift {
@@ -39,6 +39,6 @@ std::vector<std::int32_t> rounds_of_pruning(std::span<const PrunableSplit> split
 /// `stop` is polled every few milliseconds; true ends the work with Interrupted.
 std::vector<double> ssv_ranks(std::span<const Column> columns, std::span<const std::int32_t> target,
                               std::uint32_t n_classes, std::span<const double> weights,
-                              const std::function<bool()>& stop);
+                              const Stop& stop);
 
 }  // namespace foresift

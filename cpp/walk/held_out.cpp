@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "walk/walker.hpp"
+
 namespace foresift {
 namespace {
 
@@ -14,13 +16,20 @@ std::uint32_t code_at(const Codes& codes, std::uint32_t row) noexcept {
 CodeWalker::CodeWalker(std::span<const Column> columns, std::size_t n_classes)
     : columns_(columns), n_classes_(n_classes) {}
 
-void CodeWalker::add(const Tree& tree, std::span<const std::uint32_t> rows, std::span<double> shares) {
+void CodeWalker::add(const Tree& grown, std::span<const std::uint32_t> rows, std::span<double> shares) {
+    const TreeView tree = view_of(grown, n_classes_);
     prepare(tree);
     if (!plain_) {
-        for (std::size_t i = 0; i < rows.size(); ++i) add_parts(tree, rows[i], &shares[i * n_classes_]);
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            add_parts(tree, [&](std::int32_t at) { return branch_of(tree, at, rows[i]); }, &shares[i * n_classes_]);
         return;
     }
-    walk(rows);
+    leaves_.resize(rows.size());
+    const auto next = [&](std::int32_t at, std::uint32_t row) {
+        const Step& step = steps_[static_cast<std::size_t>(at)];
+        return step.first_child + (code_at(step.codes, row) > step.cut);
+    };
+    find_ends([&](std::size_t i) { return rows[i]; }, next, leaves_);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto leaf = static_cast<std::size_t>(leaves_[i]);
         for (std::size_t c = 0; c < n_classes_; ++c)
@@ -28,7 +37,7 @@ void CodeWalker::add(const Tree& tree, std::span<const std::uint32_t> rows, std:
     }
 }
 
-void CodeWalker::prepare(const Tree& tree) {
+void CodeWalker::prepare(const TreeView& tree) {
     plain_ = std::all_of(tree.nodes.begin(), tree.nodes.end(), [&](const Node& node) {
         return node.first_child < 0 || (node.category_set < 0 && !columns_[node.feature].has_missing);
     });
@@ -45,62 +54,14 @@ void CodeWalker::prepare(const Tree& tree) {
     }
 }
 
-// Several rows walk side by side, so that the waits for memory overlap.
-void CodeWalker::walk(std::span<const std::uint32_t> rows) {
-    constexpr std::size_t kLanes = 16;
-    leaves_.resize(rows.size());
-    for (std::size_t begin = 0; begin < rows.size(); begin += kLanes) {
-        const std::size_t lanes = std::min(kLanes, rows.size() - begin);
-        std::int32_t at[kLanes] = {};
-        bool moved = true;
-        while (moved) {
-            std::int32_t changed = 0;
-            for (std::size_t k = 0; k < lanes; ++k) {
-                const Step& step = steps_[static_cast<std::size_t>(at[k])];
-                const std::int32_t next = step.first_child + (code_at(step.codes, rows[begin + k]) > step.cut);
-                changed |= next ^ at[k];
-                at[k] = next;
-            }
-            moved = changed != 0;
-        }
-        std::copy_n(at, lanes, leaves_.begin() + static_cast<std::ptrdiff_t>(begin));
-    }
-}
-
 // Child that a row takes at a node, or -1 for "all of them, in parts".
-std::int32_t CodeWalker::branch_of(const Tree& tree, const Node& node, std::uint32_t row) const {
+std::int32_t CodeWalker::branch_of(const TreeView& tree, std::int32_t at, std::uint32_t row) const {
+    const Node& node = tree.nodes[at];
     const Column& column = columns_[node.feature];
     const std::uint32_t code = code_at(Codes::of(column), row);
     if (code == column.n_values) return node.missing_branch;
-    if (node.category_set < 0) return code > steps_[static_cast<std::size_t>(&node - tree.nodes.data())].cut;
-    const auto first = tree.set_codes.begin() + tree.set_offsets[node.category_set];
-    const auto last = tree.set_codes.begin() + tree.set_offsets[node.category_set + 1];
-    const auto found = std::lower_bound(first, last, code);
-    return found != last && *found == code ? tree.set_branches[found - tree.set_codes.begin()] : node.majority_branch;
-}
-
-void CodeWalker::add_parts(const Tree& tree, std::uint32_t row, double* out) {
-    parts_.assign(1, {0, 1.0});
-    while (!parts_.empty()) {
-        const Part part = parts_.back();
-        parts_.pop_back();
-        const Node& node = tree.nodes[part.node];
-        if (node.first_child < 0) {
-            for (std::size_t c = 0; c < n_classes_; ++c)
-                out[c] += part.share * tree.counts[part.node * n_classes_ + c] / node.size;
-            continue;
-        }
-        const auto branch = branch_of(tree, node, row);
-        double size = 0;
-        for (std::int32_t k = 0; k < node.n_children; ++k) size += tree.nodes[node.first_child + k].size;
-        for (std::int32_t k = 0; k < node.n_children; ++k) {
-            const auto child = node.first_child + k;
-            if (branch == k)
-                parts_.push_back({child, part.share});
-            else if (branch < 0 && tree.nodes[child].size > 0)
-                parts_.push_back({child, part.share * tree.nodes[child].size / size});
-        }
-    }
+    if (node.category_set < 0) return code > steps_[static_cast<std::size_t>(at)].cut;
+    return category_branch(tree, node, code);
 }
 
 }  // namespace foresift

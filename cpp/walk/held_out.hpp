@@ -7,6 +7,7 @@
 
 #include "base/columns.hpp"
 #include "grow/node.hpp"
+#include "walk/table_check.hpp"
 
 namespace foresift {
 
@@ -29,21 +30,14 @@ private:
         std::uint32_t cut;
     };
 
-    void prepare(const Tree& tree);
-    void walk(std::span<const std::uint32_t> rows);
-    std::int32_t branch_of(const Tree& tree, const Node& node, std::uint32_t row) const;
-    void add_parts(const Tree& tree, std::uint32_t row, double* out);
+    void prepare(const TreeView& tree);
+    std::int32_t branch_of(const TreeView& tree, std::int32_t at, std::uint32_t row) const;
 
     std::span<const Column> columns_;
     std::size_t n_classes_;
     bool plain_ = true;  // every split of the tree is a cut of a column without missing values
     std::vector<Step> steps_;
     std::vector<std::int32_t> leaves_;
-    struct Part {
-        std::int32_t node;
-        double share;
-    };
-    std::vector<Part> parts_;
 };
 
 }  // namespace foresift

@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "walk/walker.hpp"
+
 namespace foresift {
 namespace {
 
@@ -12,10 +14,7 @@ namespace {
 std::int32_t branch_of(const TreeView& tree, const Node& node, double value) noexcept {
     if (std::isnan(value)) return node.missing_branch;
     if (node.category_set < 0) return value > node.threshold;
-    const auto* first = tree.set_codes.data() + tree.set_offsets[node.category_set];
-    const auto* last = tree.set_codes.data() + tree.set_offsets[node.category_set + 1];
-    const auto* at = value >= 0 ? std::lower_bound(first, last, value) : last;
-    return at != last && *at == value ? tree.set_branches[at - tree.set_codes.data()] : node.majority_branch;
+    return category_branch(tree, node, value);
 }
 
 template <class Real>
@@ -61,62 +60,19 @@ std::vector<Step<Real>> steps_of(const TreeView& tree) {
     return steps;
 }
 
-// Several rows walk side by side, so that the waits for memory overlap.
+// The walk by prepared steps. kMayMiss: some value may be NaN.
 template <class Real, bool kMayMiss, class RowAt>
 void walk(const TreeView& tree, const std::vector<Step<Real>>& steps, Matrix<Real> x, RowAt row_at,
           std::span<std::int32_t> leaves) {
-    constexpr std::size_t kLanes = 16;
-    for (std::size_t begin = 0; begin < leaves.size(); begin += kLanes) {
-        const std::size_t lanes = std::min(kLanes, leaves.size() - begin);
-        const Real* rows[kLanes];
-        std::int32_t at[kLanes] = {};
-        for (std::size_t k = 0; k < kLanes; ++k) rows[k] = x.row(row_at(begin + std::min(k, lanes - 1)));
-        bool moved = true;
-        while (moved) {
-            std::int32_t changed = 0;
-            for (std::size_t k = 0; k < kLanes; ++k) {
-                const Step<Real>& step = steps[static_cast<std::size_t>(at[k])];
-                const Real value = rows[k][step.feature];
-                std::int32_t next = step.first_child + (value > step.threshold);
-                if constexpr (kMayMiss)
-                    if (std::isnan(value)) next = step.first_child + tree.nodes[at[k]].missing_branch;
-                changed |= next ^ at[k];
-                at[k] = next;
-            }
-            moved = changed != 0;
-        }
-        std::copy_n(at, lanes, leaves.begin() + static_cast<std::ptrdiff_t>(begin));
-    }
-}
-
-// Class shares where fractions of a case may reach several leaves.
-template <class Real>
-void add_fractions(const TreeView& tree, const Real* row, double* out) {
-    struct Part {
-        std::int32_t node;
-        double share;
+    const auto next = [&](std::int32_t at, const Real* row) {
+        const Step<Real>& step = steps[static_cast<std::size_t>(at)];
+        const Real value = row[step.feature];
+        std::int32_t to = step.first_child + (value > step.threshold);
+        if constexpr (kMayMiss)
+            if (std::isnan(value)) to = step.first_child + tree.nodes[at].missing_branch;
+        return to;
     };
-    std::vector<Part> parts{{0, 1.0}};
-    while (!parts.empty()) {
-        const Part part = parts.back();
-        parts.pop_back();
-        const Node& node = tree.nodes[part.node];
-        if (node.first_child < 0) {
-            for (std::size_t c = 0; c < tree.n_classes; ++c)
-                out[c] += part.share * tree.counts[part.node * tree.n_classes + c] / node.size;
-            continue;
-        }
-        const auto branch = branch_of(tree, node, static_cast<double>(row[node.feature]));
-        double size = 0;
-        for (std::int32_t k = 0; k < node.n_children; ++k) size += tree.nodes[node.first_child + k].size;
-        for (std::int32_t k = 0; k < node.n_children; ++k) {
-            const auto child = node.first_child + k;
-            if (branch == k)
-                parts.push_back({child, part.share});
-            else if (branch < 0 && tree.nodes[child].size > 0)
-                parts.push_back({child, part.share * tree.nodes[child].size / size});
-        }
-    }
+    find_ends([&](std::size_t i) { return x.row(row_at(i)); }, next, leaves);
 }
 
 // One tree, made ready for as many rows as there will be.
@@ -151,7 +107,13 @@ public:
         const auto row_at = [&](std::size_t i) { return rows.empty() ? begin + i : std::size_t{rows[begin + i]}; };
         const std::size_t k = tree_.n_classes;
         if (tree_.fractions) {
-            for (std::size_t i = 0; i < leaves.size(); ++i) add_fractions(tree_, x.row(row_at(i)), &out[row_at(i) * k]);
+            for (std::size_t i = 0; i < leaves.size(); ++i) {
+                const Real* row = x.row(row_at(i));
+                const auto branch_at = [&](std::int32_t at) {
+                    return branch_of(tree_, tree_.nodes[at], static_cast<double>(row[tree_.nodes[at].feature]));
+                };
+                add_parts(tree_, branch_at, &out[row_at(i) * k]);
+            }
             return;
         }
         find(x, may_miss, rows, begin, leaves);
@@ -191,7 +153,7 @@ void find_leaves(const TreeView& tree, Matrix<Real> x, bool may_miss, std::span<
 template <class Real>
 void add_probabilities(std::span<const TreeView> trees, Matrix<Real> x, bool may_miss,
                        std::span<const std::uint32_t> rows, std::span<double> probabilities,
-                       const std::function<bool()>& stop) {
+                       const Stop& stop) {
     // Blocks of rows and of trees that fit the cache together.
     constexpr std::size_t kRows = 2048, kTrees = 16;
     const std::size_t n = rows.empty() ? x.n_rows : rows.size();
@@ -203,7 +165,7 @@ void add_probabilities(std::span<const TreeView> trees, Matrix<Real> x, bool may
         for (std::size_t begin = 0; begin < n; begin += kRows) {
             const auto block = std::span(leaves).first(std::min(kRows, n - begin));
             for (const auto& walker : walkers) walker.add(x, may_miss, rows, begin, block, probabilities);
-            if (stop && stop()) return;
+            check_stop(stop);
         }
     }
 }
@@ -215,9 +177,9 @@ template void find_leaves<float>(const TreeView&, Matrix<float>, bool, std::span
 template void find_leaves<double>(const TreeView&, Matrix<double>, bool, std::span<const std::uint32_t>,
                                   std::span<std::int32_t>);
 template void add_probabilities<float>(std::span<const TreeView>, Matrix<float>, bool, std::span<const std::uint32_t>,
-                                       std::span<double>, const std::function<bool()>&);
+                                       std::span<double>, const Stop&);
 template void add_probabilities<double>(std::span<const TreeView>, Matrix<double>, bool,
                                         std::span<const std::uint32_t>, std::span<double>,
-                                        const std::function<bool()>&);
+                                        const Stop&);
 
 }  // namespace foresift

@@ -4,9 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 
+#include "base/interrupt.hpp"
 #include "walk/table_check.hpp"
 
 namespace foresift {
@@ -30,10 +30,10 @@ void find_leaves(const TreeView& tree, Matrix<Real> x, bool may_miss, std::span<
                  std::span<std::int32_t> leaves);
 
 /// Adds the class shares of the leaf each row reaches in each tree to probabilities[row * n_classes ...], tree
-/// after tree. `stop` is asked now and then; true ends the work early.
+/// after tree. `stop` is asked now and then; true ends the work with Interrupted.
 template <class Real>
 void add_probabilities(std::span<const TreeView> trees, Matrix<Real> x, bool may_miss,
                        std::span<const std::uint32_t> rows, std::span<double> probabilities,
-                       const std::function<bool()>& stop);
+                       const Stop& stop);
 
 }  // namespace foresift

@@ -22,6 +22,11 @@ struct TreeView {
     bool fractions = false;      // at some split missing values take all branches
 };
 
+/// A tree that was grown here needs no check.
+inline TreeView view_of(const Tree& tree, std::size_t n_classes) {
+    return {tree.nodes, tree.counts, tree.set_offsets, tree.set_codes, tree.set_branches, n_classes};
+}
+
 /// Looks at every node once, for a table can come from anywhere. Throws std::invalid_argument unless children come after
 /// their parents, branches, features, counts and category sets are there, and each way down can be walked; where rows
 /// take several of them, see check_children.

@@ -186,8 +186,8 @@ def gather_twins(
         seed=seed,
     )
 
-    # Parts of fixed sizes are added up in order, so that rounding does not depend on the threads. Several
-    # parts at a time save calls, but trees of many columns take much memory.
+    # Parts of fixed sizes are added up in order, so that rounding does not depend on the threads. Several at
+    # once save calls, but trees of many columns take much memory.
     size = -(-n_estimators // 64)
     n_parts = max(1, min(8, 20_000 // table.n_columns, n_estimators // (4 * size * effective_n_jobs(n_jobs))))
     sums = TwinSums(table.n_columns, n_twins)

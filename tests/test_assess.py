@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from foresift import InfoGainSelector, RelevanceSelector, SiftForestClassifier, select
 from foresift.data.table import make_table
-from foresift.evaluation.select.assess import LEAST_IN_A_LEAF, assess, plan_for
+from foresift.evaluation.select.assess import MIN_IN_A_LEAF, assess, plan_for
 from foresift.evaluation.select.fitted import Rows, order_of
 from foresift.evaluation.select.resample import _two_parts, resample, samples_for
 from foresift.selectors.size_cv import SizeCurve, choose_size
@@ -30,7 +30,7 @@ def test_the_check_is_a_plain_loop():
 
         def score(columns, train=train, test=test):
             forest = SiftForestClassifier(
-                N_TREES, min_samples_leaf=LEAST_IN_A_LEAF, max_features="sqrt", random_state=5
+                N_TREES, min_samples_leaf=MIN_IN_A_LEAF, max_features="sqrt", random_state=5
             )
             here, there = X.iloc[train, columns].to_numpy(), X.iloc[test, columns].to_numpy()
             return accuracy_score(codes[test], forest.fit(here, codes[train]).predict(there))
@@ -61,7 +61,7 @@ def test_sizes_are_chosen_by_folds_inside_of_folds():
     def score(columns, train, test):
         columns = np.sort(columns)
         forest = SiftForestClassifier(
-            N_TREES, min_samples_leaf=LEAST_IN_A_LEAF, max_features="sqrt", random_state=5
+            N_TREES, min_samples_leaf=MIN_IN_A_LEAF, max_features="sqrt", random_state=5
         )
         forest.fit(X[train][:, columns], codes[train])
         return accuracy_score(codes[test], forest.predict(X[test][:, columns]))
@@ -194,8 +194,8 @@ def test_nothing_is_compared_if_every_fold_keeps_all():
 
 
 def test_large_tables_are_checked_on_some_rows(monkeypatch):
-    monkeypatch.setattr("foresift.evaluation.select.assess.MOST_CELLS", 900)
-    monkeypatch.setattr("foresift.evaluation.select.assess.LEAST_ROWS", 100)
+    monkeypatch.setattr("foresift.evaluation.select.assess.MAX_CELLS", 900)
+    monkeypatch.setattr("foresift.evaluation.select.assess.MIN_ROWS", 100)
     X, y = table(400)
     found = select(X, y, random_state=0, parameters=FAST)
     assert 100 <= found.check["n_rows"] <= 120

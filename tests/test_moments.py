@@ -37,7 +37,7 @@ def test_tiles_make_no_difference(kind, monkeypatch):
     X[:, 5] -= 1e9
     scores = kind().fit(X, y, weights).scores_
     monkeypatch.setattr("foresift.data.moments._TILE_CELLS", 32)
-    monkeypatch.setattr("foresift.data.moments._LEAST_WIDTH", 2)
+    monkeypatch.setattr("foresift.data.moments._MIN_WIDTH", 2)
     for layout in (np.ascontiguousarray, np.asfortranarray):
         np.testing.assert_allclose(kind().fit(layout(X), y, weights).scores_, scores, rtol=1e-10, atol=1e-13)
 

@@ -16,7 +16,7 @@ from foresift.data.weights import scale_up
 
 __all__ = ["cut_positions", "mdl_cuts"]
 
-_MOST_TABLED = 2**20  # x log x of whole numbers up to here comes from a table
+_MAX_TABLED = 2**20  # x log x of whole numbers up to here comes from a table
 _EPSILON = 8 * float(np.finfo(np.float64).eps)
 
 
@@ -111,7 +111,7 @@ def cut_positions(counts: NDArray[Any], *, better_encoding: bool = False) -> NDA
     """
     sums = np.zeros((len(counts), counts.shape[1] + 1), dtype=counts.dtype)
     np.cumsum(counts, axis=1, out=sums[:, 1:])
-    if sums.dtype.kind == "f" and sums[:, -1].sum() <= _MOST_TABLED and not (sums % 1).any():
+    if sums.dtype.kind == "f" and sums[:, -1].sum() <= _MAX_TABLED and not (sums % 1).any():
         sums = sums.astype(np.int64)  # weights that are numbers of rows
     used = np.concatenate([[0], np.cumsum(counts.any(axis=0))]) if better_encoding else None
     cuts: list[int] = []
@@ -155,7 +155,7 @@ def _cut(sums: NDArray[Any], places: int | None) -> int | None:
 
 
 def _x_log_x(size: float, whole: bool) -> Callable[[Any], Any]:
-    if whole and size <= _MOST_TABLED:
+    if whole and size <= _MAX_TABLED:
         return _tabled(1 << int(size).bit_length()).take
     return lambda x: xlogy(x, x)
 

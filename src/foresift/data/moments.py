@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 _TILE_CELLS = 2**17  # of float64: what stays in the cache while it is gone over a few times
-_LEAST_WIDTH = 64  # columns read together from the rows of a C-ordered array: whole cache lines
+_MIN_WIDTH = 64  # columns read together from the rows of a C-ordered array: whole cache lines
 NEARLY_NONE = 2.0**-26  # share of a whole; less, as whole less the rest, has lost half of its digits
 _LARGE = 2.0**600  # sums of squares beyond this, or below its inverse, are near overflow or underflow
 
@@ -212,7 +212,7 @@ def class_moments(values: NDArray[Any], groups: Sequence[Group]) -> Iterator[tup
     """
     by_rows = abs(values.strides[0]) > abs(values.strides[1])
     most_rows = max(len(group.rows) for group in groups)
-    width = max(_TILE_CELLS // most_rows, _LEAST_WIDTH if by_rows else 1)
+    width = max(_TILE_CELLS // most_rows, _MIN_WIDTH if by_rows else 1)
     for first in range(0, values.shape[1], width):
         columns = values[:, first : first + width]
         with np.errstate(over="ignore", invalid="ignore"):

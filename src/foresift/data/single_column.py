@@ -15,7 +15,7 @@ from foresift.errors import floats_of
 
 __all__ = ["Problem", "read_counts", "read_problem"]
 
-_MOST_ROWS = 1e100  # of a class; sums and squares of them are safe
+_MAX_ROWS = 1e100  # of a class; sums and squares of them are safe
 _MAX_CATEGORIES = 65_533  # codes have 16 bits, and missing may become one more category
 
 
@@ -35,8 +35,8 @@ def read_counts(counts: ArrayLike, name: str = "class_counts") -> NDArray[np.flo
     array = floats_of(counts, name)
     if not (np.isfinite(array).all() and (array >= 0).all()):
         raise ValueError(f"{name} must be finite and not negative.")
-    if (array >= _MOST_ROWS).any():
-        raise ValueError(f"{name} has numbers of rows that no table has: they must be below {_MOST_ROWS:g}.")
+    if (array >= _MAX_ROWS).any():
+        raise ValueError(f"{name} has numbers of rows that no table has: they must be below {_MAX_ROWS:g}.")
     if array.ndim == 0 or array.shape[-1] == 0:
         raise ValueError(f"{name} needs a last axis with one entry for every class.")
     return array

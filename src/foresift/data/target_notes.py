@@ -12,8 +12,8 @@ import numpy as np
 
 __all__ = ["are_numbers", "are_whole_numbers", "notes_on_classes"]
 
-MOST_CODES = 10  # labels from 0 on that are taken as classes without a word
-MOST_GROUPS = 3  # of classes that look like one, which a note names
+MAX_CODES = 10  # labels from 0 on that are taken as classes without a word
+MAX_GROUPS = 3  # of classes that look like one, which a note names
 _WHOLE = re.compile(r"[+-]?(0|[1-9]\d*)(\.0*)?")
 
 
@@ -82,11 +82,11 @@ def notes_on_classes(
         alike.setdefault(label.strip().casefold(), []).append(label)
     groups = [" and ".join(map(repr, labels)) for labels in alike.values() if len(labels) > 1]
     if groups:
-        named = "; ".join(groups[:MOST_GROUPS]) + ("; ..." if len(groups) > MOST_GROUPS else "")
+        named = "; ".join(groups[:MAX_GROUPS]) + ("; ..." if len(groups) > MAX_GROUPS else "")
         notes.append(f"The classes {named} differ only in capitals or blanks: write alike what is one class.")
     return notes
 
 
 def _are_codes(classes: Sequence[Any]) -> bool:
     """Whether the labels are 0, 1, 2 and so on, as classes are coded; hardly any quantity is."""
-    return len(classes) <= MOST_CODES and sorted(float(label) for label in classes) == [*range(len(classes))]
+    return len(classes) <= MAX_CODES and sorted(float(label) for label in classes) == [*range(len(classes))]

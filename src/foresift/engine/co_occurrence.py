@@ -14,7 +14,7 @@ from foresift.engine.node_table import NodeTable
 
 __all__ = ["CoOccurrence", "count_pairs"]
 
-_MOST_FEATURES = 4_000  # a matrix of all pairs then has 128 MB, and there are about ten at once
+_MAX_FEATURES = 4_000  # a matrix of all pairs then has 128 MB, and there are about ten at once
 _ROUNDS = 200
 _FREE = 0.05  # chance of setting even one pair free by mistake
 
@@ -117,9 +117,9 @@ def count_pairs(tables: Sequence[NodeTable], n_features: int, *, most_free: int 
     >>> np.argwhere(np.triu(count_pairs(forest.node_tables_, 5).significant()))
     array([[0, 1]])
     """
-    if n_features > _MOST_FEATURES:
+    if n_features > _MAX_FEATURES:
         raise ValueError(
-            f"{n_features:,} features make too many pairs; at most {_MOST_FEATURES:,} are: select first."
+            f"{n_features:,} features make too many pairs; at most {_MAX_FEATURES:,} are: select first."
         )
     if len(tables) < 2:
         raise ValueError("Trees are compared with each other, so at least two are needed: grow more.")

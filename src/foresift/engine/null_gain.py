@@ -28,9 +28,9 @@ BOUNDS = ("lower", "mid", "upper", "exact")
 EXACT_ROWS = 256  # nodes up to here are tabulated one by one
 GRID_LEVELS, GRID_STEPS = 9, 48  # beyond, n doubles from level to level, up to 65,536 rows
 _LARGEST = EXACT_ROWS << (GRID_LEVELS - 1)
-_MOST_SHUFFLED = 1 << 25  # rows: 35 bytes each
-_MOST_CLASSES = 65_535
-_MOST_PERMUTATIONS = 10_000_000
+_MAX_SHUFFLED = 1 << 25  # rows: 35 bytes each
+_MAX_CLASSES = 65_535
+_MAX_PERMUTATIONS = 10_000_000
 
 
 def expected_gain(
@@ -322,9 +322,9 @@ def _simulation(
     x: Any, nominal: bool | None, nominal_splits: str, n_permutations: int, random_state: Any, n_nodes: int
 ) -> Any:
     """Return a function of class counts that shuffles the classes along `x`, or along distinct values."""
-    if not isinstance(n_permutations, numbers.Integral) or not 2 <= n_permutations <= _MOST_PERMUTATIONS:
+    if not isinstance(n_permutations, numbers.Integral) or not 2 <= n_permutations <= _MAX_PERMUTATIONS:
         raise ValueError(
-            f"n_permutations must be a whole number from 2 to {_MOST_PERMUTATIONS:,}, but is"
+            f"n_permutations must be a whole number from 2 to {_MAX_PERMUTATIONS:,}, but is"
             f" {n_permutations!r}."
         )
     if nominal_splits not in ("subsets", "multiway"):
@@ -365,12 +365,12 @@ def _simulation(
 
 @lru_cache(maxsize=4096)
 def _distinct_gains(counts: tuple[int, ...], n_permutations: int, seed: int) -> NDArray[np.float64]:
-    if len(counts) > _MOST_CLASSES:
-        raise ValueError(f"A node has {len(counts)} classes, more than {_MOST_CLASSES:,}: join some of them.")
-    if sum(counts) > _MOST_SHUFFLED:
+    if len(counts) > _MAX_CLASSES:
+        raise ValueError(f"A node has {len(counts)} classes, more than {_MAX_CLASSES:,}: join some of them.")
+    if sum(counts) > _MAX_SHUFFLED:
         raise ValueError(
             f"A node of {len(counts)} classes has {sum(counts):,} rows, but can be shuffled with at most"
-            f" {_MOST_SHUFFLED:,}: ask for a smaller one of the same shares; gains fall as 1 / rows."
+            f" {_MAX_SHUFFLED:,}: ask for a smaller one of the same shares; gains fall as 1 / rows."
         )
     target = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     store = _core.ColumnStore(len(target), 65_536)

@@ -18,13 +18,13 @@ from foresift.report.drawing import (
     with_interval,
 )
 from foresift.report.plots.rank_diagram import rank_diagram
-from foresift.report.plots.size_curve import MOST_CHARACTERS, curves, known_points
+from foresift.report.plots.size_curve import MAX_CHARACTERS, curves, known_points
 
 __all__ = ["view"]
 
 ALPHA = 0.05  # a difference of this p-value or less counts
 BAR = 200.0  # width of the drawing of a score
-MOST_NAMES = 12  # features named per method
+MAX_NAMES = 12  # features named per method
 NONE = "none"  # the method that selects nothing
 
 
@@ -228,7 +228,7 @@ def _curve(rows: Sequence[dict[str, Any]], scorer: Any) -> dict[str, Any] | None
     drawn = curves(list(series.values()), scorer, names=list(series), across=across)
     best = max(series, key=lambda name: max(p["score"] for p in series[name]))
     for name, line in zip(series, drawn["lines"], strict=True):
-        short = name if len(name) <= MOST_CHARACTERS else name[: MOST_CHARACTERS - 1] + "…"
+        short = name if len(name) <= MAX_CHARACTERS else name[: MAX_CHARACTERS - 1] + "…"
         line |= {"name": name, "label": short, "best": name == best}
     return drawn | {"none": metric_text(scorer, across)}
 
@@ -242,7 +242,7 @@ def _selected(selected: dict[str, Any]) -> list[dict[str, Any]]:
         )
         for size, shares in by_size:
             named = sorted((shares or {}).items(), key=lambda item: -item[1])
-            features = [(shortened(name), share_text(share)) for name, share in named[:MOST_NAMES]]
+            features = [(shortened(name), share_text(share)) for name, share in named[:MAX_NAMES]]
             what = "own choice" if size == "own" else f"{size}"
             lines.append({"method": shortened(method), "size": what, "features": features, "n": len(named)})
     return lines

@@ -29,7 +29,7 @@ PERCENT_SIGN = "\N{NO-BREAK SPACE}%"
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"  # what stands where there is no number
 PERCENT = {"accuracy", "balanced accuracy", "balanced_accuracy"}  # metrics that are shares of rows
-MOST_CHARACTERS = 300
+MAX_CHARACTERS = 300
 
 
 def unknown(value: Any) -> bool:
@@ -203,7 +203,7 @@ def shortened(value: Any) -> str:
     ('age', 300)
     """
     text = str(value)
-    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
+    return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:

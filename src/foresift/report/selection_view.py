@@ -24,12 +24,12 @@ from foresift.report.drawing import (
 )
 from foresift.report.plots.size_curve import curves, hit_areas, known_points
 
-__all__ = ["FIRST_ROWS", "MOST_FEATURES", "view"]
+__all__ = ["FIRST_ROWS", "MAX_FEATURES", "view"]
 
 FIRST_ROWS = 200  # rows that stand in the document, for paper and where no script runs
 PAGE = 50  # rows that the script shows at first; it makes the others when asked for
-MOST_FEATURES = 12_000  # features that the document knows of; of more, the kept ones and the best
-MOST_LINES = 200  # lines of the tables of columns
+MAX_FEATURES = 12_000  # features that the document knows of; of more, the kept ones and the best
+MAX_LINES = 200  # lines of the tables of columns
 LONG_SENTENCE = 180  # characters, from which on it stands in smaller letters
 OPTIONAL = ("interval", "chance", "pvalue", "frequency")  # what not every method gives
 ERRORS = {
@@ -73,8 +73,8 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
     n_features = len(features)
     n_kept = sum(bool(f.get("kept")) for f in features)
     known = [f.get("relevant") for f in features if f.get("relevant") is not None]
-    if n_features > MOST_FEATURES:
-        known_ones = sorted(range(n_features), key=lambda i: (not features[i].get("kept"), i))[:MOST_FEATURES]
+    if n_features > MAX_FEATURES:
+        known_ones = sorted(range(n_features), key=lambda i: (not features[i].get("kept"), i))[:MAX_FEATURES]
         features = [features[i] for i in sorted(known_ones)]
     rows = _rows(features)
     data, method = d.get("data") or {}, d.get("method") or {}
@@ -106,7 +106,7 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         "left_out": [
             (shortened(c["name"]), shortened(c.get("reason") or "")) for c in _list(data, "columns_left_out")
         ],
-        "most_lines": MOST_LINES,
+        "most_lines": MAX_LINES,
         "error": _error(method),
         "made": _made(d, data, method),
         "parameters": _parameters(method),
@@ -246,7 +246,7 @@ def _classes(data: dict[str, Any]) -> list[dict[str, Any]]:
             "share": share_text(c["count"] / total) if total and c.get("count") is not None else DASH,
             "width": scale((c.get("count") or 0) / total) if total else 0.0,
         }
-        for c in classes[:MOST_LINES]
+        for c in classes[:MAX_LINES]
     ]
 
 
@@ -257,7 +257,7 @@ def _decisions(data: dict[str, Any]) -> dict[str, Any]:
         "summary": ", ".join(f"{count:,} {kind}" for kind, count in counts.most_common()),
         "lines": [
             (shortened(c["name"]), c.get("kind") or "", shortened(c.get("why") or ""))
-            for c in decisions[:MOST_LINES]
+            for c in decisions[:MAX_LINES]
         ],
         "n": len(decisions),
     }

@@ -28,7 +28,7 @@ __all__ = [
     "win_loss_tie",
 ]
 
-_MOST_METHODS = 1_000_000  # of more the distribution has no digits left
+_MAX_METHODS = 1_000_000  # of more the distribution has no digits left
 
 
 class WinLossTie(NamedTuple):
@@ -223,9 +223,9 @@ def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
     """
     for name, value in {"k": k, "n": n, "alpha": alpha}.items():
         require_number(value, name)
-    if not (2 <= k <= _MOST_METHODS and 1 <= n < np.inf):
+    if not (2 <= k <= _MAX_METHODS and 1 <= n < np.inf):
         raise ValueError(
-            f"There must be two methods or more, up to {_MOST_METHODS:,}, and a data set or more, but k is"
+            f"There must be two methods or more, up to {_MAX_METHODS:,}, and a data set or more, but k is"
             f" {k} and n is {n}."
         )
     if not 0 < alpha < 1:

@@ -22,7 +22,7 @@ from foresift.stats.stability import Stability, selection_stability
 __all__ = ["Row", "failures", "selection_shares", "summarise"]
 
 # Scores of a few folds are a handful of numbers that are often equal: their spread says nothing yet.
-LEAST_TRIALS = 5
+MIN_TRIALS = 5
 # Scorers of scikit-learn that lie between 0 and 1.
 _SHARES = re.compile(
     r"accuracy|balanced_accuracy|top_k_accuracy|average_precision|(f1|precision|recall|jaccard|roc_auc)(_\w+)?"
@@ -176,7 +176,7 @@ def _row(
     mean = float(values.mean())
     deviation = float(values.std(ddof=1)) if len(values) > 1 else math.nan
     lower = upper = math.nan
-    if len(values) >= LEAST_TRIALS and np.ptp(values) > 0:
+    if len(values) >= MIN_TRIALS and np.ptp(values) > 0:
         _, lower, upper = corrected_interval(values, share, *_range(records[0], scorer))
     row = Row(
         *about,
@@ -271,7 +271,7 @@ def _adjusted(
 def _pvalue(one: _Series, other: _Series) -> float:
     trials = [trial for trial in one.scores if trial in other.scores]
     difference = np.array([one.scores[trial] - other.scores[trial] for trial in trials])
-    if len(trials) < LEAST_TRIALS or not np.isfinite(difference).all():
+    if len(trials) < MIN_TRIALS or not np.isfinite(difference).all():
         return math.nan
     # The test would be sure of a difference that never varies, as accuracies of small folds may happen to.
     if difference.any() and np.ptp(difference) <= 1e-12 * np.abs(difference).max():

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from foresift.evaluation.compare.summary import LEAST_TRIALS, Row
+from foresift.evaluation.compare.summary import MIN_TRIALS, Row
 
 __all__ = ["as_text", "render"]
 
@@ -59,7 +59,7 @@ def render(
             Text(
                 "In brackets the 95 % interval of the mean; p: of the difference to the best (=: cannot be"
                 " told from it) and to no selection, adjusted for the number of comparisons and for training"
-                f" rows in common. Neither is given of fewer than {LEAST_TRIALS} splits, or where scores or"
+                f" rows in common. Neither is given of fewer than {MIN_TRIALS} splits, or where scores or"
                 " differences are all equal. A row that failed where another did not is never the best."
                 " Stability is 1 if every split selects the same."
             ),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 __all__ = ["Size", "chosen_columns", "column_order", "known_sizes", "selected"]
 
-MOST_RANKS = 1000  # ranks that a record keeps, if no larger size is asked for
+MAX_RANKS = 1000  # ranks that a record keeps, if no larger size is asked for
 Size = int | str
 
 
@@ -70,7 +70,7 @@ def chosen_columns(
     counts = [size for size in sizes if not isinstance(size, str)]
     order, known = column_order(selector), set(known_sizes(selector).tolist())
     if order is not None:
-        features["order"] = order[: max([MOST_RANKS, *counts])].tolist()
+        features["order"] = order[: max([MAX_RANKS, *counts])].tolist()
     for count in counts:
         if order is None:
             unknown[str(count)] = (

@@ -244,7 +244,7 @@ class Store:
     def _has_no_room(self) -> bool:
         """Whether the disk is too full for the file beside a store; SQLite does not say so."""
         with contextlib.suppress(OSError):
-            return shutil.disk_usage(Path(self.path).resolve().parent).free < _LEAST_ROOM
+            return shutil.disk_usage(Path(self.path).resolve().parent).free < _MIN_ROOM
         return False
 
     def add(self, records: Iterable[Record]) -> int:
@@ -351,7 +351,7 @@ ON CONFLICT (key) DO UPDATE SET
     {", ".join(f"{name} = excluded.{name}" for name in RESULTS)} WHERE units.status = 'failed'
 """
 _INSERT_RUN = "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_LEAST_ROOM = 2**16  # bytes; the file beside a store in WAL mode takes half of that
+_MIN_ROOM = 2**16  # bytes; the file beside a store in WAL mode takes half of that
 _FULL = (
     "cannot be written, the disk is full: make room, then run the same again, which goes on; nothing that was"
     " done is lost."

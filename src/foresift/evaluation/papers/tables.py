@@ -18,7 +18,7 @@ from foresift.stats import win_loss_tie
 
 __all__ = ["Grid", "grids_of_table", "print_grids", "write_results"]
 
-MOST_COLUMNS = 14
+MAX_COLUMNS = 14
 FIELDS = (
     "table",
     "dataset",
@@ -95,7 +95,7 @@ def _matrix(title: str, rows: Sequence[Row]) -> Grid:
     datasets, labels = _unique(row.dataset for row in rows), _unique(row.label for row in rows)
     cells = {(row.dataset, row.label): row for row in rows}
     digits = 4 if max(abs(row.ours) for row in rows) < 1 else 2
-    turned = len(labels) > MOST_COLUMNS
+    turned = len(labels) > MAX_COLUMNS
     down, across = (labels, datasets) if turned else (datasets, labels)
     lines = []
     for name in down:

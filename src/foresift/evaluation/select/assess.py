@@ -31,13 +31,13 @@ __all__ = [
 ]
 
 # What a table may cost, in cells (rows times columns) that a ranking looks at; a million take about 5 s.
-MOST_CELLS = 250_000  # of the rows that are used; of more, some are drawn
-LEAST_ROWS = 500  # that are used however many columns there are
+MAX_CELLS = 250_000  # of the rows that are used; of more, some are drawn
+MIN_ROWS = 500  # that are used however many columns there are
 FIVE_FOLDS = 250_000  # cells up to which there are five folds; beyond, three
 FULL_TREES = 500_000  # cells up to which the ranking has all its trees in the folds
 N_TREES = 50  # of the forests that are scored
-LEAST_IN_A_LEAF = 3  # rows; trees of few columns grown to the end learn the noise of their leaves
-LEAST_OF_A_CLASS = 6  # rows; rarer classes cannot be in every fold and beside any two of them
+MIN_IN_A_LEAF = 3  # rows; trees of few columns grown to the end learn the noise of their leaves
+MIN_OF_A_CLASS = 6  # rows; rarer classes cannot be in every fold and beside any two of them
 LEAST = 20  # rows
 LOPSIDED = 0.8  # share of the largest class above which accuracy says little
 
@@ -97,7 +97,7 @@ def plan_for(n_rows: int, n_columns: int) -> Plan:
     >>> plan_for(100_000, 50).n_rows, plan_for(200, 10_000).n_folds
     (5000, 3)
     """
-    used = min(n_rows, max(LEAST_ROWS, MOST_CELLS // n_columns))
+    used = min(n_rows, max(MIN_ROWS, MAX_CELLS // n_columns))
     cells = used * n_columns
     return Plan(used, 5 if cells <= FIVE_FOLDS else 3, min(1.0, max(0.2, FULL_TREES / cells)))
 
@@ -236,7 +236,7 @@ def assess(
 
 def _rare(y: NDArray[np.intp]) -> NDArray[np.intp]:
     counts = np.bincount(y)
-    return np.flatnonzero((counts > 0) & (counts < LEAST_OF_A_CLASS))
+    return np.flatnonzero((counts > 0) & (counts < MIN_OF_A_CLASS))
 
 
 def why_not(y: NDArray[np.intp]) -> str | None:
@@ -250,9 +250,9 @@ def why_not(y: NDArray[np.intp]) -> str | None:
     """
     there = y[~np.isin(y, _rare(y))]
     if len(there) < LEAST:
-        return f"it needs {LEAST} rows in classes of at least {LEAST_OF_A_CLASS}, and there are {len(there)}"
+        return f"it needs {LEAST} rows in classes of at least {MIN_OF_A_CLASS}, and there are {len(there)}"
     if len(np.unique(there)) < 2:
-        return f"only one class has the {LEAST_OF_A_CLASS} rows that it needs of each"
+        return f"only one class has the {MIN_OF_A_CLASS} rows that it needs of each"
     return None
 
 
@@ -263,7 +263,7 @@ def _stratified(
     drawn = []
     for label in np.unique(y[there]):
         own = there[y[there] == label]
-        n_own = max(LEAST_OF_A_CLASS, round(n_rows * len(own) / len(there)))
+        n_own = max(MIN_OF_A_CLASS, round(n_rows * len(own) / len(there)))
         drawn.append(rng.permutation(own)[:n_own])
     return np.sort(np.concatenate(drawn))
 
@@ -305,7 +305,7 @@ def _without(lot: tuple[int, ...], parts: list[NDArray[np.intp]]) -> Fold:
 def _forests(rows: Rows, folds: list[Fold], metric: str, seed: int, n_jobs: int | None) -> SubsetScorer:
     """The forests that are scored: they all grow on one coded table."""
     forest = SiftForestClassifier(
-        N_TREES, min_samples_leaf=LEAST_IN_A_LEAF, max_features="sqrt", random_state=seed
+        N_TREES, min_samples_leaf=MIN_IN_A_LEAF, max_features="sqrt", random_state=seed
     )
     scoring = "accuracy" if metric == "accuracy" else "roc_auc_ovr_weighted"
     return make_subset_scorer(forest, None, rows.table, None, folds, scoring=scoring, n_jobs=n_jobs)

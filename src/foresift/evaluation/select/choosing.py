@@ -32,7 +32,7 @@ __all__ = [
 
 # Told what is being done, of how many steps, and how many more are done: 0 of them when it begins.
 Tell = Callable[[str, int, int], object]
-LEAST_VALUES = 20  # of a column that tells rows apart
+MIN_VALUES = 20  # of a column that tells rows apart
 USUAL = {"alpha": 0.1, "error": "fdr"}
 
 
@@ -63,7 +63,7 @@ def count_copies(X: NDArray[Any], y: NDArray[np.intp]) -> int:
     """
     whole = {hash((row.tobytes(), label)) for row, label in zip(X, y.tolist(), strict=True)}
     n_copies = len(y) - len(whole)
-    own = max(len(whole) / 2, LEAST_VALUES)
+    own = max(len(whole) / 2, MIN_VALUES)
     if n_copies and any(len(np.unique(column)) >= own for column in X.T):
         return n_copies
     return 0

@@ -17,7 +17,7 @@ __all__ = ["Resampled", "resample", "samples_for"]
 
 CELLS = 2_000_000  # rows times columns, of all samples together; they take about 10 s
 MOST, LEAST = 20, 4  # samples
-LEAST_ROWS = 500  # of a sample, unless half of the rows are fewer
+MIN_ROWS = 500  # of a sample, unless half of the rows are fewer
 
 
 class Resampled(NamedTuple):
@@ -42,7 +42,7 @@ def samples_for(n_rows: int, n_columns: int) -> tuple[int, int]:
     ((20, 300), (20, 2000), (4, 100))
     """
     half = n_rows // 2
-    size = min(half, max(LEAST_ROWS, CELLS // (MOST * n_columns)))
+    size = min(half, max(MIN_ROWS, CELLS // (MOST * n_columns)))
     return max(LEAST, min(MOST, CELLS // max(1, size * n_columns))) // 2 * 2, size
 
 

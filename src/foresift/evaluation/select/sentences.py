@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from foresift.evaluation.select.assess import LEAST_OF_A_CLASS, Assessment
+from foresift.evaluation.select.assess import MIN_OF_A_CLASS, Assessment
 
 __all__ = ["Said", "order_of_ranking", "say"]
 
@@ -16,7 +16,7 @@ _RATES = {
 }
 ALMOST_PERFECT = 0.99  # a score of one column from which on we ask where the column comes from
 MANY_COPIES = 0.01  # share of the rows from which on they are worth a word
-MOST_CLASSES = 5  # that are named
+MAX_CLASSES = 5  # that are named
 
 
 class Said(NamedTuple):
@@ -195,9 +195,9 @@ def _rare(a: Assessment, data: dict[str, Any]) -> list[str]:
     if not a.rare:
         return []
     names = [data["classes"][code]["name"] for code in a.rare]
-    more = f" and {len(names) - MOST_CLASSES} more" if len(names) > MOST_CLASSES else ""
-    said = ", ".join(names[:MOST_CLASSES]) + more
-    return [f"Classes with fewer than {LEAST_OF_A_CLASS} rows were left out of the check: {said}."]
+    more = f" and {len(names) - MAX_CLASSES} more" if len(names) > MAX_CLASSES else ""
+    said = ", ".join(names[:MAX_CLASSES]) + more
+    return [f"Classes with fewer than {MIN_OF_A_CLASS} rows were left out of the check: {said}."]
 
 
 def _score(a: Assessment, value: float) -> str:

@@ -13,7 +13,7 @@ WIDTH = 640.0
 EDGE = 170.0  # room for names on either side of the axis
 LINE = 24.0  # height of a name
 BELOW_AXIS = 22.0
-MOST_CHARACTERS = 16  # of a name beside the axis
+MAX_CHARACTERS = 16  # of a name beside the axis
 
 
 def rank_groups(mean_ranks: Sequence[float], critical_difference: float) -> list[tuple[int, int]]:
@@ -80,7 +80,7 @@ def rank_diagram(ranks: dict[str, Any]) -> dict[str, Any]:
         methods.append(
             {
                 "name": name,
-                "label": name if len(name) <= MOST_CHARACTERS else name[: MOST_CHARACTERS - 1] + "…",
+                "label": name if len(name) <= MAX_CHARACTERS else name[: MAX_CHARACTERS - 1] + "…",
                 "rank": number_text(mean, 2),
                 "x": scale(mean),
                 "y": first_name + LINE * (i if left else k - 1 - i),

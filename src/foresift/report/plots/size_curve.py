@@ -13,8 +13,8 @@ __all__ = ["curves", "hit_areas", "known_points", "name_ends"]
 
 WIDTH, HEIGHT = 640.0, 280.0  # of the drawing, with room for its labels:
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 14.0, 12.0, 56.0
-LEAST_APART = 42.0  # of two labels of the horizontal axis
-MOST_CHARACTERS = 16  # of a name at the end of a line
+MIN_APART = 42.0  # of two labels of the horizontal axis
+MAX_CHARACTERS = 16  # of a name at the end of a line
 CHARACTER, LINE = 6.5, 14.0  # about what a name takes in width and height
 LEADER = 20.0  # from the last point to its name
 
@@ -82,7 +82,7 @@ def curves(
     sizes = [p["n"] for p in points]
     # Sizes that double look evenly spaced only on a logarithmic scale.
     far = math.log if min(sizes) > 0 and max(sizes) > 20 * min(sizes) else float
-    longest = max((min(len(name), MOST_CHARACTERS) for name in names), default=0)
+    longest = max((min(len(name), MAX_CHARACTERS) for name in names), default=0)
     right = WIDTH - RIGHT - (LEADER + CHARACTER * longest if names else 0.0)
     x = Scale.around([far(n) for n in sizes], LEFT + 12, right - 12)
     lines = [[_place(p, x(far(p["n"])), y, metric) for p in line] for line in series]
@@ -171,6 +171,6 @@ def _apart(places: dict[float, float]) -> list[tuple[float, str]]:
     """Labels of the sizes that do not run into each other; the last one always has one."""
     labels: list[tuple[float, str]] = []
     for n in sorted(places, reverse=True):
-        if not labels or labels[-1][0] - places[n] >= LEAST_APART:
+        if not labels or labels[-1][0] - places[n] >= MIN_APART:
             labels.append((places[n], f"{n:,.0f}" if float(n).is_integer() else f"{n:,.1f}"))
     return labels

@@ -220,7 +220,7 @@ REFUSED: dict[str, Callable[[], object]] = {
         for name, values in {
             "n_thresholds": [BIG, 10**6, -1, 2**40],
             "n_permutations": [BIG],
-            "n_twins": [BIG],
+            "n_shadows": [BIG],
             "min_leaf": [np.nan, -1.0],
             "min_split": [np.nan, -1.0],
             "min_gain": [np.nan],

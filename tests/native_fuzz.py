@@ -22,8 +22,8 @@ OPTIONS = {
     "n_draw": [1, 3, 6, 40, *INTS],
     "n_thresholds": INTS,
     "n_permutations": INTS,
-    "n_twins": INTS,
-    "twins_per_tree": INTS,
+    "n_shadows": INTS,
+    "shadows_per_tree": INTS,
     "max_features": INTS,
     "max_depth": INTS,
     "seed": INTS,
@@ -74,8 +74,8 @@ class Fuzz:
                 self.grower().vote,
                 [[0, 1], np.array([0, 1], "u4"), 1, np.array([0, 5], "u4"), np.zeros((2, 2)), None],
             ),
-            "Grower.twin_rows": lambda: (self.grower().twin_rows, [0]),
-            "Grower.twin_ratios": lambda: (self.grower().twin_ratios, [0]),
+            "Grower.shadow_rows": lambda: (self.grower().shadow_rows, [0]),
+            "Grower.shadow_ratios": lambda: (self.grower().shadow_ratios, [0]),
             "Grower.drawn_rows": lambda: (self.grower().drawn_rows, [0]),
             "null_tail": lambda: (_core.null_tail, [4, 7, 0.1]),
             "null_moments": lambda: (_core.null_moments, [4, 7, 5]),
@@ -150,7 +150,7 @@ class Fuzz:
         return make_and_grow, arguments, self.some(OPTIONS)
 
     def grower(self):
-        options = self.pick([{}, {"n_twins": 2}, {"column_order": [1]}, {"draw": "bootstrap", "n_draw": 4}])
+        options = self.pick([{}, {"n_shadows": 2}, {"column_order": [1]}, {"draw": "bootstrap", "n_draw": 4}])
         weights = self.pick([None, np.arange(6.0)])
         return _core.Grower(small_store(), ints(0, 1, 0, 1, 1, 0), 2, weights, _core.GrowOptions(**options))
 

@@ -11,8 +11,8 @@ from foresift.data.table import make_table
 from foresift.selectors.relevance import contrasts, crossed
 from foresift.selectors.relevance.contrasts import best_contrasts
 from foresift.selectors.relevance.crossed import pairwise_interaction_scores
+from foresift.selectors.relevance.shadows import shadow_rows
 from foresift.selectors.relevance.trends import trend_scores
-from foresift.selectors.relevance.twins import twin_rows
 
 
 def exclusive_or(n, p, seed):
@@ -21,11 +21,11 @@ def exclusive_or(n, p, seed):
     return X, ((X[:, 0] > 0) ^ (X[:, 1] > 0)).astype(int)
 
 
-def scores_of(X, y, *, weights=None, nominal=None, n_twins=3, seed=0):
+def scores_of(X, y, *, weights=None, nominal=None, n_shadows=3, seed=0):
     table = make_table(X, y, categorical_features=nominal)
     columns = np.arange(X.shape[1], dtype=np.uint32)
     return pairwise_interaction_scores(
-        table, weights, columns, n_twins, twin_rows(table, weights, seed), seed
+        table, weights, columns, n_shadows, shadow_rows(table, weights, seed), seed
     )
 
 
@@ -46,10 +46,10 @@ def test_equals_every_pair_written_out(seed, weighted):
     rows = np.flatnonzero(np.ones(n) if weights is None else weights)
     table = make_table(X, y, categorical_features=[1])
     columns = np.arange(p, dtype=np.uint32)
-    permuted = twin_rows(table, weights, seed)
+    permuted = shadow_rows(table, weights, seed)
     # Rows that count are moved among themselves; where each finds its values among them.
-    twins = [np.searchsorted(rows, permuted(t)[rows]) for t in range(2)]
-    expected = reference_contrasts.crossed_scores(X[rows], y[rows], [1], twins)
+    shadows = [np.searchsorted(rows, permuted(t)[rows]) for t in range(2)]
+    expected = reference_contrasts.crossed_scores(X[rows], y[rows], [1], shadows)
     found = pairwise_interaction_scores(table, weights, columns, 2, permuted, seed)
     # A sure thing and a sheer impossibility have quantiles without end.
     assert np.clip(found, -6, 6) == pytest.approx(np.clip(expected, -6, 6), abs=1e-6, nan_ok=True)
@@ -62,7 +62,7 @@ def test_equals_every_pair_written_out(seed, weighted):
 
 def test_an_exclusive_or_shows_and_chance_is_standard_normal():
     X, y = exclusive_or(400, 60, 0)
-    scores = scores_of(X, y, n_twins=10)
+    scores = scores_of(X, y, n_shadows=10)
     assert (scores[:2, 0] > 15).all()
     by_chance = np.append(scores[2:, 0], scores[:, 1:])
     assert abs(by_chance.mean()) < 0.15
@@ -95,10 +95,10 @@ def missing_together(n, p, share, gaps, seed):
     return X, rng
 
 
-def test_columns_missing_in_the_same_rows_score_as_their_twins_do():
+def test_columns_missing_in_the_same_rows_score_as_their_shadows_do():
     # With the variance of independent signs the mean of the columns' scores would be above 1.
     X, rng = missing_together(600, 60, 0.5, 0.4, 5)
-    scores = scores_of(X, rng.integers(0, 2, 600), n_twins=4)
+    scores = scores_of(X, rng.integers(0, 2, 600), n_shadows=4)
     assert abs(scores[:, 0].mean()) < 0.4
     assert abs(scores[:, 1:].mean()) < 0.4
 
@@ -107,7 +107,7 @@ def test_a_strong_column_lends_nothing_to_those_missing_in_the_same_rows():
     # Centred over all rows, not only those where they are known, signs would have a part of the strong one.
     X, rng = missing_together(1500, 30, 0.37, 0.25, 6)
     y = np.where(np.isnan(X[:, 0]), rng.random(1500) < 0.4, X[:, 0]).astype(int)
-    scores = scores_of(X, y, n_twins=4)[1:]
+    scores = scores_of(X, y, n_shadows=4)[1:]
     assert abs(scores[:, 0].mean() - scores[:, 1:].mean()) < 0.5
 
 
@@ -156,21 +156,21 @@ def test_rows_that_are_drawn_equal_every_pair_written_out(monkeypatch, gaps, n_c
     weights = np.where(np.arange(n) % 7 == 3, 0.0, 2.5)
     counted = np.flatnonzero(weights)
     table, columns = make_table(X, y, categorical_features=[2]), np.arange(4, dtype=np.uint32)
-    permuted = twin_rows(table, weights, 9)
+    permuted = shadow_rows(table, weights, 9)
     rows = np.sort(np.random.default_rng([9, 2]).choice(counted, crossed.MAX_ROWS, replace=False))
-    twins = [np.searchsorted(counted, permuted(0)[counted])]
+    shadows = [np.searchsorted(counted, permuted(0)[counted])]
     drawn = np.searchsorted(counted, rows)
-    expected = reference_contrasts.crossed_scores(X[counted], y[counted], [2], twins, drawn)
+    expected = reference_contrasts.crossed_scores(X[counted], y[counted], [2], shadows, drawn)
     found = pairwise_interaction_scores(table, weights, columns, 1, permuted, 9)
     assert np.isfinite(expected).any()
     assert found == pytest.approx(expected, abs=1e-6, nan_ok=True)
 
 
-def test_twins_are_those_of_the_forest():
+def test_shadows_are_those_of_the_forest():
     X, y = exclusive_or(30, 2, 5)
     table = make_table(X, y)
     weights = np.where(np.arange(30) < 5, 0.0, 1.0)
-    permuted = twin_rows(table, weights, 7)
-    options = {"criterion": "entropy", "record_tried": True, "n_twins": 2, "seed": 7}
+    permuted = shadow_rows(table, weights, 7)
+    options = {"criterion": "entropy", "record_tried": True, "n_shadows": 2, "seed": 7}
     grower = _core.Grower(table.store, table.target.codes, 2, weights, _core.GrowOptions(**options))
-    assert all(np.array_equal(permuted(t), grower.twin_rows(t)) for t in range(2))
+    assert all(np.array_equal(permuted(t), grower.shadow_rows(t)) for t in range(2))

@@ -189,7 +189,7 @@ LOOP.append(LOOP)
     ],
 )
 def test_what_cannot_be_told_apart_is_refused(value):
-    with pytest.raises(ValueError, match="cannot be told from another one"):
+    with pytest.raises(ValueError, match="cannot be identified"):
         key(value)
 
 

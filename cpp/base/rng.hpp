@@ -39,8 +39,8 @@ private:
 /// Node number of the stream that draws a tree's rows.
 inline constexpr std::uint64_t kRowStream = 0xffffffffULL;
 
-/// Node number of the stream that permutes the rows for a twin.
-inline constexpr std::uint64_t kTwinStream = 0xfffffffeULL;
+/// Node number of the stream that permutes the rows for a shadow.
+inline constexpr std::uint64_t kShadowStream = 0xfffffffeULL;
 
 /// Added to the number of a node: the stream that shuffles its classes, so that trees grow alike without.
 inline constexpr std::uint64_t kShuffleStream = 1ULL << 32;

@@ -29,10 +29,10 @@ void check_options(const GrowOptions& o, std::size_t n_rows, std::size_t n_colum
     check_range<std::uint32_t>("n_thresholds", o.split.n_thresholds, 0, kMaxCodes);
     check_memory("n_thresholds", o.split.n_thresholds + std::size_t{1}, n_classes, std::size_t{1} << 27);
     check_range<std::uint32_t>("n_permutations", o.n_permutations, 0, kMostTimes);
-    check_range<std::uint32_t>("n_twins", o.n_twins, 0, kMostTimes);
-    check_that(o.n_twins == 0 || o.n_permutations == 0, "Give either n_twins or n_permutations, not both.");
+    check_range<std::uint32_t>("n_shadows", o.n_shadows, 0, kMostTimes);
+    check_that(o.n_shadows == 0 || o.n_permutations == 0, "Give either n_shadows or n_permutations, not both.");
     check_memory("n_permutations", o.n_permutations, n_rows);
-    check_memory("n_twins", o.n_twins + std::size_t{1}, std::max(n_rows, n_columns));
+    check_memory("n_shadows", o.n_shadows + std::size_t{1}, std::max(n_rows, n_columns));
     if (!o.permute_column.empty()) check_length("permute_column", o.permute_column.size(), n_columns);
     check_below<std::uint32_t>("level_columns", o.level_columns, n_columns);
     check_below<std::uint32_t>("column_order", o.column_order, n_columns);
@@ -59,7 +59,7 @@ struct PyGrower {
         target.assign(y.data(), y.data() + y.size());
         if (weights) check_weights("weights", span_of(*weights), target.size());
         check_options(options, target.size(), columns->size(), k);
-        n_permutations = options.n_twins + options.n_permutations;
+        n_permutations = options.n_shadows + options.n_permutations;
         in_order = !options.column_order.empty();
         grower.emplace(*columns, target, k, span_of(weights), options);
     }
@@ -109,8 +109,8 @@ struct PyGrower {
                    "columns must be numbers of columns, in rising order.");
     }
 
-    NewArray<std::uint32_t> twin(std::uint64_t number) const { return to_numpy(grower->twin_rows(number)); }
-    NewArray<double> ratios(std::uint64_t number) const { return to_numpy(grower->twin_ratios(number)); }
+    NewArray<std::uint32_t> shadow(std::uint64_t number) const { return to_numpy(grower->shadow_rows(number)); }
+    NewArray<double> ratios(std::uint64_t number) const { return to_numpy(grower->shadow_ratios(number)); }
     NewArray<std::uint32_t> drawn(std::uint64_t tree) const {
         std::vector<std::uint32_t> times;
         {
@@ -149,8 +149,8 @@ void bind_options(nb::module_& m) {
         .def_rw("permute_column", &GrowOptions::permute_column)
         .def_rw("level_columns", &GrowOptions::level_columns)
         .def_rw("column_order", &GrowOptions::column_order)
-        .def_rw("n_twins", &GrowOptions::n_twins)
-        .def_rw("twins_per_tree", &GrowOptions::twins_per_tree);
+        .def_rw("n_shadows", &GrowOptions::n_shadows)
+        .def_rw("shadows_per_tree", &GrowOptions::shadows_per_tree);
     split("n_thresholds", &SplitOptions::n_thresholds);
     split("multiway", &SplitOptions::multiway);
     split("min_leaf", &SplitOptions::min_leaf);
@@ -178,9 +178,9 @@ void bind_grower(nb::module_& m) {
         .def("vote", &PyGrower::vote, "trees"_a, "columns"_a.noconvert(), "max_features"_a, "rows"_a.noconvert(),
              "out"_a.noconvert(), "stop"_a.none() = nb::none(), "Add what trees of some columns say of some rows.")
         .def_prop_ro("n_rows", [](const PyGrower& g) { return g.target.size(); })
-        .def("twin_rows", &PyGrower::twin, "twin"_a, "The row whose values each row has in a twin.")
-        .def("twin_ratios", &PyGrower::ratios, "twin"_a,
-             "By what the weight of each row is multiplied in a twin; empty: it stays.")
+        .def("shadow_rows", &PyGrower::shadow, "shadow"_a, "The row whose values each row has in a shadow.")
+        .def("shadow_ratios", &PyGrower::ratios, "shadow"_a,
+             "By what the weight of each row is multiplied in a shadow; empty: it stays.")
         .def("drawn_rows", &PyGrower::drawn, "tree"_a, "How often each row is drawn for a tree.");
 }
 

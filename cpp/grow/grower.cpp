@@ -38,10 +38,10 @@ std::vector<std::uint32_t> Grower::drawn_rows(std::uint64_t tree) const {
     return times;
 }
 
-std::vector<std::uint32_t> Grower::twin_rows(std::uint64_t twin) const {
+std::vector<std::uint32_t> Grower::shadow_rows(std::uint64_t shadow) const {
     std::vector<std::uint32_t> rows(target_.size());
     std::iota(rows.begin(), rows.end(), 0U);
-    Bits bits(options_.seed, twin, kTwinStream);
+    Bits bits(options_.seed, shadow, kShadowStream);
     if (heavy_.empty()) {
         shuffle(rows, bits);
         return rows;
@@ -52,10 +52,10 @@ std::vector<std::uint32_t> Grower::twin_rows(std::uint64_t twin) const {
     return rows;
 }
 
-std::vector<double> Grower::twin_ratios(std::uint64_t twin) const {
-    const auto source = twin_rows(twin);
+std::vector<double> Grower::shadow_ratios(std::uint64_t shadow) const {
+    const auto source = shadow_rows(shadow);
     std::vector<std::vector<std::uint32_t>> of_class(n_classes_);
-    for (std::uint32_t i = 0; i < weights_.size(); ++i)  // in the order of the twin: ties fall by chance
+    for (std::uint32_t i = 0; i < weights_.size(); ++i)  // in the order of the shadow: ties fall by chance
         if (weights_[source[i]] > 0) of_class[target_[source[i]]].push_back(source[i]);
     std::vector<std::uint32_t> rank(weights_.size(), 0);
     bool vary = false;
@@ -83,13 +83,13 @@ Grower::Grower(std::span<const Column> columns, std::span<const std::int32_t> ta
     if (std::find(weights.begin(), weights.end(), 0.0) != weights.end())
         for (std::uint32_t row = 0; row < weights.size(); ++row)
             if (weights[row] > 0) heavy_.push_back(row);
-    for (std::uint32_t t = 0; t < options.n_twins; ++t) twins_.push_back({twin_rows(t), twin_ratios(t)});
+    for (std::uint32_t t = 0; t < options.n_shadows; ++t) shadows_.push_back({shadow_rows(t), shadow_ratios(t)});
     // Every tree has the same root, and what a column gains there is neither left to chance nor, as it is if trials
     // are not recorded, only as exact as the choice of the best column needs it.
     const bool plain = options.split.n_thresholds == 0 && options.split.criterion != Criterion::gain_ratio;
     const bool exact = plain && options.record_tried && options.level_columns.empty();
-    if (options.n_twins > 0 && options.draw == Draw::all && exact)
-        shared_ = std::make_unique<SharedTrials>(columns.size(), options.n_twins);
+    if (options.n_shadows > 0 && options.draw == Draw::all && exact)
+        shared_ = std::make_unique<SharedTrials>(columns.size(), options.n_shadows);
     double largest = 1;
     bool whole = true;
     for (const double w : weights) {
@@ -111,7 +111,7 @@ Grower::Grower(std::span<const Column> columns, std::span<const std::int32_t> ta
 template <class Case, class Score>
 void Grower::grow_with(Score score, std::span<const std::uint64_t> trees, const ColumnDraw& draw,
                        const Stop& stop, const Take& take) const {
-    TreeGrower<Case, Score> grower(columns_, n_classes_, options_, score, draw, twins_, shared_.get(), stop);
+    TreeGrower<Case, Score> grower(columns_, n_classes_, options_, score, draw, shadows_, shared_.get(), stop);
     for (const auto tree : trees) {
         const auto times = drawn_rows(tree);
         Tree grown = grower.grow(tree, times, target_, weights_);

@@ -15,8 +15,8 @@
 
 namespace foresift {
 
-/// A permutation of the rows for all columns; see Grower::twin_rows and Grower::twin_ratios.
-struct Twin {
+/// A permutation of the rows for all columns; see Grower::shadow_rows and Grower::shadow_ratios.
+struct Shadow {
     std::vector<std::uint32_t> rows;
     std::vector<double> ratios;
 };
@@ -40,14 +40,14 @@ public:
     void vote(std::span<const std::uint64_t> trees, const ColumnDraw& draw, std::span<const std::uint32_t> rows,
               std::span<double> shares, const Stop& stop) const;
 
-    /// The row whose values row i has in twin `twin` of every column: a permutation of the rows of positive weight.
-    std::vector<std::uint32_t> twin_rows(std::uint64_t twin) const;
+    /// The row whose values row i has in shadow `shadow` of every column: a permutation of the rows of positive weight.
+    std::vector<std::uint32_t> shadow_rows(std::uint64_t shadow) const;
 
-    /// By what the weight of row i is multiplied in twin `twin`; empty: no weights, or none that vary within a class.
-    /// Values bring their weights along, so that twins of a column from which weights were made have to do with the
+    /// By what the weight of row i is multiplied in shadow `shadow`; empty: no weights, or none that vary within a class.
+    /// Values bring their weights along, so that shadows of a column from which weights were made have to do with the
     /// weights as the column has. What is brought is the rank of a weight in its class, and row i gets the weight of
     /// that rank in its own class, so that weights keep what they have to do with the classes.
-    std::vector<double> twin_ratios(std::uint64_t twin) const;
+    std::vector<double> shadow_ratios(std::uint64_t shadow) const;
 
     /// How often each row is drawn for tree `tree`. Rows of weight 0 never are, as if they were not there.
     std::vector<std::uint32_t> drawn_rows(std::uint64_t tree) const;
@@ -66,7 +66,7 @@ private:
     std::vector<double> weights_;
     std::vector<std::uint32_t> heavy_;  // the rows of positive weight; empty: all of them
     GrowOptions options_;
-    std::vector<Twin> twins_;
+    std::vector<Shadow> shadows_;
     std::unique_ptr<SharedTrials> shared_;  // what trees have found that others may ask for
     std::vector<double> of_whole_;  // x log2 x, or for Gini 1/x; empty: weights are not whole numbers, or too large
 };

@@ -35,7 +35,7 @@ struct Tree {
     std::vector<std::int32_t> set_offsets{0};
     std::vector<std::uint16_t> set_codes, set_branches;
     std::vector<Tried> tried;
-    std::vector<double> permuted;  // per trial, n_permutations or n_twins gains; NaN for what was not asked for
+    std::vector<double> permuted;  // per trial, n_permutations or n_shadows gains; NaN for what was not asked for
 };
 
 }  // namespace foresift

@@ -1,4 +1,4 @@
-// Part of tree_grower.hpp: what a column would gain at a node by chance, with classes shuffled or as a permuted twin.
+// Part of tree_grower.hpp: what a column would gain at a node by chance, with classes shuffled or as a permuted shadow.
 #pragma once
 
 #include "grow/tree_grower.hpp"
@@ -35,36 +35,36 @@ void TreeGrower<Case, Score>::try_permuted(const Pending& at, const NodeRows<Cas
     }
 }
 
-// The node's rows with the values that twins give them, and the weights if these go with the values.
+// The node's rows with the values that shadows give them, and the weights if these go with the values.
 template <class Case, class Score>
 void TreeGrower<Case, Score>::move_rows(const Pending& at, const NodeRows<Case>& node) {
     shuffled_node_ = at.node;
     shuffled_.clear();
-    twin_totals_.assign(twins_.size(), node.totals);
-    for (std::size_t t = 0; t < twins_.size(); ++t) {
+    shadow_totals_.assign(shadows_.size(), node.totals);
+    for (std::size_t t = 0; t < shadows_.size(); ++t) {
         if (!has_turn(t)) continue;
-        const Twin& twin = twins_[t];
-        if (twin.ratios.empty()) {
-            for (const auto& member : node.members) shuffled_.push_back({twin.rows[member.row], member.of});
+        const Shadow& shadow = shadows_[t];
+        if (shadow.ratios.empty()) {
+            for (const auto& member : node.members) shuffled_.push_back({shadow.rows[member.row], member.of});
             continue;
         }
-        twin_totals_[t].clear();
+        shadow_totals_[t].clear();
         for (const auto& member : node.members) {
-            double weight = double(member.of.weight()) * twin.ratios[member.row];
+            double weight = double(member.of.weight()) * shadow.ratios[member.row];
             if constexpr (std::is_integral_v<Weight>) weight = std::round(weight);
-            shuffled_.push_back({twin.rows[member.row], Case::make(member.of.cls(), weight)});
-            twin_totals_[t].add(shuffled_.back().of);
+            shuffled_.push_back({shadow.rows[member.row], Case::make(member.of.cls(), weight)});
+            shadow_totals_[t].add(shuffled_.back().of);
         }
     }
 }
 
 // What fixed permutations of the column would have gained: the same search over other rows' values.
 template <class Case, class Score>
-void TreeGrower<Case, Score>::try_twins(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature) {
+void TreeGrower<Case, Score>::try_shadows(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature) {
     const std::size_t n = node.members.size();
     Bits bits(options_.seed, tree_number_, static_cast<std::uint64_t>(at.node) + kShuffleStream);
     std::size_t begin = 0;
-    for (std::size_t t = 0; t < twins_.size(); ++t) {
+    for (std::size_t t = 0; t < shadows_.size(); ++t) {
         if (!has_turn(t)) {
             out_.permuted.push_back(std::numeric_limits<double>::quiet_NaN());
             continue;
@@ -74,7 +74,7 @@ void TreeGrower<Case, Score>::try_twins(const Pending& at, const NodeRows<Case>&
         if (std::isnan(gain)) {
             if (shuffled_node_ != at.node) move_rows(at, node);
             poll_(n + 64);
-            const NodeRows<Case> rows{std::span(shuffled_).subspan(begin, n), twin_totals_[t]};
+            const NodeRows<Case> rows{std::span(shuffled_).subspan(begin, n), shadow_totals_[t]};
             using Outcome = typename Splitter<Case, Score>::Outcome;
             const auto outcome = splitter_.best(columns_[feature], codes_[feature], rows, 0.0, bits, permuted_trial_);
             gain = outcome == Outcome::found ? permuted_trial_.gain : 0.0;

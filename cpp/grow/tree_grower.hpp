@@ -28,11 +28,11 @@ public:
     using Weight = typename Case::Weight;
 
     TreeGrower(std::span<const Column> columns, std::uint32_t n_classes, const GrowOptions& options, Score score,
-               const ColumnDraw& draw, std::span<const Twin> twins, SharedTrials* shared,
+               const ColumnDraw& draw, std::span<const Shadow> shadows, SharedTrials* shared,
                const Stop& stop)
         : columns_(columns), n_classes_(n_classes), options_(options), order_(options.column_order),
           splitter_(score, options.split), draw_(draw),
-          max_features_(draw.max_features ? draw.max_features : options.max_features), twins_(twins),
+          max_features_(draw.max_features ? draw.max_features : options.max_features), shadows_(shadows),
           shared_(shared), poll_(stop), totals_(n_classes) {
         used_.assign(draw.allowed.begin(), draw.allowed.end());
         if (used_.empty()) {
@@ -114,12 +114,12 @@ private:
                                                   Bits& bits);
     SharedTrials::Gain* shared_gains(const Pending& at);
     void try_permuted(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature, bool constant);
-    void try_twins(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature);
+    void try_shadows(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature);
     void move_rows(const Pending& at, const NodeRows<Case>& node);
-    // Twins take turns: tree k has the next `twins_per_tree` of them after tree k - 1.
-    bool has_turn(std::size_t twin) const noexcept {
-        const std::size_t n = twins_.size(), m = options_.twins_per_tree;
-        return m == 0 || (twin + n - tree_number_ % n * m % n) % n < m;
+    // Shadows take turns: tree k has the next `shadows_per_tree` of them after tree k - 1.
+    bool has_turn(std::size_t shadow) const noexcept {
+        const std::size_t n = shadows_.size(), m = options_.shadows_per_tree;
+        return m == 0 || (shadow + n - tree_number_ % n * m % n) % n < m;
     }
     void pick_by_ratio(const NodeRows<Case>& node, Split& chosen);
     double split_information(const Split& split, const NodeRows<Case>& node);
@@ -154,7 +154,7 @@ private:
     ColumnDraw draw_;
     std::uint32_t max_features_;
     std::vector<std::uint32_t> used_;  // the columns that may be drawn
-    std::span<const Twin> twins_;
+    std::span<const Shadow> shadows_;
     SharedTrials* shared_;  // null: trees have nothing in common
     std::optional<FeatureSampler> sampler_;  // anew for every tree: its state is the tree's
     std::uint64_t tree_number_ = 0;
@@ -179,7 +179,7 @@ private:
     std::vector<Member<Case>> shuffled_;
     SharedTrials::Gain* known_gains_ = nullptr;  // at the node that is visited; null: it is the tree's own
     std::vector<std::uint32_t> path_;
-    std::vector<Tally<Weight>> twin_totals_;  // at that node, of each twin
+    std::vector<Tally<Weight>> shadow_totals_;  // at that node, of each shadow
     std::vector<Case> shuffled_cases_;
     Split permuted_trial_;
     std::vector<std::int32_t> level_of_;        // oblivious tree: the level of each column, -1 for none
@@ -200,7 +200,7 @@ inline constexpr std::uint16_t kEveryBranch = 0xffff;
 template <class Case, class Score>
 std::size_t TreeGrower<Case, Score>::rows_worth_moving(std::size_t n_rows) const {
     constexpr std::size_t kCache = 1 << 19, kLevels = 8;  // bytes that stay close; levels a subtree has at least
-    if (!twins_.empty()) return 0;  // twins look up rows by their number in the store
+    if (!shadows_.empty()) return 0;  // shadows look up rows by their number in the store
     std::size_t bytes_per_row = 0;
     for (const auto j : used_) bytes_per_row += codes_[j].narrow ? 1 : 2;
     const std::size_t limit = kCache / std::max<std::size_t>(bytes_per_row, 1);
@@ -275,7 +275,7 @@ bool TreeGrower<Case, Score>::choose(Pending& at, const NodeRows<Case>& node, Sp
     bool tried_one = false;
     // Pure branches cannot be beaten, nor have they descendants that ask which columns are constant. Random cuts
     // share their stream with the draws of columns, which must stay as they are.
-    const bool may_settle = !exact && options_.split.n_thresholds == 0 && twins_.empty();
+    const bool may_settle = !exact && options_.split.n_thresholds == 0 && shadows_.empty();
     const double settled = may_settle ? splitter_.most_gain(totals_) - 5e-14 : std::numeric_limits<double>::infinity();
     for (std::uint32_t drawn = 0; drawn < max_features_ || !tried_one; ++drawn) {
         const auto place = sampler_->draw(bits);
@@ -293,7 +293,7 @@ bool TreeGrower<Case, Score>::choose(Pending& at, const NodeRows<Case>& node, Sp
         if (options_.record_tried)
             out_.tried.push_back({at.node, static_cast<std::int32_t>(feature),
                                   outcome == Outcome::found ? trial_.gain : 0.0});
-        if (!twins_.empty()) try_twins(at, node, feature);
+        if (!shadows_.empty()) try_shadows(at, node, feature);
         if (options_.n_permutations > 0) try_permuted(at, node, feature, outcome == Outcome::constant);
         if (outcome != Outcome::found) continue;
         if (!level_of_.empty()) {

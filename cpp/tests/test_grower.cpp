@@ -320,19 +320,19 @@ void nothing_to_learn_from() {
     }
 }
 
-// At the root a twin gains what a column with its values moved would gain; trees are the same without twins.
-void twins() {
+// At the root a shadow gains what a column with its values moved would gain; trees are the same without shadows.
+void shadows() {
     const auto data = make_data(120, 4, 11);
     GrowOptions options;
     options.record_tried = true;
     options.max_features = 5;
     options.seed = 3;
     const Tree plain = grow(Grower(data.columns, data.target, 3, {}, options));
-    options.n_twins = 3;
+    options.n_shadows = 3;
     const Grower grower(data.columns, data.target, 3, {}, options);
     const Tree tree = grow(grower);
     assert(equal(plain, tree) && tree.permuted.size() == 3 * tree.tried.size());
-    const auto rows = grower.twin_rows(2);
+    const auto rows = grower.shadow_rows(2);
     auto moved = data.columns;
     for (auto& column : moved)
         for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -340,25 +340,25 @@ void twins() {
             if (!from.narrow.empty()) column.narrow[i] = from.narrow[rows[i]];
             if (!from.wide.empty()) column.wide[i] = from.wide[rows[i]];
         }
-    options.n_twins = 0;
+    options.n_shadows = 0;
     const Tree other = grow(Grower(moved, data.target, 3, {}, options));
     for (std::size_t k = 0; k < 5; ++k)
         assert(tree.tried[k].node == 0 && tree.permuted[3 * k + 2] == other.tried[k].gain);
 }
 
 // With weights that vary within classes, values bring them along: at the root, as if the table were so weighted.
-void weighted_twins() {
+void weighted_shadows() {
     const auto data = make_data(120, 4, 13);
     std::vector<double> weights(120);
     for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = double(1 + i % 3);
     GrowOptions options;
     options.record_tried = true;
     options.max_features = 5;
-    options.n_twins = 2;
+    options.n_shadows = 2;
     const Grower grower(data.columns, data.target, 3, weights, options);
     const Tree tree = grow(grower);
-    const auto rows = grower.twin_rows(1);
-    const auto ratios = grower.twin_ratios(1);
+    const auto rows = grower.shadow_rows(1);
+    const auto ratios = grower.shadow_ratios(1);
     assert(ratios.size() == weights.size());
     auto moved = data.columns;
     for (std::size_t j = 0; j < moved.size(); ++j)
@@ -371,13 +371,13 @@ void weighted_twins() {
         brought[i] = std::round(weights[i] * ratios[i]);
         if (data.target[i] == data.target[rows[i]]) assert(brought[i] == weights[rows[i]]);
     }
-    options.n_twins = 0;
+    options.n_shadows = 0;
     const Tree other = grow(Grower(moved, data.target, 3, brought, options));
     for (std::size_t k = 0; k < 5; ++k)
         assert(tree.tried[k].node == 0 && tree.permuted[2 * k + 1] == other.tried[k].gain);
     const std::vector<double> of_classes = {0.5, 2, 3};
     for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = of_classes[data.target[i]];
-    assert(Grower(data.columns, data.target, 3, weights, options).twin_ratios(0).empty());
+    assert(Grower(data.columns, data.target, 3, weights, options).shadow_ratios(0).empty());
 }
 
 void draws_by_order() {
@@ -398,8 +398,8 @@ void draws_by_order() {
 
 int main() {
     by_hand();
-    twins();
-    weighted_twins();
+    shadows();
+    weighted_shadows();
     draws_by_order();
     sizes_add_up();
     draws();

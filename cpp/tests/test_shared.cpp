@@ -26,8 +26,8 @@ void trees_share_trials() {
     for (std::size_t i = 0; i < 400; ++i) weights[i] = 0.5 * double(i % 7), whole[i] = double(i % 4);
     GrowOptions options;
     options.max_features = 3;
-    options.n_twins = 4;
-    options.twins_per_tree = 2;
+    options.n_shadows = 4;
+    options.shadows_per_tree = 2;
     options.max_depth = 5;
     options.seed = 5;
     std::vector<std::uint64_t> numbers(20);
@@ -64,7 +64,7 @@ void stops_where_all_is_known() {
     GrowOptions options;
     options.record_tried = true;
     options.max_features = 2;
-    options.n_twins = 1;
+    options.n_shadows = 1;
     options.max_depth = 2;
     const Grower grower(data.columns, data.target, 2, {}, options);
     grow(grower);

@@ -1,4 +1,4 @@
-// Gains that trees share: one place per node, column and twin, whoever asks.
+// Gains that trees share: one place per node, column and shadow, whoever asks.
 #include "grow/shared_gains.hpp"
 
 #include <thread>

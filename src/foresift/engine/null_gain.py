@@ -45,7 +45,7 @@ def expected_gain(
 ) -> NDArray[np.float64]:
     """Information gain, in bits, that an irrelevant feature is expected to reach at a node (Rogers & Gunn 4).
 
-    Even a feature that knows nothing about the classes gains something by the cut that happens to be best.
+    Even an irrelevant feature gains something by the cut that happens to be best.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ class SSVTreeClassifier(TreeClassifier):
         Least weight of a node that may be split. Weights count: a row of weight 2 is two rows. A float up to
         1.0 is a share of the weight of all rows that the tree is grown on, though at least 2.
     min_samples_leaf : int or float, default=1
-        Least weight of a branch. A float below 1.0 is such a share; 1.0 is a weight of one.
+        Least weight of a branch. A float below 1.0 is a fraction of all rows; 1.0 is a weight of one.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
         masked here. A missing value of a nominal column is one more category; one of a numeric column is

@@ -63,7 +63,7 @@ class AggregateSelector(RankingSelector):
         What ranks the columns; clones of them are fitted. In a pipeline the last step counts, and it must see
         the columns of X as they are.
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
-        Keep so many of the best, or such a share of all; choose the number by cross-validation. None:
+        The number of best features to keep, or their fraction; choose the number by cross-validation. None:
         see `rule`.
     rule : {"mean-rank", "borda", "vote", "rra"}, default="mean-rank"
         How ranks become scores; ties go to the better mean rank.

@@ -33,9 +33,9 @@ class CFSSelector(RankingSelector):
     Parameters
     ----------
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
-        Keep so many, or such a share of all: those that a greedy search, backward if `search` says so and
-        else forward, has when it holds that number; choose it by cross-validation. None keeps the subset of
-        the largest merit that `search` finds.
+        The number of features to keep, or their fraction: those that a greedy search, backward if `search`
+        says so and else forward, has when it holds that number; choose it by cross-validation. None keeps the
+        subset of the largest merit that `search` finds.
     search : {"best-first", "forward", "backward", "greedy"}, default="best-first"
         "forward" adds the best feature while that raises the merit, "backward" starts with all and drops the
         worst while the merit does not fall; "greedy" is another name for "forward". "best-first" extends the

@@ -31,8 +31,8 @@ class CumulativeGainSelector(RankingSelector):
     Parameters
     ----------
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
-        Keep so many of the best, or such a share of all; choose the number by cross-validation; None keeps
-        the features that were best at a level, and gained something there.
+        The number of best features to keep, or their fraction; choose the number by cross-validation; None
+        keeps the features that were best at a level, and gained something there.
     oblivious : bool, default=False
         Which tree the levels are of: one where every node is split by the feature of its own best gain
         (unpruned, to pure leaves); or an oblivious one, where all nodes of a level are split by the feature

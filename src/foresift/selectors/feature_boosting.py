@@ -36,8 +36,8 @@ class FeatureBoostingSelector(RankingSelector):
     Parameters
     ----------
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
-        Keep so many of the heaviest, or such a share of all; choose the number by cross-validation; None
-        keeps the features that weigh more than at the start.
+        The number of heaviest features to keep, or their fraction; choose the number by cross-validation;
+        None keeps the features that weigh more than at the start.
     subset_size : int, float or None, default=None
         Features in use in an iteration: a number or a share of all. None is half of them; with `order=2` the
         square root of their number, at least 2.

@@ -85,8 +85,8 @@ class PearsonSelector(_MomentSelector):
     Parameters
     ----------
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
-        Keep so many of the best, or such a share of all; choose the number by cross-validation; None keeps
-        the better half, at least one.
+        The number of best features to keep, or their fraction; choose the number by cross-validation; None
+        keeps the better half, at least one.
     nominal : {"refuse", "one-hot"}, default="refuse"
         Nominal columns have no correlation: they raise an error, or are scored by the best of the indicators
         of their categories.
@@ -155,8 +155,8 @@ class FScoreSelector(_MomentSelector):
     Parameters
     ----------
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
-        Keep so many of the best, or such a share of all; choose the number by cross-validation; None keeps
-        the better half, at least one.
+        The number of best features to keep, or their fraction; choose the number by cross-validation; None
+        keeps the better half, at least one.
     nominal : {"refuse", "one-hot"}, default="refuse"
         Nominal columns have no mean: they raise an error, or are scored by the best of the indicators of
         their categories.
@@ -218,8 +218,8 @@ class InfoGainSelector(RankingSelector):
     Parameters
     ----------
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
-        Keep so many of the best, or such a share of all; choose the number by cross-validation; None keeps
-        all that gain anything, which a numeric column nearly always does by chance.
+        The number of best features to keep, or their fraction; choose the number by cross-validation; None
+        keeps all that gain anything, which a numeric column nearly always does by chance.
     ratio : bool, default=False
         Score by gain ratio: the gain over the information in the split itself, so that many categories are no
         advantage.
@@ -286,12 +286,13 @@ class InfoGainSelector(RankingSelector):
 
 
 class RandomSelector(RankingSelector):
-    """Rank features at random: what a selection is worth that knows nothing (Bommaganti 3.3).
+    """Rank features at random, as a baseline (Bommaganti 3.3).
 
     Parameters
     ----------
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
-        Keep so many, or such a share of all; choose the number by cross-validation; None keeps half of them.
+        The number of features to keep, or their fraction; choose the number by cross-validation; None keeps
+        half of them.
     random_state : int, RandomState or None, default=None
         Draws the ranking.
 

@@ -33,8 +33,8 @@ class ForestGainSelector(RankingSelector):
     Parameters
     ----------
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
-        Keep so many of the best, or such a share of all; choose the number by cross-validation; None keeps
-        those above their threshold.
+        The number of best features to keep, or their fraction; choose the number by cross-validation; None
+        keeps those above their threshold.
     bound : {"exact", "mid", "lower", "upper"}, default="exact"
         What the threshold averages: the true expectation of the gain of an irrelevant feature, or bounds of
         the paper for it, which know two classes and distinct values only; see

@@ -28,7 +28,7 @@ class GEFSSelector(RankingSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Keep so many of the best, or such a share of all; None keeps those with at least an equal share.
+        The number of best features to keep, or their fraction; None keeps those with at least an equal share.
     initial_length : float, default=0.5
         Genomes of the initial population have up to so many genes per column; see Notes.
     diversity_weight : float, default=0.3

@@ -114,7 +114,7 @@ def redundant_with(
     seed: int,
     progress: Progress | None = None,
 ) -> NDArray[np.intp]:
-    """For each feature the better one, not redundant itself, that tells the same about the classes.
+    """For each feature the better one, not redundant itself, that it is redundant with.
 
     The question is that of `explained_shares`, put to pairs of columns and answered without forests: a
     candidate is compared with the `PARTNERS` kept columns it is related to most. Rows next to each other in
@@ -389,7 +389,7 @@ def _known_ranks(table: Table, column: int, rows: NDArray[np.intp]) -> _Ranks:
 
 
 def _same(table: Table, a: int, b: int, ranks: Callable[[int], _Ranks]) -> bool:
-    """Whether two columns tell the same by their ranks: equal or reversed, or categories renamed."""
+    """Whether two columns are equivalent by their ranks: equal or reversed, or categories renamed."""
     nominal = table.store.is_nominal(a)
     if nominal != table.store.is_nominal(b):
         return False

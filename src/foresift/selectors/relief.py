@@ -82,8 +82,8 @@ class ReliefSelector(_ReliefBase):
     Parameters
     ----------
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
-        Keep so many of the best, or such a share of all; choose the number by cross-validation; None keeps
-        those with a positive weight.
+        The number of best features to keep, or their fraction; choose the number by cross-validation; None
+        keeps those with a positive weight.
     n_samples : int or None, default=None
         Rows drawn, without replacement, whose neighbours are compared; None takes every row. The paper draws
         at most 500.
@@ -149,8 +149,8 @@ class ReliefFSelector(_ReliefBase):
     Parameters
     ----------
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
-        Keep so many of the best, or such a share of all; choose the number by cross-validation; None keeps
-        those with a positive weight.
+        The number of best features to keep, or their fraction; choose the number by cross-validation; None
+        keeps those with a positive weight.
     n_neighbors : int, default=10
         Nearest rows of every class that each row is compared with. A class with fewer has its mean over those
         it has; a row that is alone in its class has no hits.

@@ -44,8 +44,8 @@ class SSVSelector(RankingSelector):
     Parameters
     ----------
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
-        Keep so many of the best, or such a share of all; choose the number by cross-validation. None keeps
-        the better half (at least one) with mode="separate", for which the paper has no rule, and the
+        The number of best features to keep, or their fraction; choose the number by cross-validation. None
+        keeps the better half (at least one) with mode="separate", for which the paper has no rule, and the
         features in the tree with mode="tree".
     mode : {"separate", "tree"}, default="separate"
         One tree per feature, or one tree of all.

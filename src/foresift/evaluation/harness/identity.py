@@ -31,8 +31,8 @@ def describe(value: Any) -> Any:
 
     `n_jobs` and `verbose` are left out. Arrays and data frames become checksums, classes and functions their
     public names, wherever their code lies: moving code must not lose a store. Any other object, and an
-    estimator that stays fitted as it is cloned, is what pickle would take of it. What cannot be told from
-    another one, such as a lambda, is refused: a store would take one for the other.
+    estimator that stays fitted as it is cloned, is what pickle would take of it. What cannot be distinguished
+    from another one, such as a lambda, is refused: a store would take one for the other.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def describe(value: Any) -> Any:
     >>> describe(lambda X: X)
     Traceback (most recent call last):
         ...
-    ValueError: <function <lambda> at ...> cannot be told from another one, so no result could be found ...
+    ValueError: <function <lambda> at ...> cannot be identified, so no result could be found ...
     """
     return _describe(value, False, ())
 
@@ -152,9 +152,7 @@ def _of_object(value: Any, fitted: bool, inside: tuple[int, ...]) -> Any:
 
 
 def _not_told(value: Any, advice: str) -> ValueError:
-    return ValueError(
-        f"{value!r} cannot be told from another one, so no result could be found again. {advice}"
-    )
+    return ValueError(f"{value!r} cannot be identified, so no result could be found again. {advice}")
 
 
 def _qualified(value: Any) -> str:

@@ -250,7 +250,7 @@ def _enough(population: Population, began: float, max_seconds: float | None, pat
 
 
 def _held_out(target: NDArray[np.int32], fraction: float, seed: int) -> NDArray[np.bool_]:
-    """Mask of rows to judge by: such a share of every class, rounded down."""
+    """Mask of the held-out rows: this share of every class, rounded down."""
     rng = np.random.default_rng([seed, 0, 0, 1])
     mask = np.zeros(len(target), dtype=bool)
     for code in np.unique(target):

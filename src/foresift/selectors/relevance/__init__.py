@@ -1,4 +1,4 @@
-"""Calibrated relevance: columns beside permuted twins in one forest, at an error rate that holds."""
+"""Calibrated relevance: columns beside permuted shadows in one forest, at an error rate that holds."""
 
 from foresift.selectors.relevance.selector import RelevanceSelector
 

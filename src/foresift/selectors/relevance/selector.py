@@ -23,7 +23,7 @@ from foresift.selectors.relevance.pooling import (
     pooled_pvalues,
     standardized,
 )
-from foresift.selectors.relevance.twins import deduplicate_columns, gather_twins, twin_rows
+from foresift.selectors.relevance.shadows import deduplicate_columns, gather_shadow_sums, shadow_rows
 from foresift.stats import adjusted_pvalues, selection_stability
 
 __all__ = ["RelevanceSelector"]
@@ -45,7 +45,7 @@ class RelevanceSelector(RankingSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Keep so many of the best, or such a share of all; None keeps the relevant ones.
+        The number of best features to keep, or their fraction; None keeps the relevant ones.
     error : {"fdr", "fwer", "none"}, default="fdr"
         What `alpha` bounds: the expected share of irrelevant features among the selected (Benjamini &
         Hochberg), the probability of selecting any irrelevant feature (Bonferroni), or that of selecting an
@@ -320,12 +320,12 @@ class RelevanceSelector(RankingSelector):
         z = np.full((table.n_columns, 1 + n_shadows), np.nan)
         means = np.zeros_like(z)
         if len(order):
-            sums = gather_twins(
+            sums = gather_shadow_sums(
                 table,
                 weights,
                 progress,
                 order=order,
-                n_twins=n_shadows,
+                n_shadows=n_shadows,
                 n_estimators=self.n_estimators,
                 max_features=self.max_features,
                 max_depth=self.max_depth,
@@ -339,7 +339,7 @@ class RelevanceSelector(RankingSelector):
             # In the order of the hashes, so that rounding does not depend on how the columns stand.
             tried = order[(sums.weight[order, 1:] > 0).sum(axis=1) >= _MIN_SHADOWS]
             z[tried] = standardized(means[tried], log_effective_levels(table, weights)[tried])
-            rows = twin_rows(table, weights, seed)
+            rows = shadow_rows(table, weights, seed)
             # Threads of linear algebra on small products wait for each other longer than they work.
             with one_blas_thread():
                 others = best_contrasts(table, weights, tried, n_shadows, rows, seed, pairs=self.interactions)

@@ -1,4 +1,4 @@
-"""Scores of every column in a forest beside those of its twins: the same values in permuted rows."""
+"""Scores of every column in a forest beside those of its shadows: the same values in permuted rows."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from foresift.engine.criteria import complexity_of
 from foresift.engine.grow import fold_trees, make_grower, resolve_max_features
 from foresift.engine.node_table import NodeTable
 
-__all__ = ["TwinSums", "deduplicate_columns", "gather_twins", "twin_rows"]
+__all__ = ["ShadowSums", "deduplicate_columns", "gather_shadow_sums", "shadow_rows"]
 
 
-class TwinSums:
-    """Sums over trials of weight, and of weight times gain, for every column and each of its twins.
+class ShadowSums:
+    """Sums over trials of weight, and of weight times gain, for every column and each of its shadows.
 
-    Trials below a split on the same column are left out, for the twins too: what it knows is used up there.
+    Trials below a split on the same column are left out, for the shadows too: what it knows is used up there.
 
     Parameters
     ----------
-    n_features, n_twins : int
-        Number of columns, and of twins of each.
+    n_features, n_shadows : int
+        Number of columns, and of shadows of each.
 
     Attributes
     ----------
-    weight, gain : ndarray of shape (n_features, 1 + n_twins)
-        Sum of the weights, and of weight times gain: of the column, then of its twins.
+    weight, gain : ndarray of shape (n_features, 1 + n_shadows)
+        Sum of the weights, and of weight times gain: of the column, then of its shadows.
     """
 
-    def __init__(self, n_features: int, n_twins: int) -> None:
-        self.weight, self.gain = np.zeros((2, n_features, 1 + n_twins))
+    def __init__(self, n_features: int, n_shadows: int) -> None:
+        self.weight, self.gain = np.zeros((2, n_features, 1 + n_shadows))
 
     def add_tree(self, table: NodeTable, node_weight: NDArray[np.float64]) -> None:
-        """Add a tree that recorded its trials and those of the twins; see `_node_weights`."""
+        """Add a tree that recorded its trials and those of the shadows; see `_node_weights`."""
         tried, permuted = table.tried, table.permuted
         assert tried is not None
         assert permuted is not None
@@ -58,11 +58,11 @@ class TwinSums:
         self.weight[:, 0] += weights
         self.weight[:, 1 + had_turn] += weights[:, np.newaxis]
         self.gain[:, 0] += summed(weight * tried["gain"][trials])
-        # Of a wide table the gains of all twins take more than the table does: one twin after another.
-        for twin in had_turn.tolist():
-            self.gain[:, 1 + twin] += summed(weight * permuted[trials, twin])
+        # Of a wide table the gains of all shadows take more than the table does: one shadow after another.
+        for shadow in had_turn.tolist():
+            self.gain[:, 1 + shadow] += summed(weight * permuted[trials, shadow])
 
-    def merge(self, other: TwinSums) -> None:
+    def merge(self, other: ShadowSums) -> None:
         """Add what was summed elsewhere."""
         self.weight += other.weight
         self.gain += other.gain
@@ -113,21 +113,21 @@ def deduplicate_columns(
     return np.array(order, dtype=np.uint32), first
 
 
-def twin_rows(
+def shadow_rows(
     table: Table, weights: NDArray[np.float64] | None, seed: int
 ) -> Callable[[int], NDArray[np.uint32]]:
-    """For the number of a twin the row whose values each row has, as `gather_twins` permutes them."""
+    """For the number of a shadow the row whose values each row has, as `gather_shadow_sums` permutes them."""
     grower = make_grower(table, weights, criterion="entropy", seed=seed)
-    return grower.twin_rows
+    return grower.shadow_rows
 
 
-def gather_twins(
+def gather_shadow_sums(
     table: Table,
     weights: NDArray[np.float64] | None,
     progress: Progress,
     *,
     order: NDArray[np.uint32],
-    n_twins: int,
+    n_shadows: int,
     n_estimators: int,
     max_features: Any,
     max_depth: int | None,
@@ -136,12 +136,12 @@ def gather_twins(
     nominal_splits: str,
     seed: int,
     n_jobs: int | None,
-) -> TwinSums:
-    """Grow trees on all rows, and sum up what columns and twins gain where the column is tried.
+) -> ShadowSums:
+    """Grow trees on all rows, and sum up what columns and shadows gain where the column is tried.
 
-    Twin t of every column has its values in rows permuted by permutation t, the same for all columns and
-    trees, so the twins of one t depend on each other as the columns do, and on nothing else but the weights,
-    which go with the values if they vary within a class. Twins are only scored: columns split.
+    Shadow t of every column has its values in rows permuted by permutation t, the same for all columns and
+    trees, so the shadows of one t depend on each other as the columns do, and on nothing else but the
+    weights, which go with the values if they vary within a class. Shadows are only scored: columns split.
 
     Parameters
     ----------
@@ -153,8 +153,8 @@ def gather_twins(
         Is told of every tree.
     order : ndarray of uint32
         The columns to draw from; see `deduplicate_columns`.
-    n_twins : int
-        Twins of every column. Every tree scores half of them, in turn, which costs half as much and makes
+    n_shadows : int
+        Shadows of every column. Every tree scores half of them, in turn, which costs half as much and makes
         their scores hardly less certain: chance that all trees share is most of what sets them apart.
     n_estimators, max_features, max_depth, min_samples_split, nominal_splits, n_jobs
         As in a forest.
@@ -165,7 +165,7 @@ def gather_twins(
 
     Returns
     -------
-    TwinSums
+    ShadowSums
         The same for any `n_jobs`.
     """
     grower = make_grower(
@@ -179,8 +179,8 @@ def gather_twins(
         min_split=float(min_samples_split),
         min_share=min_share,
         record_tried=True,
-        n_twins=n_twins,
-        twins_per_tree=-(-n_twins // 2),
+        n_shadows=n_shadows,
+        shadows_per_tree=-(-n_shadows // 2),
         column_order=order.tolist(),
         draw="all",
         seed=seed,
@@ -190,16 +190,16 @@ def gather_twins(
     # once save calls, but trees of many columns take much memory.
     size = -(-n_estimators // 64)
     n_parts = max(1, min(8, 20_000 // table.n_columns, n_estimators // (4 * size * effective_n_jobs(n_jobs))))
-    sums = TwinSums(table.n_columns, n_twins)
+    sums = ShadowSums(table.n_columns, n_shadows)
 
-    def read(trees: Iterator[NodeTable]) -> list[TwinSums]:
+    def read(trees: Iterator[NodeTable]) -> list[ShadowSums]:
         grown = list(trees)
-        parts = [TwinSums(table.n_columns, n_twins) for _ in range(0, len(grown), size)]
+        parts = [ShadowSums(table.n_columns, n_shadows) for _ in range(0, len(grown), size)]
         for k, (tree, weight) in enumerate(zip(grown, _node_weights(grown), strict=True)):
             parts[k // size].add_tree(tree, weight)
         return parts
 
-    def merge(parts: list[TwinSums]) -> None:
+    def merge(parts: list[ShadowSums]) -> None:
         for part in parts:
             sums.merge(part)
 

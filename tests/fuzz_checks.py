@@ -173,7 +173,7 @@ def names():
 
 
 def _is_estimator(item):
-    return isinstance(item, type) and issubclass(item, BaseEstimator)
+    return isinstance(item, type) and issubclass(item, BaseEstimator) and hasattr(item, "fit")
 
 
 def run_case(name, number):

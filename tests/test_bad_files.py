@@ -423,7 +423,7 @@ def ended(process):
     [
         "foresift.reading.cells::gather",
         "foresift.selectors.relevance:RelevanceSelector:_score",
-        "foresift.evaluation.select.assess:_Folds:fitted",
+        "foresift.evaluation.select.assess:_Folds:ranked",
         "os::fsync",
     ],
 )

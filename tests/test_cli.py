@@ -377,14 +377,14 @@ def test_every_public_name_has_a_home():
 
 def test_a_search_that_was_stopped_says_so(tmp_path, monkeypatch):
     calls = iter(range(1000))
-    score = StoreScorer._score_all
+    judge = StoreScorer.judge
 
     def stopped(self, tasks):
         if next(calls) == 4:
             raise KeyboardInterrupt
-        return score(self, tasks)
+        return judge(self, tasks)
 
-    monkeypatch.setattr(StoreScorer, "_score_all", stopped)
+    monkeypatch.setattr(StoreScorer, "judge", stopped)
     arguments = ["select", str(DEMO), "--target", "cancelled", "--method", "sbs"]
     result = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path)])
     assert result.exit_code == 130

@@ -127,8 +127,7 @@ def test_bad_parts_of_a_spec(value, message):
 def damaged(monkeypatch, tmp_path, old, new):
     text = (files("foresift.evaluation.papers") / "opitz.toml").read_text(encoding="utf-8")
     assert old in text
-    (tmp_path / "papers").mkdir()
-    (tmp_path / "papers" / "opitz.toml").write_text(text.replace(old, new), encoding="utf-8")
+    (tmp_path / "opitz.toml").write_text(text.replace(old, new), encoding="utf-8")
     monkeypatch.setattr(specs, "files", lambda package: tmp_path)
 
 

@@ -128,7 +128,7 @@ def test_a_number_of_columns_is_kept_as_asked():
 def test_order_of_forest_gain_is_by_what_is_above_chance():
     X, y = table(80)
     found = select(X, y, "forest-gain", random_state=0, check=False, parameters={"n_estimators": 30})
-    assert found.method["order"] == "by how far the score is above what chance gives"
+    assert found.method["order"] == "by how far the score exceeds that of an irrelevant column"
     above = [row["score"] - row["chance"] for row in found.ranking]
     assert above == sorted(above, reverse=True)
     assert [row["name"] for row in found.ranking] == [X.columns[j] for j in order_of(found.selector_)]
@@ -163,7 +163,7 @@ def test_nothing_relevant():
     assert found.features == []
     assert found.sentence.startswith("None of 3 columns is relevant")
     assert found.check["kept"]["score"] <= 0.65  # the commonest class, where nothing is kept
-    assert f"always saying the commonest class {found.check['baseline']:.1%}." in found.sentence
+    assert f"always predicting the most frequent class {found.check['baseline']:.1%}." in found.sentence
     assert found.check["baseline"] == 0.5
     assert "growing a forest has" not in found.sentence
     assert found.method["order"] == "by score"

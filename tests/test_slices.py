@@ -149,5 +149,5 @@ def test_columns_of_a_table():
     taken = table.take(np.array([3, 1]))
     assert taken.schema.names == ("count", "colour")
     assert taken.schema.nominal.tolist() == [False, True]
-    assert taken.target.tolist() == [0, 1, 0]
+    assert taken.target.codes.tolist() == [0, 1, 0]
     assert taken.schema.encode({"count": [5], "colour": ["red"]}).tolist() == [[5, 1]]

@@ -210,7 +210,7 @@ def test_one_class_and_column_vector():
     with pytest.raises(ValueError, match="y has one class, 'no': Reader needs at least two classes"):
         table.target.require_two_classes(Reader())
     with pytest.warns(DataConversionWarning, match="column-vector"):
-        assert make_table(X, np.array([[1], [2], [1], [2]])).n_classes == 2
+        assert make_table(X, np.array([[1], [2], [1], [2]])).target.n_classes == 2
     with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
         Reader().fit(X, None)
 

@@ -129,13 +129,13 @@ def _sentence(families: dict[tuple[Any, ...], list[dict[str, Any]]]) -> str:
     where = f" on {_known(best.get('dataset'))}" if len({key[0] for key in families}) > 1 else ""
     result = f"{_words(best.get('scorer'))} {_score(best)} with {_known(best.get('classifier'))}."
     if best.get("method") == NONE:
-        said = f"No selection does better than all columns{where}: {result}"
+        said = f"Using all columns scores best{where}: {result}"
     else:
         said = f"{_name(best)} with {_columns(best)} does best{where}: {result}"
     judged = [row for row in family if not unknown(row.get("p_best"))]
     near = sum(row["p_best"] > ALPHA for row in judged)
     if judged and near == len(judged):
-        said += " None of the others is significantly worse."
+        said += " The others are not significantly worse."
     elif judged:
         worse = len(judged) - near
         said += f" {worse} of the {len(judged)} others {'is' if worse == 1 else 'are'} significantly worse."

@@ -239,7 +239,7 @@ class ConvergenceDisplay(Display):
         ax.plot(trees, self.changes, color=ACCENT, label="how far the distribution moved")
         ax.set(xlabel=self.step, ylabel="change of the distribution", ylim=(0, None))
         if self.interval_sizes is not None:
-            beside = ax.shadowx()
+            beside = ax.twinx()
             beside.plot(trees, self.interval_sizes, color=GREY, linestyle="--")
             known = self.interval_sizes[np.isfinite(self.interval_sizes)]
             if known.any():  # the first intervals may be huge

@@ -23,8 +23,11 @@ SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE \
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # The build folder is kept, so only changed files are compiled again. It remembers where nanobind lies: hence no
 # isolated, ever new build environment.
-INSTALL := $(PIP) install --quiet --no-build-isolation
-DEMO := src/foresift/_data/bikeshare.csv
+INSTALL = $(PIP) install --quiet --no-build-isolation -C cmake.define.FORESIFT_WERROR=$(WERROR)
+# In what .ci/run calls a warning of the compiler is an error. Not in the other builds: another compiler may warn of more.
+WERROR := OFF
+lint docs test-cpp: WERROR := ON
+DEMO := src/foresift/datasets/_data/bikeshare.csv
 
 .PHONY: help demo test test-cpp test-python lint docs bench bench-selection figures sanitize oldest clean
 .DELETE_ON_ERROR:
@@ -38,7 +41,7 @@ demo: $(VENV)/.package  ## Set up, then select columns of the bundled table and 
 test: test-cpp test-python  ## Set up, then run the whole test suite
 
 test-cpp: $(VENV)/.tools  ## The C++ tests alone
-	cmake -S . -B build/cpp -DFORESIFT_PYTHON=OFF -DFORESIFT_TESTS=ON >/dev/null
+	cmake -S . -B build/cpp -DFORESIFT_PYTHON=OFF -DFORESIFT_TESTS=ON -DFORESIFT_WERROR=$(WERROR) >/dev/null
 	cmake --build build/cpp --parallel 2
 	ctest --test-dir build/cpp --output-on-failure --no-tests=error
 

@@ -9,7 +9,7 @@ stopped. A table is drawn by the name of its cell and a seed. Every method gets 
     python benchmarks/calibration.py picture results.jsonl calibration.png
     python benchmarks/calibration.py speed times.jsonl --sizes 2000x100,5000x500 [--methods relevance]
 
-Methods: `relevance` (all defaults), `knockoff+` (its rule, on the differences of columns and first twins of
+Methods: `relevance` (all defaults), `knockoff+` (its rule, on the differences of columns and first shadows of
 the same fit), `boruta` (BorutaPy as its authors recommend) and `rfecv` (scikit-learn's RFECV with a random
 forest; small cells only).
 """
@@ -152,7 +152,7 @@ def _columns(cell: Cell, X: np.ndarray, rng: np.random.Generator) -> tuple[np.nd
 
 def relevance(X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int) -> dict[str, np.ndarray]:
     selector = RelevanceSelector(alpha=ALPHA, categorical_features=nominal, random_state=seed).fit(X, y)
-    differences = selector.scores_ - np.nan_to_num(selector.null_scores_[:, 0])
+    differences = selector.scores_ - np.nan_to_num(selector.shadow_scores_[:, 0])
     return {"relevance": selector.relevant_, "knockoff+": knockoff_plus(differences)}
 
 

@@ -23,7 +23,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 from common import Results, seconds
 
-from foresift.cfs import CFSSelector
+from foresift.selectors.cfs import CFSSelector
 
 SIZES = [(10_000, 200), (200, 60_000), (60_000, 50)]
 SEARCHES = {

@@ -15,7 +15,12 @@ from sklearn.naive_bayes import GaussianNB
 import foresift
 
 # Old name -> new name of a parameter or an attribute; the new one is used where the old one is unknown.
-RENAMED = {"n_twins": "n_shadows", "null_scores_": "shadow_scores_"}
+RENAMED = {
+    "n_twins": "n_shadows",
+    "null_scores_": "shadow_scores_",
+    "path_": "search_tree_",  # of CFSSelector
+    "history_": "generations_",  # of GEFSClassifier
+}
 
 
 @dataclass(frozen=True)

@@ -217,7 +217,7 @@ def compare_memory(table: Table, trees: int) -> None:
 
 def coding(table: Table) -> None:
     """Code ten million cells: continuous float32 and float64, and small integers."""
-    from foresift.table import make_table
+    from foresift.data.table import make_table
 
     rng = np.random.default_rng(0)
     kinds = {

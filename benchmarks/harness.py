@@ -18,9 +18,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_selection import SelectorMixin
 
 from foresift import compare
-from foresift.experiment import run
-from foresift.store import Store
-from foresift.units import Data, Job, Record, Unit
+from foresift.evaluation.harness.run import run
+from foresift.evaluation.harness.store import Store
+from foresift.evaluation.harness.tasks import Data, Job, Record, Unit
 
 
 def spin(data, seconds, units):

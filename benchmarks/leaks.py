@@ -23,8 +23,8 @@ from foresift import (
     SequentialSelector,
     compare,
 )
-from foresift.comparison import make_method
-from foresift.methods import METHODS
+from foresift.evaluation.compare import make_method
+from foresift.evaluation.registry import METHODS
 
 SIZES = (5, 20)
 LEAKY = "leaky"

@@ -16,7 +16,6 @@ import os
 import signal
 import warnings
 from datetime import date
-from importlib import import_module
 from typing import Any, NoReturn
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -26,7 +25,7 @@ from common import Results, seconds
 from sklearn.datasets import make_classification
 
 from foresift.datasets import make_friedman
-from foresift.methods import METHODS
+from foresift.evaluation.registry import METHODS
 
 SIZES = {"300 x 10": (300, 10, 5), "2,000 x 100": (2000, 100, 10), "10,000 x 100": (10_000, 100, 10)}
 SIZES["200 x 2,000"] = (200, 2000, 10)
@@ -34,8 +33,7 @@ SIZES["200 x 2,000"] = (200, 2000, 10)
 
 def selector(key: str) -> Any:
     """The selector of a method, for one thread and quiet."""
-    module, name, parameters, _ = METHODS[key]
-    made = getattr(import_module(f"foresift.{module}"), name)(**parameters)
+    made = METHODS[key].make()
     quiet = {"n_jobs": 1, "random_state": 0, "verbose": 0}
     return made.set_params(**{name: value for name, value in quiet.items() if name in made.get_params()})
 

@@ -89,7 +89,7 @@ class Kind:
     tables: int = 60
     alpha: float = ALPHA
     error: str = "fdr"
-    n_twins: int | None = None
+    n_shadows: int | None = None
     nominal: int = 0  # so many of the first columns
     relevant: int = 0  # of the first columns
     flags: int = 0  # of the last columns
@@ -141,7 +141,7 @@ SENSORS = (
 LIMITS: dict[str, Kind] = {
     "two flags, 0.01": Kind('the same, `error="none"`, target 0.01', TWO_FLAGS, 200, 0.01, "none", flags=2),
     "sensors": Kind(SENSORS, sensors, 150, error="fwer", relevant=20, flags=3),
-    "4 twins": Kind("60 x 20, near copies, `n_twins=4`", noise(60, closer_copies=20), 200, n_twins=4),
+    "4 twins": Kind("60 x 20, near copies, `n_shadows=4`", noise(60, closer_copies=20), 200, n_shadows=4),
 }
 ALL = KINDS | LIMITS
 FLAGS = {f"p of rare columns at most {level}": level for level in (0.05, 0.01)}
@@ -160,7 +160,7 @@ def unit(name: str, seed: int) -> dict[str, Any]:
     selector = RelevanceSelector(
         error=kind.error,
         alpha=kind.alpha,
-        n_twins=kind.n_twins,
+        n_shadows=kind.n_shadows,
         categorical_features=list(range(kind.nominal)),
         redundancy=None,
         random_state=seed,

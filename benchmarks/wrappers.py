@@ -25,8 +25,8 @@ from sklearn.feature_selection import RFE, RFECV, SequentialFeatureSelector
 from sklearn.model_selection import cross_val_score
 
 from foresift import ContributionSelector, SequentialSelector, SiftForestClassifier
-from foresift.subset_forests import SubsetForests
-from foresift.table import make_table
+from foresift.data.table import make_table
+from foresift.selectors.search.subset_forests import SubsetForests
 
 
 def data(rows: int, columns: int, informative: int) -> tuple[np.ndarray, np.ndarray]:

@@ -15,10 +15,11 @@ import pandas as pd
 from sklearn.datasets import make_classification
 
 from foresift import ContributionSelector, SequentialSelector, SiftForestClassifier
+from foresift.data.folds import make_folds
+from foresift.data.table import make_table
 from foresift.importance import co_occurrence
-from foresift.subset_forests import SubsetForests
-from foresift.subset_scores import make_folds, make_subset_scorer
-from foresift.table import make_table
+from foresift.models.scorer import make_subset_scorer
+from foresift.selectors.search.subset_forests import SubsetForests
 
 HERE = Path(__file__).resolve().parent
 OUT = HERE / "murata"

@@ -21,8 +21,8 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import NotFittedError
 
 import foresift
-from foresift.numeric import NumericCoder
-from foresift.selection import assess
+from foresift.data.numeric import NumericCoder
+from foresift.evaluation.select import assess
 
 # Texts of NumPy, Python and C++ that tell a user nothing.
 INTERNAL = re.compile(
@@ -173,7 +173,7 @@ def names():
 
 
 def _is_estimator(item):
-    return isinstance(item, type) and issubclass(item, BaseEstimator)
+    return isinstance(item, type) and issubclass(item, BaseEstimator) and hasattr(item, "fit")
 
 
 def run_case(name, number):

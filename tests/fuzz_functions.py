@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import foresift
 from foresift import criteria, importance, stats
-from foresift.search_path import SearchPath, Step
+from foresift.selectors.search.path import SearchPath, Step
 
 
 @functools.cache

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import foresift
-from foresift._sklearn import Interval, Options, RealNotInt
+from foresift.data.sklearn_compat import Interval, Options, RealNotInt
 
 # How much work is done: always drawn, so that a case takes milliseconds.
 BUDGETS = {
@@ -24,7 +24,7 @@ BUDGETS = {
     "n_offspring": (1, 4),
     "epochs": (1, 5),
     "n_hidden": (1, 4),
-    "n_twins": (4, 8),
+    "n_shadows": (4, 8),
     "n_half_samples": (0, 2),
     "n_permutations": (1, 4),
     "n_iterations": (1, 8),

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from foresift import _core
-from foresift.trees import NodeTable
+from foresift.engine.node_table import NodeTable
 
 
 def make_problem(seed, *, max_rows=40, missing=0.0, nominal=(), whole=True):
@@ -36,7 +36,9 @@ def make_grower(X, y, weights=None, nominal=(), **options):
     n_classes = options.pop("n_classes", int(y.max()) + 1)
     options = {"max_features": X.shape[1], **options}
     weights = None if weights is None else np.asarray(weights, dtype=float)
-    return _core.Grower(store, np.asarray(y, dtype=np.int32), n_classes, weights, **options)
+    return _core.Grower(
+        store, np.asarray(y, dtype=np.int32), n_classes, weights, _core.GrowOptions(**options)
+    )
 
 
 def grow_one(grower, tree=0, feature_weights=None, *, tried=False):

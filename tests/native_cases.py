@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from foresift import _core
-from foresift.trees import NODE_DTYPE
+from foresift.engine.node_table import NODE_DTYPE
 
 RNG = np.random.default_rng(0)
 X = np.round(RNG.normal(size=(120, 3)), 1)
@@ -31,7 +31,7 @@ def small_store(n_rows=6, n_columns=2):
 
 
 def grower(**options):
-    return _core.Grower(small_store(), ints(0, 1, 0, 1, 1, 0), 2, None, **options)
+    return _core.Grower(small_store(), ints(0, 1, 0, 1, 1, 0), 2, None, _core.GrowOptions(**options))
 
 
 def grown(**options):
@@ -40,7 +40,7 @@ def grown(**options):
     store.add_numeric(X[:, :2])
     store.add_nominal(X[:, 2].astype(np.int32), 5)
     options = {"max_features": 3, "record_tried": True, **options}
-    nodes, *others, trials, _ = _core.Grower(store, Y, 3, None, **options).grow([0])[0]
+    nodes, *others, trials, _ = _core.Grower(store, Y, 3, None, _core.GrowOptions(**options)).grow([0])[0]
     return [nodes.view(NODE_DTYPE)[:, 0].copy(), *(array.copy() for array in others)], trials
 
 
@@ -66,11 +66,11 @@ def network(**changes):
         "rows": np.arange(4, dtype=np.uint32),
         "number": 0,
         "stop": None,
-        "n_hidden": 2,
-        "epochs": 2,
-        **changes,
     }
-    return _core.train_network(**arguments)
+    options = {"n_hidden": 2, "epochs": 2}
+    for name, value in changes.items():
+        (arguments if name in arguments else options)[name] = value
+    return _core.train_network(**arguments, options=_core.NetworkOptions(**options))
 
 
 def outputs(n_hidden=2, n_outputs=1, n_inputs=3, shape=(4, 3)):
@@ -199,6 +199,8 @@ REFUSED: dict[str, Callable[[], object]] = {
     "add_nominal: wrapped codes": lambda: small_store().add_nominal(np.full(6, 2**32), 2),
     "add_nominal: rows": lambda: small_store().add_nominal(np.zeros(7, np.int32), 2),
     "take: column": lambda: small_store().take([2]),
+    "take_rows: row": lambda: small_store().take_rows(np.array([6], dtype=np.uint32)),
+    "take_rows: none": lambda: small_store().take_rows(ROWS[:0]),
     "codes: column": lambda: small_store().codes(2),
     "values: column": lambda: small_store().values(2**63),
     "n_values: column": lambda: small_store().n_values(2),
@@ -218,7 +220,7 @@ REFUSED: dict[str, Callable[[], object]] = {
         for name, values in {
             "n_thresholds": [BIG, 10**6, -1, 2**40],
             "n_permutations": [BIG],
-            "n_twins": [BIG],
+            "n_shadows": [BIG],
             "min_leaf": [np.nan, -1.0],
             "min_split": [np.nan, -1.0],
             "min_gain": [np.nan],

@@ -7,7 +7,7 @@ ValueError, a TypeError or an OverflowError; anything else is printed, and ends 
 import sys
 
 import numpy as np
-from native_cases import C45, X, Y, as_bytes, grown, ints, relief, small_store
+from native_cases import C45, ROWS, X, Y, as_bytes, grown, ints, relief, small_store
 
 from foresift import _core
 
@@ -22,8 +22,8 @@ OPTIONS = {
     "n_draw": [1, 3, 6, 40, *INTS],
     "n_thresholds": INTS,
     "n_permutations": INTS,
-    "n_twins": INTS,
-    "twins_per_tree": INTS,
+    "n_shadows": INTS,
+    "shadows_per_tree": INTS,
     "max_features": INTS,
     "max_depth": INTS,
     "seed": INTS,
@@ -61,6 +61,7 @@ class Fuzz:
             "ColumnStore.add_numeric": lambda: (small_store().add_numeric, [X[:6, :2].copy()]),
             "ColumnStore.add_nominal": lambda: (small_store().add_nominal, [ints(0, 1, 2, -1, 2, 0), 3]),
             "ColumnStore.take": lambda: (small_store().take, [[0, 1]]),
+            "ColumnStore.take_rows": lambda: (small_store().take_rows, [ROWS]),
             **{
                 f"ColumnStore.{name}": lambda name=name: (getattr(small_store(), name), [1])
                 for name in ("codes", "values", "n_values", "is_nominal", "has_missing", "is_binned")
@@ -73,8 +74,8 @@ class Fuzz:
                 self.grower().vote,
                 [[0, 1], np.array([0, 1], "u4"), 1, np.array([0, 5], "u4"), np.zeros((2, 2)), None],
             ),
-            "Grower.twin_rows": lambda: (self.grower().twin_rows, [0]),
-            "Grower.twin_ratios": lambda: (self.grower().twin_ratios, [0]),
+            "Grower.shadow_rows": lambda: (self.grower().shadow_rows, [0]),
+            "Grower.shadow_ratios": lambda: (self.grower().shadow_ratios, [0]),
             "Grower.drawn_rows": lambda: (self.grower().drawn_rows, [0]),
             "null_tail": lambda: (_core.null_tail, [4, 7, 0.1]),
             "null_moments": lambda: (_core.null_moments, [4, 7, 5]),
@@ -106,7 +107,9 @@ class Fuzz:
                 [[self.table(), self.table()], self.rows(), self.some_rows(), np.zeros((120, 3)), None],
             ),
             "leaves": lambda: (_core.leaves, [self.table(), self.rows()]),
-            "train_network": lambda: (_core.train_network, self.network(), self.some(NETWORK)),
+            "GrowOptions": lambda: (_core.GrowOptions, [], self.some(OPTIONS)),
+            "NetworkOptions": lambda: (_core.NetworkOptions, [], self.some(NETWORK)),
+            "train_network": lambda: (self.train, self.network(), self.some(NETWORK)),
             "network_outputs": lambda: (
                 _core.network_outputs,
                 [
@@ -134,18 +137,22 @@ class Fuzz:
         store.add_nominal(ints(0, 1, 2, -1, 2, 0), 3)
         return store
 
+    @staticmethod
+    def train(*arguments, **options):
+        _core.train_network(*arguments, _core.NetworkOptions(**options))
+
     def make_grower(self):
         arguments = [small_store(), ints(0, 1, 0, 1, 1, 0), 2, self.pick([None, np.arange(6.0)])]
 
         def make_and_grow(*arguments, **options):
-            _core.Grower(*arguments, **options).grow([0, 1])
+            _core.Grower(*arguments, _core.GrowOptions(**options)).grow([0, 1])
 
         return make_and_grow, arguments, self.some(OPTIONS)
 
     def grower(self):
-        options = self.pick([{}, {"n_twins": 2}, {"column_order": [1]}, {"draw": "bootstrap", "n_draw": 4}])
+        options = self.pick([{}, {"n_shadows": 2}, {"column_order": [1]}, {"draw": "bootstrap", "n_draw": 4}])
         weights = self.pick([None, np.arange(6.0)])
-        return _core.Grower(small_store(), ints(0, 1, 0, 1, 1, 0), 2, weights, **options)
+        return _core.Grower(small_store(), ints(0, 1, 0, 1, 1, 0), 2, weights, _core.GrowOptions(**options))
 
     def grow_arguments(self):
         weights, columns = self.pick([(None, None), (np.ones(2), None), (None, np.array([0, 1], "u4"))])

@@ -6,7 +6,7 @@ import numpy as np
 from native_cases import C45, X, add_proba, arrays, as_bytes, grown, report
 
 from foresift import _core
-from foresift.trees import NODE_DTYPE
+from foresift.engine.node_table import NODE_DTYPE
 
 
 def set_field(name, value, where=0):

@@ -1,4 +1,4 @@
-"""C4.5 written out slowly: growing, collapsing and pruning; the twin of SplitOptions::c45 and c45_prune.cpp.
+"""C4.5 written out slowly: growing, collapsing and pruning; the twin of SplitOptions::c45 and c45/prune.cpp.
 
 Nominal columns of X hold category codes, NaN is missing. A tree is a nest of `Twig`s. Rows travel as a
 dictionary from row number to weight, so that a row can be in several branches with a part of its weight.

@@ -1,7 +1,7 @@
 """A network with one hidden layer and its training, written down literally, in double precision.
 
-The random bits are those of `cpp/rng.hpp`, so that the kernel begins with the same weights and takes the rows
-in the same order.
+The random bits are those of `cpp/base/rng.hpp`, so that the kernel begins with the same weights and takes the
+rows in the same order.
 """
 
 import numpy as np

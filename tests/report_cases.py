@@ -69,7 +69,7 @@ def selection(names, *, n_kept=None):
             "seconds": 1.5,
         },
         "verdict": f"{n_kept} of {len(names)} columns tell about {label}.",
-        "sentence": f"{n_kept} of {len(names)} columns tell about {label}. Details of {label}. Mind {label}!",
+        "details": [f"Details of {label}."],
         "notes": [f"Mind {label}!"],
         "features": features,
         "curve": {"metric": "accuracy", "points": points, "chosen": n_kept},

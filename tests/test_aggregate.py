@@ -33,8 +33,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from foresift.aggregate import AggregateSelector, ranks_of
-from foresift.filters import FScoreSelector, InfoGainSelector, PearsonSelector
+from foresift.selectors.aggregate import AggregateSelector, ranks_of
+from foresift.selectors.filters import FScoreSelector, InfoGainSelector, PearsonSelector
 
 RULES = ["mean-rank", "borda", "vote", "rra"]
 OURS = [PearsonSelector(), FScoreSelector(), InfoGainSelector()]

@@ -10,10 +10,11 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold
 
 from foresift import InfoGainSelector, RelevanceSelector, SiftForestClassifier, select
-from foresift.selection.assess import LEAST_IN_A_LEAF, Rows, assess, plan_for
-from foresift.selection.fitted import order_of
-from foresift.selection.resample import _two_parts, resample, samples_for
-from foresift.subset_size import SizeCurve, choose_size
+from foresift.data.table import make_table
+from foresift.evaluation.select.assess import MIN_IN_A_LEAF, assess, plan_for
+from foresift.evaluation.select.fitted import Rows, order_of
+from foresift.evaluation.select.resample import _two_parts, resample, samples_for
+from foresift.selectors.size_cv import SizeCurve, choose_size
 
 pytestmark = pytest.mark.usefixtures("small_forests")
 
@@ -29,7 +30,7 @@ def test_the_check_is_a_plain_loop():
 
         def score(columns, train=train, test=test):
             forest = SiftForestClassifier(
-                N_TREES, min_samples_leaf=LEAST_IN_A_LEAF, max_features="sqrt", random_state=5
+                N_TREES, min_samples_leaf=MIN_IN_A_LEAF, max_features="sqrt", random_state=5
             )
             here, there = X.iloc[train, columns].to_numpy(), X.iloc[test, columns].to_numpy()
             return accuracy_score(codes[test], forest.fit(here, codes[train]).predict(there))
@@ -60,7 +61,7 @@ def test_sizes_are_chosen_by_folds_inside_of_folds():
     def score(columns, train, test):
         columns = np.sort(columns)
         forest = SiftForestClassifier(
-            N_TREES, min_samples_leaf=LEAST_IN_A_LEAF, max_features="sqrt", random_state=5
+            N_TREES, min_samples_leaf=MIN_IN_A_LEAF, max_features="sqrt", random_state=5
         )
         forest.fit(X[train][:, columns], codes[train])
         return accuracy_score(codes[test], forest.predict(X[test][:, columns]))
@@ -78,7 +79,7 @@ def test_sizes_are_chosen_by_folds_inside_of_folds():
         size = choose_size(SizeCurve(sizes, np.array(curves), 0))
         kept.append(score(rank(others(i))[:size], others(i), test))
         n_kept.append(size)
-    rows = Rows(X, codes, np.zeros(7, dtype=bool))
+    rows = Rows(make_table(X, codes), codes)
     found = assess(
         rows, InfoGainSelector(2), lambda s, size: order_of(s)[:size], plan, by_curve=True, seed=5, n_jobs=2
     )
@@ -159,7 +160,7 @@ def test_lopsided_classes_are_scored_by_rank():
     found = select(X, np.where(y, "fraud", "fine"), random_state=0, parameters=FAST)
     assert found.check["metric"] == found.curve["metric"] == "ROC AUC"
     assert found.check["kept"]["score"] > 0.8
-    assert "a ROC AUC of 0." in found.sentence
+    assert " ROC AUC, a forest on all columns 0." in found.sentence
 
 
 def test_rare_classes_and_few_rows():
@@ -169,7 +170,7 @@ def test_rare_classes_and_few_rows():
     found = select(X, y, random_state=0, parameters=FAST)
     assert found.check["n_rows"] == 58
     assert found.check["classes_left_out"] == ["rare"]
-    assert found.sentence.endswith("Classes of fewer than 6 rows were left out of the check: rare.")
+    assert found.sentence.endswith("Classes with fewer than 6 rows were left out of the check: rare.")
     few = select(X[:15], y[:15], random_state=0, parameters=FAST)
     assert few.check is None
     assert few.curve is None
@@ -188,17 +189,17 @@ def test_nothing_is_compared_if_every_fold_keeps_all():
     X, y = table(120)
     kept = select(X[["strong", "weak"]], y, "info-gain", 2, random_state=0)
     assert set(kept.check["n_kept"]) == {2}
-    assert "it kept all columns every time, and a forest of them has an accuracy of" in kept.sentence
+    assert "every fold kept all columns; a forest on them reaches" in kept.sentence
     assert "difference" not in kept.sentence
 
 
 def test_large_tables_are_checked_on_some_rows(monkeypatch):
-    monkeypatch.setattr("foresift.selection.assess.MOST_CELLS", 900)
-    monkeypatch.setattr("foresift.selection.assess.LEAST_ROWS", 100)
+    monkeypatch.setattr("foresift.evaluation.select.assess.MAX_CELLS", 900)
+    monkeypatch.setattr("foresift.evaluation.select.assess.MIN_ROWS", 100)
     X, y = table(400)
     found = select(X, y, random_state=0, parameters=FAST)
     assert 100 <= found.check["n_rows"] <= 120
-    assert f"5 folds of {found.check['n_rows']} of the 400 rows" in found.sentence
+    assert f"5-fold cross-validation on {found.check['n_rows']} of the 400 rows" in found.sentence
 
 
 def test_sizes_are_those_of_every_selector():

@@ -18,12 +18,12 @@ import typer
 from typer.testing import CliRunner
 
 import foresift
-from foresift import output
 from foresift.__main__ import main
 from foresift.cli.app import app, methods
 from foresift.cli.errors import BAD_INPUT, CLOSED_PIPE, FAILED, STOPPED
-from foresift.output import atomic, folder, together
 from foresift.reading import delimited
+from foresift.report import output
+from foresift.report.output import atomic, folder, together
 
 GOOD = "x,y\n" + "".join(f"{i % 7}.5,{'ab'[i % 2]}\n" for i in range(40))
 COMPARE = ("--target", "y", "--methods", "random", "--classifiers", "nb", "--cv", "2")
@@ -275,7 +275,7 @@ def test_commands_make_a_folder_that_vanished_again(command, tmp_path, monkeypat
         shutil.rmtree(out, ignore_errors=True)
         return really(place)
 
-    for user in ("foresift.output", "foresift.papers.tables"):
+    for user in ("foresift.report.output", "foresift.evaluation.papers.tables"):
         monkeypatch.setattr(f"{user}.together", later)
     assert run(command, *options[command]).exit_code == 0
     assert {entry.name for entry in out.iterdir()} == names
@@ -422,8 +422,8 @@ def ended(process):
     "moment",
     [
         "foresift.reading.cells::gather",
-        "foresift.relevance:RelevanceSelector:_score",
-        "foresift.selection.assess:_Folds:fitted",
+        "foresift.selectors.relevance:RelevanceSelector:_score",
+        "foresift.evaluation.select.assess:_Folds:ranked",
         "os::fsync",
     ],
 )

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from foresift import C45Classifier, CartClassifier, ResampleBoostClassifier
-from foresift.boosting import _Rounds
+from foresift.models.resample_boosting import _Rounds
 
 UPDATES = pytest.mark.parametrize("update", ["adaboost", "arc-x4"])
 FITTED = []  # every member that was fitted, also those that boosting dropped

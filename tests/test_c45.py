@@ -11,8 +11,8 @@ from reference_c45 import C45, same_tree
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import check_estimator
 
-from foresift.c45 import C45Classifier
-from foresift.tree_text import Condition
+from foresift.engine.tree_text import Condition
+from foresift.models.c45 import C45Classifier
 
 PLAIN_ID3 = {
     "criterion": "gain",

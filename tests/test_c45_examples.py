@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from reference_c45 import added_errors, entropy
 
-from foresift.c45 import C45Classifier
 from foresift.criteria import gain_ratio, information_gain
-from foresift.tree_text import Condition
+from foresift.engine.tree_text import Condition
+from foresift.models.c45 import C45Classifier
 
 
 def tree_lines(tree):

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from foresift.c45 import C45Classifier
+from foresift.models.c45 import C45Classifier
 
 pytestmark = pytest.mark.skipif("FORESIFT_DATA" not in os.environ, reason="needs the UCI tables")
 

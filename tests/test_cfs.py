@@ -11,11 +11,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from foresift import uncertainty
-from foresift.cfs import CFSSelector
-from foresift.discretize import mdl_cuts
-from foresift.table import make_table
-from foresift.uncertainty import Uncertainties, symmetrical_uncertainty
+from foresift.data.discretize import mdl_cuts
+from foresift.data.table import make_table
+from foresift.selectors import uncertainty
+from foresift.selectors.cfs import CFSSelector
+from foresift.selectors.uncertainty import Uncertainties, symmetrical_uncertainty
 
 SEARCHES = ["best-first", "forward", "backward"]
 CONVENTIONS = ["hall", "weka"]
@@ -164,7 +164,7 @@ def test_path_tells_the_subsets(search):
     ours = CFSSelector(search=search).fit(X, y)
     correlations = Uncertainties(make_table(X, y), None)
     subsets = []
-    for parent, column, size, merit in ours.path_.tolist():
+    for parent, column, size, merit in ours.search_tree_.tolist():
         subset = {column} - {-1}
         if parent >= 0:
             subset ^= subsets[parent]
@@ -176,14 +176,14 @@ def test_path_tells_the_subsets(search):
         assert len(subset) == size
         assert merit == pytest.approx(want, abs=1e-10)
     assert set(ours.order_.tolist()) in subsets
-    assert ours.merit_ == pytest.approx(ours.path_["merit"].max(), abs=1e-10)
+    assert ours.merit_ == pytest.approx(ours.search_tree_["merit"].max(), abs=1e-10)
 
 
 def test_greedy_is_forward():
     X, y = load_wine(return_X_y=True)
     ours, other = CFSSelector(search="greedy").fit(X, y), CFSSelector(search="forward").fit(X, y)
     assert np.array_equal(ours.ranking_, other.ranking_)
-    assert np.array_equal(ours.path_, other.path_)
+    assert np.array_equal(ours.search_tree_, other.search_tree_)
 
 
 def test_a_copy_is_left_out():
@@ -261,7 +261,7 @@ def test_correlations_are_worked_out_when_asked_for(monkeypatch):
     X[:, 7], X[:, 40_000] = y, np.where(rng.random(60) < 0.1, 1 - y, y)
     ours = CFSSelector().fit(X, y)
     assert ours.ranking_[7] == 1
-    assert len(asked) == len(set(asked)) <= len(ours.path_)
+    assert len(asked) == len(set(asked)) <= len(ours.search_tree_)
 
 
 # What must not matter

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from foresift.cfs import CFSSelector
+from foresift.selectors.cfs import CFSSelector
 
 CONVENTIONS = ["hall", "weka"]
 

@@ -16,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from foresift import GEFSClassifier, GEFSSelector
-from foresift._sklearn import HAS_CALLBACKS
+from foresift.data.sklearn_compat import HAS_CALLBACKS
 
 SMALL = {"population": 6, "n_candidates": 26, "n_offspring": 4, "epochs": 3}
 
@@ -28,7 +28,9 @@ def data():
 
 
 def outcome(model, X):
-    story = [{key: value for key, value in record.items() if key != "seconds"} for record in model.history_]
+    story = [
+        {key: value for key, value in record.items() if key != "seconds"} for record in model.generations_
+    ]
     return [genome.tolist() for genome in model.genomes_], story, model.predict_proba(X).tolist()
 
 
@@ -82,7 +84,7 @@ def test_seed_is_that_of_the_file_if_none_is_given(data, tmp_path):
     path = tmp_path / "search.npz"
     first = GEFSClassifier(**{**SMALL, "n_candidates": 10}, checkpoint=path).fit(*data)
     second = GEFSClassifier(**SMALL, checkpoint=path).fit(*data)
-    assert second.history_[: len(first.history_)] == first.history_
+    assert second.generations_[: len(first.generations_)] == first.generations_
     other = GEFSClassifier(**SMALL, random_state=5, checkpoint=path)
     with pytest.raises(ValueError, match="seed="):
         other.fit(*data)

@@ -6,11 +6,11 @@ import pytest
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from foresift.classifiers import CLASSIFIERS, make_classifier
-from foresift.evaluate import Protocol, plan_scores, score_units
-from foresift.numeric import NumericCoder
-from foresift.splits import splits
-from foresift.units import Data
+from foresift.data.numeric import NumericCoder
+from foresift.evaluation.harness.evaluate import Protocol, plan_scores, score_units
+from foresift.evaluation.harness.splits import splits
+from foresift.evaluation.harness.tasks import Data
+from foresift.evaluation.registry import CLASSIFIERS, make_classifier
 
 
 def score(data, classifiers, protocol):

@@ -18,15 +18,14 @@ import pytest
 from typer.testing import CliRunner
 
 import foresift
-from foresift.classifiers import CLASSIFIERS
 from foresift.cli.app import METHODS, app
-from foresift.cli.compare import _CLASSIFIERS
 from foresift.cli.errors import as_typed
 from foresift.cli.reproduce import _PAPERS
 from foresift.cli.terminal import notes
-from foresift.papers.specs import paper_keys
+from foresift.evaluation.papers.specs import paper_keys
+from foresift.models.scorer import StoreScorer
 
-DEMO = Path(str(files("foresift") / "_data" / "bikeshare.csv"))
+DEMO = Path(str(files("foresift.datasets") / "_data" / "bikeshare.csv"))
 RELEVANT = {"plan", "payment", "months_subscribed", "rides_last_month", "support_calls", "home_to_station_m"}
 FOLLOWS = "minutes_last_month"
 IRRELEVANT = {"age", "city", "birth_weekday", "helmet_colour", "heard_from"}
@@ -67,8 +66,10 @@ def test_demo_puts_relevant_columns_on_top(whole):
 def test_demo_says_what_it_did(whole):
     out = whole[0].stdout
     assert "customer_number: left out, id" in out
-    assert re.search(r"of 12 columns are enough; 7 are relevant\.\nTested at a false discovery rate of", out)
-    assert re.search(r"5 folds, the whole selection repeated in each", out)
+    assert re.search(
+        r"of 12 columns are enough; 7 are relevant\.\nRelevance was tested at a false discovery rate", out
+    )
+    assert "In nested 5-fold cross-validation a forest on the" in out
     assert re.search(r"95 % interval -\d+\.\d to \+\d+\.\d", out)
     assert whole[0].stderr == ""
 
@@ -87,7 +88,7 @@ def test_demo_writes_its_files_and_no_other(whole):
     assert set(kept) < RELEVANT | {FOLLOWS}
     assert found["curve"]["chosen"] == len(kept)
     assert f"\n{found['verdict']}\n" in result.stdout
-    assert found["sentence"].removeprefix(found["verdict"]).strip() in result.stdout
+    assert " ".join(found["details"]) in result.stdout
     assert "Best first: relevant columns by score" in result.stdout
     with (out / "ranking.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -109,7 +110,7 @@ def test_selection_json_follows_the_contract(whole):
             "data",
             "method",
             "verdict",
-            "sentence",
+            "details",
             "notes",
             "features",
             "curve",
@@ -315,8 +316,7 @@ def test_every_method_ranks(method, tmp_path):
 
 
 def _parameters(method):
-    module, name, *_ = METHODS[method]
-    return getattr(importlib.import_module(f"foresift.{module}"), name)().get_params()
+    return METHODS[method].make().get_params()
 
 
 @pytest.mark.parametrize("method", ["sfs", "sbs", "plus-minus", "exhaustive", "contribution"])
@@ -350,7 +350,6 @@ def test_the_shell_completes(typed, wanted):
 
 
 def test_names_to_complete_are_those_there_are():
-    assert set(_CLASSIFIERS) == set(CLASSIFIERS)
     assert set(_PAPERS) == set(paper_keys())
 
 
@@ -374,6 +373,24 @@ def test_every_public_name_has_a_home():
     assert all(hasattr(foresift, name) for name in foresift.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         foresift.nothing
+
+
+def test_a_search_that_was_stopped_says_so(tmp_path, monkeypatch):
+    calls = iter(range(1000))
+    judge = StoreScorer.judge
+
+    def stopped(self, tasks):
+        if next(calls) == 4:
+            raise KeyboardInterrupt
+        return judge(self, tasks)
+
+    monkeypatch.setattr(StoreScorer, "judge", stopped)
+    arguments = ["select", str(DEMO), "--target", "cancelled", "--method", "sbs"]
+    result = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path)])
+    assert result.exit_code == 130
+    assert "The search was stopped by Ctrl-C" in " ".join(result.stdout.split())
+    notes = json.loads((tmp_path / "selection.json").read_text())["notes"]
+    assert any(note.startswith("The search was stopped by Ctrl-C") for note in notes)
 
 
 def test_errors_name_what_is_typed(tmp_path):

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from foresift.cli.app import app
 from foresift.cli.compare import split_option
 from foresift.cli.errors import _listening
-from foresift.experiment import _deaf_children
+from foresift.evaluation.harness.run import _deaf_children
 
 PLAIN = ("--methods", "info-gain,random", "--classifiers", "nb", "--cv", "3", "--sizes", "own,1")
 

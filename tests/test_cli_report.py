@@ -15,11 +15,11 @@ import pytest
 from typer.testing import CliRunner
 
 from foresift.cli.app import app
-from foresift.comparison import compare
-from foresift.comparison.stored import stored_comparison
-from foresift.comparison.summary import summarise
-from foresift.store import Store, StoreError
-from foresift.units import Data
+from foresift.evaluation.compare import compare
+from foresift.evaluation.compare.stored import stored_comparison
+from foresift.evaluation.compare.summary import summarise
+from foresift.evaluation.harness.store import Store, StoreError
+from foresift.evaluation.harness.tasks import Data
 
 
 def invoke(*arguments):

@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 from foresift.cli.app import app
 from foresift.cli.errors import FAILED
-from foresift.papers import figures
-from foresift.papers.specs import read_paper
-from foresift.store import Store
+from foresift.evaluation.harness.store import Store
+from foresift.evaluation.papers import figures
+from foresift.evaluation.papers.specs import read_paper
 
 FOLDER = os.environ.get("FORESIFT_DATA", "")
 QUICK = ("rogers-gunn", "--quick", "--only", "Simple", "--table", 3, "--table", 5)
@@ -54,7 +54,7 @@ def by_repeats(key):
 
 
 def test_only_whole_repeats_are_shown(tmp_path, monkeypatch):
-    monkeypatch.setattr("foresift.papers.specs.read_paper", by_repeats)
+    monkeypatch.setattr("foresift.evaluation.papers.specs.read_paper", by_repeats)
     store, out = tmp_path / "a.sqlite", tmp_path / "out"
     options = ("rogers-gunn", "--quick", "--store", store, "--out", out)
     whole = command(*options)
@@ -149,7 +149,7 @@ def test_data_that_cannot_be_had(tmp_path, monkeypatch):
     def fetch(**options):
         raise OSError("no network")
 
-    monkeypatch.setattr("foresift.uci.fetch_openml", fetch)
+    monkeypatch.setattr("foresift.datasets.uci.fetch_openml", fetch)
     result = command("murata", "--quick", FORESIFT_DATA=str(tmp_path))
     assert result.exit_code == 2
     assert "has no data set 'waveform'" in result.output

@@ -15,11 +15,11 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from foresift import RandomSelector
-from foresift.cluster import ClusterError, connected
-from foresift.evaluate import Protocol, plan_scores
-from foresift.experiment import Outcome, run
-from foresift.store import Store
-from foresift.units import Data, Job, Record, Unit
+from foresift.evaluation.harness.cluster import ClusterError, connected
+from foresift.evaluation.harness.evaluate import Protocol, plan_scores
+from foresift.evaluation.harness.run import Outcome, run
+from foresift.evaluation.harness.store import Store
+from foresift.evaluation.harness.tasks import Data, Job, Record, Unit
 
 pytest.importorskip("distributed", reason="needs Dask: pip install 'foresift[dask]'")
 

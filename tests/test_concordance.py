@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from foresift.concordance import (
+from foresift.stats.concordance import (
     average_ranks,
     kendall_taus,
     kendall_w,

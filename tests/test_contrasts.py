@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foresift import _core
-from foresift.relevance import contrasts, crossed
-from foresift.relevance.contrasts import best_contrasts
-from foresift.relevance.crossed import crossed_scores
-from foresift.relevance.trends import trend_scores
-from foresift.relevance.twins import twin_rows
-from foresift.table import make_table
+from foresift.data.table import make_table
+from foresift.selectors.relevance import contrasts, crossed
+from foresift.selectors.relevance.contrasts import best_contrasts
+from foresift.selectors.relevance.crossed import pairwise_interaction_scores
+from foresift.selectors.relevance.shadows import shadow_rows
+from foresift.selectors.relevance.trends import trend_scores
 
 
 def exclusive_or(n, p, seed):
@@ -21,10 +21,12 @@ def exclusive_or(n, p, seed):
     return X, ((X[:, 0] > 0) ^ (X[:, 1] > 0)).astype(int)
 
 
-def scores_of(X, y, *, weights=None, nominal=None, n_twins=3, seed=0):
+def scores_of(X, y, *, weights=None, nominal=None, n_shadows=3, seed=0):
     table = make_table(X, y, categorical_features=nominal)
     columns = np.arange(X.shape[1], dtype=np.uint32)
-    return crossed_scores(table, weights, columns, n_twins, twin_rows(table, weights, seed), seed)
+    return pairwise_interaction_scores(
+        table, weights, columns, n_shadows, shadow_rows(table, weights, seed), seed
+    )
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans())
@@ -44,11 +46,11 @@ def test_equals_every_pair_written_out(seed, weighted):
     rows = np.flatnonzero(np.ones(n) if weights is None else weights)
     table = make_table(X, y, categorical_features=[1])
     columns = np.arange(p, dtype=np.uint32)
-    permuted = twin_rows(table, weights, seed)
+    permuted = shadow_rows(table, weights, seed)
     # Rows that count are moved among themselves; where each finds its values among them.
-    twins = [np.searchsorted(rows, permuted(t)[rows]) for t in range(2)]
-    expected = reference_contrasts.crossed_scores(X[rows], y[rows], [1], twins)
-    found = crossed_scores(table, weights, columns, 2, permuted, seed)
+    shadows = [np.searchsorted(rows, permuted(t)[rows]) for t in range(2)]
+    expected = reference_contrasts.crossed_scores(X[rows], y[rows], [1], shadows)
+    found = pairwise_interaction_scores(table, weights, columns, 2, permuted, seed)
     # A sure thing and a sheer impossibility have quantiles without end.
     assert np.clip(found, -6, 6) == pytest.approx(np.clip(expected, -6, 6), abs=1e-6, nan_ok=True)
     ranked = trend_scores(table, weights, columns, 2, permuted)
@@ -60,7 +62,7 @@ def test_equals_every_pair_written_out(seed, weighted):
 
 def test_an_exclusive_or_shows_and_chance_is_standard_normal():
     X, y = exclusive_or(400, 60, 0)
-    scores = scores_of(X, y, n_twins=10)
+    scores = scores_of(X, y, n_shadows=10)
     assert (scores[:2, 0] > 15).all()
     by_chance = np.append(scores[2:, 0], scores[:, 1:])
     assert abs(by_chance.mean()) < 0.15
@@ -93,10 +95,10 @@ def missing_together(n, p, share, gaps, seed):
     return X, rng
 
 
-def test_columns_missing_in_the_same_rows_score_as_their_twins_do():
+def test_columns_missing_in_the_same_rows_score_as_their_shadows_do():
     # With the variance of independent signs the mean of the columns' scores would be above 1.
     X, rng = missing_together(600, 60, 0.5, 0.4, 5)
-    scores = scores_of(X, rng.integers(0, 2, 600), n_twins=4)
+    scores = scores_of(X, rng.integers(0, 2, 600), n_shadows=4)
     assert abs(scores[:, 0].mean()) < 0.4
     assert abs(scores[:, 1:].mean()) < 0.4
 
@@ -105,7 +107,7 @@ def test_a_strong_column_lends_nothing_to_those_missing_in_the_same_rows():
     # Centred over all rows, not only those where they are known, signs would have a part of the strong one.
     X, rng = missing_together(1500, 30, 0.37, 0.25, 6)
     y = np.where(np.isnan(X[:, 0]), rng.random(1500) < 0.4, X[:, 0]).astype(int)
-    scores = scores_of(X, y, n_twins=4)[1:]
+    scores = scores_of(X, y, n_shadows=4)[1:]
     assert abs(scores[:, 0].mean() - scores[:, 1:].mean()) < 0.5
 
 
@@ -127,7 +129,7 @@ def test_columns_that_cannot_be_halved_have_no_score(monkeypatch):
     assert np.isnan(scores[2:]).all()
     assert (scores[:2, 0] > 10).all()
     assert np.isnan(scores_of(X[:, :1], y)).all()
-    monkeypatch.setattr(crossed, "MOST_COLUMNS", 4)
+    monkeypatch.setattr(crossed, "MAX_COLUMNS", 4)
     assert np.isnan(scores_of(X, y)).all()
 
 
@@ -136,7 +138,7 @@ def test_many_rows_are_drawn_from_and_many_columns_taken_in_blocks(monkeypatch):
     whole = scores_of(X, y)
     monkeypatch.setattr(crossed, "_BLOCK", 4)
     assert np.array_equal(scores_of(X, y), whole)
-    monkeypatch.setattr(crossed, "MOST_ROWS", 300)
+    monkeypatch.setattr(crossed, "MAX_ROWS", 300)
     some = scores_of(X, y)
     assert (some[:2, 0] > 10).all()
     assert some[0, 0] < whole[0, 0]
@@ -145,7 +147,7 @@ def test_many_rows_are_drawn_from_and_many_columns_taken_in_blocks(monkeypatch):
 @pytest.mark.parametrize("gaps", [0, 0.2])
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_rows_that_are_drawn_equal_every_pair_written_out(monkeypatch, gaps, n_classes):
-    monkeypatch.setattr(crossed, "MOST_ROWS", 200)  # means may then lie half way between two steps
+    monkeypatch.setattr(crossed, "MAX_ROWS", 200)  # means may then lie half way between two steps
     rng = np.random.default_rng(n_classes)
     n = 300
     X = np.column_stack([rng.normal(size=n), rng.integers(0, [2, 3, 9], (n, 3))])
@@ -154,21 +156,21 @@ def test_rows_that_are_drawn_equal_every_pair_written_out(monkeypatch, gaps, n_c
     weights = np.where(np.arange(n) % 7 == 3, 0.0, 2.5)
     counted = np.flatnonzero(weights)
     table, columns = make_table(X, y, categorical_features=[2]), np.arange(4, dtype=np.uint32)
-    permuted = twin_rows(table, weights, 9)
-    rows = np.sort(np.random.default_rng([9, 2]).choice(counted, crossed.MOST_ROWS, replace=False))
-    twins = [np.searchsorted(counted, permuted(0)[counted])]
+    permuted = shadow_rows(table, weights, 9)
+    rows = np.sort(np.random.default_rng([9, 2]).choice(counted, crossed.MAX_ROWS, replace=False))
+    shadows = [np.searchsorted(counted, permuted(0)[counted])]
     drawn = np.searchsorted(counted, rows)
-    expected = reference_contrasts.crossed_scores(X[counted], y[counted], [2], twins, drawn)
-    found = crossed_scores(table, weights, columns, 1, permuted, 9)
+    expected = reference_contrasts.crossed_scores(X[counted], y[counted], [2], shadows, drawn)
+    found = pairwise_interaction_scores(table, weights, columns, 1, permuted, 9)
     assert np.isfinite(expected).any()
     assert found == pytest.approx(expected, abs=1e-6, nan_ok=True)
 
 
-def test_twins_are_those_of_the_forest():
+def test_shadows_are_those_of_the_forest():
     X, y = exclusive_or(30, 2, 5)
     table = make_table(X, y)
     weights = np.where(np.arange(30) < 5, 0.0, 1.0)
-    permuted = twin_rows(table, weights, 7)
-    options = {"criterion": "entropy", "record_tried": True, "n_twins": 2, "seed": 7}
-    grower = _core.Grower(table.store, table.target, 2, weights, **options)
-    assert all(np.array_equal(permuted(t), grower.twin_rows(t)) for t in range(2))
+    permuted = shadow_rows(table, weights, 7)
+    options = {"criterion": "entropy", "record_tried": True, "n_shadows": 2, "seed": 7}
+    grower = _core.Grower(table.store, table.target.codes, 2, weights, _core.GrowOptions(**options))
+    assert all(np.array_equal(permuted(t), grower.shadow_rows(t)) for t in range(2))

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from foresift import CartClassifier, ContributionSelector, SiftForestClassifier, commonality
 from foresift.importance import contribution_ratio, node_tables
-from foresift.subset_forests import SubsetForests
+from foresift.selectors.search.subset_forests import SubsetForests
 
 CV = StratifiedKFold(3, shuffle=True, random_state=0)
 FOREST = SiftForestClassifier(15, max_features="sqrt", n_thresholds=10, min_gain=1e-12, random_state=4)

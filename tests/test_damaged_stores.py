@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 
 from foresift.cli.app import app
 from foresift.cli.errors import BAD_INPUT
-from foresift.comparison import compare
 from foresift.errors import InputError
-from foresift.store import Store, StoreError
-from foresift.units import Record, Unit
+from foresift.evaluation.compare import compare
+from foresift.evaluation.harness.store import Store, StoreError
+from foresift.evaluation.harness.tasks import Record, Unit
 
 DEEP = 100_000
 NOT_SQLITE = "is not a SQLite file: name another file"

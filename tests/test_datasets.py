@@ -15,8 +15,8 @@ import pytest
 from sklearn.datasets import make_friedman1
 from sklearn.feature_selection import f_classif
 
-from foresift import InfoGainSelector, uci
-from foresift.datasets import available, checksum, load, make_friedman, make_simple, make_waveform
+from foresift import InfoGainSelector
+from foresift.datasets import available, checksum, load, make_friedman, make_simple, make_waveform, uci
 
 MAKERS = [make_simple, make_friedman, make_waveform]
 FOLDER = os.environ.get("FORESIFT_DATA", "")

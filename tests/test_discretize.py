@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from foresift.discretize import cut_positions, mdl_cuts
+from foresift.data.discretize import cut_positions, mdl_cuts
 
 BETTER = pytest.mark.parametrize("better_encoding", [False, True])
 

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as arrays
 from scipy import stats
 
 from foresift import _core
-from foresift.trees import NODE_DTYPE, TRIED_DTYPE
+from foresift.engine.node_table import NODE_DTYPE, TRIED_DTYPE
 
 CRITERIA = ["entropy", "gini", "ssv"]
 same = partial(pytest.approx, rel=1e-9, abs=1e-9)

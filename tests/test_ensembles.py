@@ -32,10 +32,10 @@ from foresift import (
     SSVTreeClassifier,
     SubsetBaggingClassifier,
 )
-from foresift._sklearn import seed_of
+from foresift.data.sklearn_compat import seed_of
+from foresift.engine.column_sampling import draw_columns
 from foresift.importance import average_gain, mean_decrease_impurity, node_tables
-from foresift.members import draw_rows, fit_member, open_training_rows, shares_of
-from foresift.sampling import draw_columns
+from foresift.models.members import draw_rows, fit_member, open_training_rows, shares_of
 
 some = partial(settings, deadline=None)
 

@@ -19,12 +19,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from foresift import CFSSelector, InfoGainSelector, RandomSelector, SequentialSelector, SiftForestClassifier
-from foresift._sklearn import seeded
-from foresift.classifiers import make_classifier
-from foresift.evaluate import Protocol, plan_scores, score_units, selected
-from foresift.numeric import NumericCoder
-from foresift.splits import cv_name, splits
-from foresift.units import Data, canonical, describe
+from foresift.data.numeric import NumericCoder
+from foresift.data.sklearn_compat import seeded
+from foresift.evaluation.harness.evaluate import Protocol, plan_scores, score_units, selected
+from foresift.evaluation.harness.splits import cv_name, splits
+from foresift.evaluation.harness.tasks import Data, canonical, describe
+from foresift.evaluation.registry import make_classifier
 
 SEEN = []
 
@@ -270,7 +270,8 @@ def test_what_does_not_matter_is_not_in_the_key():
 def test_keys_are_the_same_in_another_process():
     code = (
         "from sklearn.naive_bayes import GaussianNB; from foresift import InfoGainSelector\n"
-        "from foresift.evaluate import *; from foresift.units import *\n"
+        "from foresift.evaluation.harness.evaluate import *\n"
+        "from foresift.evaluation.harness.tasks import *\n"
         "data = Data.of('t', {'a': [1., 2., None, 4.], 'b': ['x', 'y', None, 'x']}, [0, 1, 0, 1])\n"
         "jobs = plan_scores(data, {'m': InfoGainSelector()}, {'c': GaussianNB()}, Protocol(2,"
         " scoring={'b': 'f1', 'a': 'accuracy'}))\n"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from foresift.genetic.evolution import Evolution, Judge, Member, Population, Settings
-from foresift.genetic.genes import adjusted, breed, first_genomes
+from foresift.models.gefs.evolution import Evolution, Judge, Member, Population, Settings
+from foresift.models.gefs.genes import adjusted, breed, first_genomes
 
 SETTINGS = {
     "population": 6,
@@ -41,10 +41,10 @@ class FakeLearner:
         ]
 
 
-def make(n_outputs=1, diverging=(), unseen_only=False, shares=None, columns=range(N_COLUMNS), **changes):
+def make(n_outputs=1, diverging=(), oob_only=False, shares=None, columns=range(N_COLUMNS), **changes):
     target = np.random.default_rng(1).integers(0, max(2, n_outputs), N_ROWS).astype(np.int32)
     learner = FakeLearner(n_outputs, diverging)
-    judge = Judge(target, np.ones(N_ROWS), unseen_only)
+    judge = Judge(target, np.ones(N_ROWS), oob_only)
     rows = np.arange(N_ROWS, dtype=np.uint32)
     settings, columns = Settings(**{**SETTINGS, **changes}), np.array(columns, np.int32)
     return Evolution(learner, judge, settings, columns, rows, shares)
@@ -170,7 +170,7 @@ def test_all_diverge():
 
 def test_unseen_rows_judge_and_only_those_speak():
     shares = np.full(N_ROWS, 1 / N_ROWS)
-    evolution = make(unseen_only=True, shares=shares)
+    evolution = make(oob_only=True, shares=shares)
     population = evolution.begin(100, nothing)
     target, members = evolution.judge.target, population.members
     for member in members:
@@ -189,7 +189,7 @@ def test_unseen_rows_judge_and_only_those_speak():
 
 
 def test_a_member_that_saw_every_row_is_judged_by_all():
-    judge = Judge(np.array([0, 1], np.int32), np.ones(2), unseen_only=True)
+    judge = Judge(np.array([0, 1], np.int32), np.ones(2), oob_only=True)
     everything = Member(0, np.array([0]), np.array([0, 1], np.uint32), None, outputs=np.array([[0.1], [0.2]]))
     assert judge.accuracy(everything) == 0.5
 
@@ -215,7 +215,7 @@ def test_emphasis_gives_half_of_the_rows_to_the_misclassified():
 @pytest.mark.parametrize("n_outputs", [1, 3])
 def test_emphasis_leaves_rows_alone_that_no_member_may_judge(n_outputs):
     shares = np.full(N_ROWS, 1 / N_ROWS)
-    evolution = make(n_outputs, unseen_only=True, shares=shares, emphasis=True, population=2)
+    evolution = make(n_outputs, oob_only=True, shares=shares, emphasis=True, population=2)
     target, members = evolution.judge.target, evolution.begin(100, nothing).members
     heard = np.array([any(row not in member.rows for member in members) for row in range(N_ROWS)])
     assert (target[~heard] != 0).any()
@@ -229,7 +229,7 @@ def test_emphasis_leaves_rows_alone_that_no_member_may_judge(n_outputs):
 
 def test_emphasis_is_for_the_rows_that_are_trained_on():
     evolution = make(emphasis=True)  # the first ten rows are held out, and alone judge
-    judge = Judge(evolution.judge.target, (np.arange(N_ROWS) < 10).astype(float), unseen_only=False)
+    judge = Judge(evolution.judge.target, (np.arange(N_ROWS) < 10).astype(float), oob_only=False)
     rows = np.arange(10, N_ROWS, dtype=np.uint32)
     evolution = Evolution(evolution.learner, judge, evolution.settings, evolution.columns, rows, None)
     population = evolution.begin(100, nothing)
@@ -262,8 +262,8 @@ def test_rows_of_one_class_are_drawn_again():
 def test_weights_of_rows_count_in_accuracy_and_diversity():
     target = np.array([0, 1, 1], np.int32)
     outputs = np.array([[0.2], [0.9], [0.4]])
-    weighted = Judge(target, np.array([1.0, 1.0, 2.0]), unseen_only=False)
-    repeated = Judge(target[[0, 1, 2, 2]], np.ones(4), unseen_only=False)
+    weighted = Judge(target, np.array([1.0, 1.0, 2.0]), oob_only=False)
+    repeated = Judge(target[[0, 1, 2, 2]], np.ones(4), oob_only=False)
     a, b = (Member(0, np.array([0]), None, None, outputs=outputs[rows]) for rows in ([0, 1, 2], [0, 1, 2, 2]))
     assert weighted.accuracy(a) == repeated.accuracy(b) == 0.5
     others = [Member(1, np.array([0]), None, None, 0.0, outputs=1 - m.outputs) for m in (a, b)]

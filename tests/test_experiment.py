@@ -14,11 +14,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from foresift import RandomSelector, SiftForestClassifier
-from foresift.comparison import compare
-from foresift.evaluate import Protocol, plan_scores
-from foresift.experiment import Interrupted, Outcome, WorkerLost, run
-from foresift.store import Store
-from foresift.units import Data, Job, Record, Unit
+from foresift.evaluation.compare import compare
+from foresift.evaluation.harness.evaluate import Protocol, plan_scores
+from foresift.evaluation.harness.run import Interrupted, Outcome, WorkerLost, run
+from foresift.evaluation.harness.store import Store
+from foresift.evaluation.harness.tasks import Data, Job, Record, Unit
 
 X, Y = make_classification(60, 8, n_informative=4, random_state=0)
 DATA = Data.of("toy", X, Y)

@@ -20,8 +20,8 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from foresift import C45Classifier, CartClassifier, FeatureBoostingSelector, InfoGainSelector
-from foresift._sklearn import seed_of
-from foresift.feature_boosting import PairWeights, SingleWeights, change
+from foresift.data.sklearn_compat import seed_of
+from foresift.selectors.feature_boosting import PairWeights, SingleWeights, change
 
 some = partial(settings, deadline=None)
 EITHER_ORDER = pytest.mark.parametrize("order", [1, 2])

@@ -17,7 +17,7 @@ from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foresift.criteria import gain_ratio, information_gain
-from foresift.filters import FScoreSelector, InfoGainSelector, PearsonSelector
+from foresift.selectors.filters import FScoreSelector, InfoGainSelector, PearsonSelector
 
 TWINS = {PearsonSelector: reference.pearson, FScoreSelector: reference.f_score}
 GAINS = {False: information_gain, True: gain_ratio}

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 
 from foresift import ForestGainSelector
-from foresift._sklearn import HAS_CALLBACKS
+from foresift.data.sklearn_compat import HAS_CALLBACKS
 from foresift.datasets import make_simple
 
 LEARNED = ["scores_", "thresholds_", "expected_scores_", "pvalues_", "intervals_", "ranking_", "support_"]

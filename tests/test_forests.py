@@ -17,7 +17,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import cross_val_score
 
 from foresift import SiftForestClassifier
-from foresift._sklearn import seed_of
+from foresift.data.sklearn_compat import seed_of
 
 
 def make_data(n=300, p=8, n_classes=2, seed=0, missing=0.0):

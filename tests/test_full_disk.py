@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from foresift.cli.app import app
 from foresift.cli.errors import BAD_INPUT, FAILED
-from foresift.store import Store, StoreNotWritten
+from foresift.evaluation.harness.store import Store, StoreNotWritten
 
 FULL = "the disk is full: make room, then run the same again, which goes on; nothing that was done is lost."
 ARGUMENTS = ("--target", "kind", "--methods", "random", "--classifiers", "nb", "--cv", "15x3", "--quiet")

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foresift.genetic.genes import _pair as pair
-from foresift.genetic.genes import _spin as spin
-from foresift.genetic.genes import (
+from foresift.models.gefs.genes import _pair as pair
+from foresift.models.gefs.genes import _spin as spin
+from foresift.models.gefs.genes import (
     adjusted,
     breed,
     crossed,

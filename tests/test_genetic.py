@@ -14,10 +14,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from foresift import CartClassifier, GEFSClassifier, GEFSSelector
-from foresift._sklearn import HAS_CALLBACKS
-from foresift.c45 import C45Classifier
-from foresift.genetic.genes import adjusted
-from foresift.networks import probabilities
+from foresift.data.sklearn_compat import HAS_CALLBACKS
+from foresift.models.c45 import C45Classifier
+from foresift.models.gefs.genes import adjusted
+from foresift.models.networks import probabilities
 
 SMALL = {"population": 6, "n_candidates": 18, "n_offspring": 4, "epochs": 5, "random_state": 0}
 
@@ -45,7 +45,9 @@ def genomes(model):
 
 def story(model):
     """The history without the clock."""
-    return [{key: value for key, value in record.items() if key != "seconds"} for record in model.history_]
+    return [
+        {key: value for key, value in record.items() if key != "seconds"} for record in model.generations_
+    ]
 
 
 def assert_same(a, b, X):
@@ -68,16 +70,16 @@ def test_defaults_are_the_papers():
 
 def test_history_and_population(cancer):
     model = GEFSClassifier(**SMALL).fit(*cancer)
-    assert [record["n_trained"] for record in model.history_] == [6, 10, 14, 18]
-    assert [record["generation"] for record in model.history_] == [0, 1, 2, 3]
+    assert [record["n_trained"] for record in model.generations_] == [6, 10, 14, 18]
+    assert [record["generation"] for record in model.generations_] == [0, 1, 2, 3]
     assert len(model.genomes_) == len(model.estimators_) == len(model.fitness_) == 6
     assert model.n_trained_ == 18
     assert model.n_diverged_ == 0
-    seconds = [record["seconds"] for record in model.history_]
+    seconds = [record["seconds"] for record in model.generations_]
     assert seconds == sorted(seconds)
     assert seconds[0] > 0
-    weight = model.history_[0]["diversity_weight"]
-    for before, now in zip(model.history_, model.history_[1:], strict=False):
+    weight = model.generations_[0]["diversity_weight"]
+    for before, now in zip(model.generations_, model.generations_[1:], strict=False):
         assert now["diversity_weight"] == weight
         changes = (now[key] - before[key] for key in ("ensemble_error", "mean_error", "diversity"))
         weight = adjusted(weight, *changes)
@@ -92,8 +94,8 @@ def test_the_ensemble_is_the_average_of_its_members(cancer):
     assert np.array_equal(model.predict_proba(X), probabilities(mean))
     assert np.array_equal(model.predict(X), model.classes_[(mean[:, 0] > 0.5).astype(int)])
     errors = [((network.outputs(values)[:, 0] > 0.5) != y).mean() for network in model.estimators_]
-    assert model.history_[-1]["mean_error"] == pytest.approx(np.mean(errors))
-    assert model.history_[-1]["ensemble_error"] == pytest.approx((model.predict(X) != y).mean())
+    assert model.generations_[-1]["mean_error"] == pytest.approx(np.mean(errors))
+    assert model.generations_[-1]["ensemble_error"] == pytest.approx((model.predict(X) != y).mean())
     for genome, network in zip(model.genomes_, model.estimators_, strict=True):
         assert np.array_equal(network.inputs, genome)  # every column is one input
 
@@ -101,7 +103,7 @@ def test_the_ensemble_is_the_average_of_its_members(cancer):
 def test_breeding_makes_a_better_ensemble(cancer):
     X, y = make_classification(300, 30, n_informative=4, n_redundant=0, flip_y=0.05, random_state=0)
     long = GEFSClassifier(population=10, n_candidates=110, epochs=10, random_state=0).fit(X, y)
-    first, last = long.history_[0], long.history_[-1]
+    first, last = long.generations_[0], long.generations_[-1]
     assert last["ensemble_error"] <= first["ensemble_error"]
     assert last["mean_error"] < first["mean_error"]
 
@@ -151,7 +153,7 @@ def test_time_and_patience(cancer):
     assert no_time.n_trained_ == 6
     assert no_time.fit_more(X, y, 12).n_trained_ == 6
     patient = GEFSClassifier(**{**SMALL, "n_candidates": 400}, patience=2).fit(X, y)
-    errors = [record["ensemble_error"] for record in patient.history_]
+    errors = [record["ensemble_error"] for record in patient.generations_]
     assert len(errors) == np.argmin(errors) + 3 < 50
 
 
@@ -185,7 +187,7 @@ def test_other_classifiers(estimator, mixed):
     assert_same(model, again, X)
     assert model.predict_proba(X).shape == (120, 2)
     assert {type(member) for member in model.estimators_} == {type(estimator)}
-    assert 0 < model.history_[-1]["mean_error"] < 0.6  # out of bag: full-grown trees make errors too
+    assert 0 < model.generations_[-1]["mean_error"] < 0.6  # out of bag: full-grown trees make errors too
     assert np.array_equal(model.predict_proba(X)[:1], model.predict_proba(X[:1]))
     if not isinstance(estimator, RidgeClassifier | GaussianNB):
         assert model.score(X, y) > 0.8
@@ -195,7 +197,7 @@ def test_accuracy_out_of_bag(mixed):
     X, y = mixed
     trained = GEFSClassifier(DecisionTreeClassifier(), **SMALL, evaluate="training").fit(X, y)
     unseen = GEFSClassifier(DecisionTreeClassifier(), **SMALL).fit(X, y)
-    assert trained.history_[-1]["mean_error"] < unseen.history_[-1]["mean_error"] - 0.05
+    assert trained.generations_[-1]["mean_error"] < unseen.generations_[-1]["mean_error"] - 0.05
 
 
 def test_nominal_columns_as_they_are(mixed):
@@ -215,7 +217,7 @@ def test_held_out_rows(cancer):
         member.n_samples_fit_ == 200 - sum(int(0.3 * n) for n in np.bincount(y))
         for member in model.estimators_
     )
-    assert model.history_[-1]["mean_error"] > 0  # one neighbour never errs on its own rows
+    assert model.generations_[-1]["mean_error"] > 0  # one neighbour never errs on its own rows
     with pytest.raises(ValueError, match="less than one row"):
         GEFSClassifier(**SMALL, evaluate="validation", validation_fraction=0.01).fit(X[:60], y[:60])
 

@@ -30,7 +30,7 @@ def test_before_fit_and_after_a_fit_that_failed(cancer):
     for ask in (lambda: model.genomes_, lambda: model.predict(X), lambda: model.fit_more(X, y, 4)):
         with pytest.raises(NotFittedError, match="GEFSClassifier instance is not fitted yet"):
             ask()
-    assert not hasattr(model, "history_")
+    assert not hasattr(model, "generations_")
 
 
 def test_rates_that_diverge(cancer):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from foresift import _core
-from foresift.trees import NodeTable
+from foresift.engine.node_table import NodeTable
 
 CRITERIA = ["entropy", "gini", "ssv"]
 same = partial(pytest.approx, rel=1e-9, abs=1e-9)
@@ -366,9 +366,9 @@ def test_growth_stops_when_asked():
         ({"y": np.array([0, 2, 1, 0])}, "class code"),
         ({"y": np.array([0, -1, 1, 0])}, "class code"),
         ({"weights": np.ones(3)}, "weights must have 4"),
-        # Twins are made from these at once: they must have been looked at.
-        ({"y": np.array([0, 2**30, 1, 0]), "weights": np.arange(1.0, 5), "n_twins": 1}, "class code"),
-        ({"weights": np.arange(1.0, 4), "n_twins": 1}, "weights must have 4"),
+        # Shadows are made from these at once: they must have been looked at.
+        ({"y": np.array([0, 2**30, 1, 0]), "weights": np.arange(1.0, 5), "n_shadows": 1}, "class code"),
+        ({"weights": np.arange(1.0, 4), "n_shadows": 1}, "weights must have 4"),
         ({"criterion": "luck"}, "unknown criterion"),
         ({"draw": "twice"}, "unknown way"),
         ({"missing": "guess"}, "unknown rule"),

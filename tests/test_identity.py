@@ -25,11 +25,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import foresift
 from foresift import InfoGainSelector, SiftForestClassifier, SubsetSizeCV, compare, criteria, stats
-from foresift.classifiers import CLASSIFIERS, make_classifier
-from foresift.comparison.comparison import make_method
-from foresift.identity import canonical, describe
-from foresift.methods import METHODS
-from foresift.units import Data
+from foresift.evaluation.compare.comparison import make_method
+from foresift.evaluation.harness.identity import canonical, describe
+from foresift.evaluation.harness.tasks import Data
+from foresift.evaluation.registry import CLASSIFIERS, METHODS, make_classifier
 
 X = np.random.default_rng(0).normal(size=(60, 4))
 Y = np.arange(60) % 2
@@ -190,7 +189,7 @@ LOOP.append(LOOP)
     ],
 )
 def test_what_cannot_be_told_apart_is_refused(value):
-    with pytest.raises(ValueError, match="cannot be told from another one"):
+    with pytest.raises(ValueError, match="cannot be identified"):
         key(value)
 
 

@@ -31,8 +31,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 
 from foresift import CartClassifier, SiftForestClassifier, SubsetBaggingClassifier
 from foresift.criteria import node_complexity
+from foresift.engine.node_table import NODE_DTYPE, TRIED_DTYPE, NodeTable
 from foresift.importance import average_gain, contribution_ratio, mean_decrease_impurity, node_tables
-from foresift.trees import NODE_DTYPE, TRIED_DTYPE, NodeTable
 
 X, Y = load_wine(return_X_y=True)
 CLASSIFIERS = [

@@ -99,5 +99,5 @@ def test_the_kept_store_names_no_module():
         text = " ".join(part for row in told for part in row)
     assert "foresift.InfoGainSelector" in text
     assert "foresift.NumericCoder" in text
-    assert "foresift.filters" not in text
+    assert "foresift.selectors.filters" not in text
     assert "sklearn.feature_selection.SelectKBest" in text

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from foresift.methods import METHODS
-from foresift.resampled import corrected_interval
-from foresift.store import Store
+from foresift.evaluation.harness.store import Store
+from foresift.evaluation.registry import METHODS
+from foresift.stats.resampled import corrected_interval
 
 _spec = importlib.util.spec_from_file_location("leaks", Path(__file__).parents[1] / "benchmarks" / "leaks.py")
 leaks = importlib.util.module_from_spec(_spec)

@@ -19,9 +19,9 @@ from foresift import (
     ReliefSelector,
     SubsetBaggingClassifier,
 )
-from foresift._sklearn import seed_of
-from foresift.networks import Backprop, MLPEnsemble
-from foresift.numeric import NumericCoder
+from foresift.data.numeric import NumericCoder
+from foresift.data.sklearn_compat import seed_of
+from foresift.models.networks import Backprop, MLPEnsemble
 
 N = 140_000
 FEW = {"population": 2, "n_candidates": 2, "initial_length": 1.0, "random_state": 0}

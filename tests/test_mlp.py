@@ -17,7 +17,9 @@ def train(values, target, inputs=None, rows=None, *, weights=None, number=0, **o
     weights = None if weights is None else np.asarray(weights, np.float32)
     inputs, rows = np.asarray(inputs, np.uint32), np.asarray(rows, np.uint32)
     target = np.asarray(target, np.int32)
-    return _core.train_network(values, target, weights, inputs, rows, number, None, **options)
+    return _core.train_network(
+        values, target, weights, inputs, rows, number, None, _core.NetworkOptions(**options)
+    )
 
 
 def outputs(layers, values, inputs=None):

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference_filters import problem
 
-from foresift.filters import FScoreSelector, PearsonSelector
-from foresift.moments import Group, Moments, class_moments, indicator_moments
+from foresift.data.moments import Group, Moments, class_moments, indicator_moments
+from foresift.selectors.filters import FScoreSelector, PearsonSelector
 
 BOTH = pytest.mark.parametrize("kind", [PearsonSelector, FScoreSelector])
 
@@ -36,8 +36,8 @@ def test_tiles_make_no_difference(kind, monkeypatch):
     X, y, weights = problem(1, n=200)
     X[:, 5] -= 1e9
     scores = kind().fit(X, y, weights).scores_
-    monkeypatch.setattr("foresift.moments._TILE_CELLS", 32)
-    monkeypatch.setattr("foresift.moments._LEAST_WIDTH", 2)
+    monkeypatch.setattr("foresift.data.moments._TILE_CELLS", 32)
+    monkeypatch.setattr("foresift.data.moments._MIN_WIDTH", 2)
     for layout in (np.ascontiguousarray, np.asfortranarray):
         np.testing.assert_allclose(kind().fit(layout(X), y, weights).scores_, scores, rtol=1e-10, atol=1e-13)
 

@@ -6,10 +6,10 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.naive_bayes import GaussianNB
 
 from foresift import AggregateSelector, InfoGainSelector, PearsonSelector, SequentialSelector
-from foresift._inputs import read
-from foresift._named import NamedArray
-from foresift.evaluate import Protocol, plan_scores, score_units
-from foresift.units import Data
+from foresift.data.containers import read
+from foresift.data.named import NamedArray
+from foresift.evaluation.harness.evaluate import Protocol, plan_scores, score_units
+from foresift.evaluation.harness.tasks import Data
 
 NAMES = ("a", "b", "c")
 

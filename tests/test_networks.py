@@ -14,9 +14,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from foresift import CartClassifier, GEFSClassifier, NetworkClassifier
-from foresift.coding import InputCoding, ValueTable
-from foresift.networks import Backprop, MLPEnsemble, probabilities, step_weights
-from foresift.table import make_table
+from foresift.data.numeric_coding import InputCoding, ValueTable
+from foresift.data.table import make_table
+from foresift.models.networks import Backprop, MLPEnsemble, probabilities, step_weights
 
 RATES = {"epochs": 5, "learning_rate": 0.15, "momentum": 0.9}
 

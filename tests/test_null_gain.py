@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import gammaln
 
-from foresift import _core, criteria, null_gain
+from foresift import _core, criteria
 from foresift.criteria import expected_gain, gain_pvalue, gain_variance
-from foresift.null_gain import EXACT_ROWS, chance_moments
+from foresift.engine import null_gain
+from foresift.engine.null_gain import EXACT_ROWS, chance_moments
 
 CLOSE = {"abs": 1e-10, "rel": 1e-10}
 SMALL = [(i, n - i) for n in range(2, 13) for i in range(1, n)]  # every node of up to 12 rows

@@ -9,9 +9,10 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 
-from foresift import CartClassifier, ContributionSelector, SiftForestClassifier, pairs
+from foresift import CartClassifier, ContributionSelector, SiftForestClassifier
+from foresift.engine import co_occurrence as pairs
+from foresift.engine.co_occurrence import CoOccurrence, count_pairs
 from foresift.importance import co_occurrence, node_tables
-from foresift.pairs import CoOccurrence, count_pairs
 
 
 def xor(seed, n=400, p=8):
@@ -146,7 +147,7 @@ class Grown:
 @pytest.mark.parametrize("mode", ["batch", "sequential"])
 def test_a_feature_of_a_pair_counts_with_its_partner(mode, step, monkeypatch):
     """Columns are dropped one by one, each counting with the partners that are there: a literal loop."""
-    monkeypatch.setattr("foresift.contribution.SubsetForests", Grown)
+    monkeypatch.setattr("foresift.selectors.search.contribution.SubsetForests", Grown)
     left, gone = list(range(7)), []
     while len(left) > 1:
         counts = {}

@@ -8,9 +8,9 @@ import pytest
 
 from foresift import datasets
 from foresift.cli.table import names_of
-from foresift.papers import specs
-from foresift.papers.reproduce import plan_paper
-from foresift.papers.specs import Cell, SpecError, build, paper_keys, read_paper
+from foresift.evaluation.papers import specs
+from foresift.evaluation.papers.reproduce import plan_paper
+from foresift.evaluation.papers.specs import Cell, SpecError, build, paper_keys, read_paper
 
 PAPERS = paper_keys()
 
@@ -29,7 +29,7 @@ def parts(value):
 
 @pytest.mark.parametrize("key", PAPERS)
 def test_every_class_and_parameter_of_a_spec_exists(key):
-    raw = tomllib.loads((files("foresift") / "papers" / f"{key}.toml").read_text(encoding="utf-8"))
+    raw = tomllib.loads((files("foresift.evaluation.papers") / f"{key}.toml").read_text(encoding="utf-8"))
     found = list(parts(raw))
     assert found
     for part in found:
@@ -43,7 +43,7 @@ PINNED = {"SiftForestClassifier": {"max_features"}, "ForestGainSelector": {"boun
 
 @pytest.mark.parametrize("key", PAPERS)
 def test_a_spec_does_not_rely_on_defaults_that_are_not_the_papers(key):
-    raw = tomllib.loads((files("foresift") / "papers" / f"{key}.toml").read_text(encoding="utf-8"))
+    raw = tomllib.loads((files("foresift.evaluation.papers") / f"{key}.toml").read_text(encoding="utf-8"))
     for part in parts(raw):
         assert PINNED.get(part["class"], set()) <= set(part), part
         if key == "rogers-gunn" and part["class"] in PINNED:
@@ -125,10 +125,9 @@ def test_bad_parts_of_a_spec(value, message):
 
 
 def damaged(monkeypatch, tmp_path, old, new):
-    text = (files("foresift") / "papers" / "opitz.toml").read_text(encoding="utf-8")
+    text = (files("foresift.evaluation.papers") / "opitz.toml").read_text(encoding="utf-8")
     assert old in text
-    (tmp_path / "papers").mkdir()
-    (tmp_path / "papers" / "opitz.toml").write_text(text.replace(old, new), encoding="utf-8")
+    (tmp_path / "opitz.toml").write_text(text.replace(old, new), encoding="utf-8")
     monkeypatch.setattr(specs, "files", lambda package: tmp_path)
 
 

@@ -23,7 +23,7 @@ from foresift.plots import (
     plot_ranking,
     plot_redundancy,
 )
-from foresift.plots.rank_diagram import rank_groups
+from foresift.report.plots.rank_diagram import rank_groups
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

@@ -1,15 +1,21 @@
-"""Scores of unlike columns on one scale: against a literal twin, and whether p-values are those of chance."""
+"""Scores of unlike columns on one scale: against a reference implementation, and how p-values are spread."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from foresift.relevance.pooling import evened, kinds_of, pooled_pvalues, standardized, unskewed
-from foresift.table import make_table
+from foresift.data.table import make_table
+from foresift.selectors.relevance.pooling import (
+    equalize_max_of_k,
+    log_effective_levels,
+    normalize_null,
+    pooled_pvalues,
+    standardized,
+)
 
 
 def literal(scores, kinds, of_mean, of_variance):
-    """Every column and twin against the other twins, with windows by direct comparison."""
+    """Every column and shadow against the other shadows, with windows by direct comparison."""
     roots = np.cbrt(scores)
     n, width = roots.shape
     z = np.empty((n, width))
@@ -24,8 +30,8 @@ def literal(scores, kinds, of_mean, of_variance):
     return z
 
 
-def gammas(rng, shapes, scales, n_twins=10):
-    return rng.gamma(shapes[:, np.newaxis], scales[:, np.newaxis], (len(shapes), 1 + n_twins))
+def gammas(rng, shapes, scales, n_shadows=10):
+    return rng.gamma(shapes[:, np.newaxis], scales[:, np.newaxis], (len(shapes), 1 + n_shadows))
 
 
 def test_columns_each_of_their_own_kind_have_their_own_yardstick():
@@ -45,7 +51,7 @@ def test_columns_of_one_kind_share_one_yardstick():
 
 @pytest.mark.parametrize("told", [True, False], ids=["kinds told apart", "kinds not told"])
 def test_pvalues_of_unlike_columns_are_those_of_chance(told):
-    # Two sorts of columns whose chance gains differ in mean and spread, by kind or only by their twins.
+    # Two sorts of columns whose chance gains differ in mean and spread, by kind or only by their shadows.
     rng = np.random.default_rng(1)
     shapes, scales = np.repeat([0.7, 8.0], 60), np.repeat([0.2, 1.0], 60)
     kinds = shapes * 1.0 if told else np.zeros(120)
@@ -76,11 +82,11 @@ def test_the_yardstick_of_an_odd_column():
     roots = np.array([rng.permutation(np.linspace(1, 2, 11)) for _ in range(40)])
     roots[7] = 5 + 4 * (roots[7] - 1.5)
     z = standardized(roots**3, np.zeros(40))
-    twins = roots[7, 1:]
-    assert z[7, 0] == pytest.approx((roots[7, 0] - twins.mean()) / twins.std(ddof=1))
+    shadows = roots[7, 1:]
+    assert z[7, 0] == pytest.approx((roots[7, 0] - shadows.mean()) / shadows.std(ddof=1))
 
 
-def test_unknown_twins_are_left_out():
+def test_unknown_shadows_are_left_out():
     rng = np.random.default_rng(2)
     scores = gammas(rng, np.full(20, 4.0), np.ones(20))
     scores[3, 5] = np.nan
@@ -93,10 +99,10 @@ def test_unknown_twins_are_left_out():
 def test_kinds():
     x = np.arange(32.0)
     X = np.column_stack([x, x // 16, x // 8, np.where(x < 16, np.nan, 1.0)])
-    kinds = kinds_of(make_table(X, x % 2, categorical_features=[2]), None)
+    kinds = log_effective_levels(make_table(X, x % 2, categorical_features=[2]), None)
     assert np.exp(kinds[[0, 1, 3]]) == pytest.approx([32, 2, 2])
     assert np.exp(kinds[2] - 1000) == pytest.approx(4)
-    half = kinds_of(make_table(X, x % 2, categorical_features=[2]), (x < 16).astype(float))
+    half = log_effective_levels(make_table(X, x % 2, categorical_features=[2]), (x < 16).astype(float))
     assert np.exp(half[[0, 1]]) == pytest.approx([16, 1])
 
 
@@ -104,19 +110,19 @@ def test_unskewed_scores_keep_their_order_and_are_about_normal():
     rng = np.random.default_rng(3)
     z = (rng.gamma(16, size=(400, 11)) - 16) / 4
     z[0, 0], z[1, 1] = 30, np.nan
-    mended = unskewed(z)
+    mended = normalize_null(z)
     known = ~np.isnan(z)
     assert np.array_equal(np.isnan(mended), ~known)
     assert np.array_equal(np.argsort(z[known], kind="stable"), np.argsort(mended[known], kind="stable"))
-    twins = mended[:, 1:][known[:, 1:]]
+    shadows = mended[:, 1:][known[:, 1:]]
     assert stats.skew(z[:, 1:][known[:, 1:]]) > 0.4
-    assert abs(stats.skew(twins)) < 0.08
-    assert stats.kstest(twins, "norm").pvalue > 0.01
+    assert abs(stats.skew(shadows)) < 0.08
+    assert stats.kstest(shadows, "norm").pvalue > 0.01
     assert np.array_equal(pooled_pvalues(z), pooled_pvalues(mended))
     flat = rng.normal(size=(50, 11))  # nothing to mend but mean and spread
     flat[:, 1:] = np.concatenate([flat[:, 1:6], -flat[:, 1:6]], axis=1)
-    assert unskewed(flat) == pytest.approx(flat / flat[:, 1:].std())
-    assert np.array_equal(unskewed(np.ones((3, 5))), np.ones((3, 5)))
+    assert normalize_null(flat) == pytest.approx(flat / flat[:, 1:].std())
+    assert np.array_equal(normalize_null(np.ones((3, 5))), np.ones((3, 5)))
 
 
 def test_the_greatest_of_several_scores_competes_with_single_ones():
@@ -128,7 +134,7 @@ def test_the_greatest_of_several_scores_competes_with_single_ones():
         z, other = rng.normal(size=(2, 40, 11))
         z[tested] = np.maximum(z, 0.4 * z + np.sqrt(1 - 0.4**2) * other)[tested]
         bare.append(pooled_pvalues(z)[tested])
-        even.append(pooled_pvalues(evened(z, tested))[tested])
+        even.append(pooled_pvalues(equalize_max_of_k(z, tested))[tested])
     for alpha in (0.02, 0.1):
         error = np.sqrt(alpha * (1 - alpha) / np.size(even))
         assert np.mean(np.array(bare) <= alpha) > 1.3 * alpha + 2 * error
@@ -142,16 +148,16 @@ def test_evened_scores_keep_their_order_within_a_group():
     z[0, 1] = np.nan
     tested = np.arange(30) % 2 == 0
     z[tested] += 0.5
-    even = evened(z, tested)
+    even = equalize_max_of_k(z, tested)
     assert np.array_equal(np.isnan(even), np.isnan(z))
     assert np.isfinite(even[~np.isnan(even)]).all()
     for group in (tested, ~tested):
         assert (np.diff(even[group][:, 0]) > 0).all()
         assert pooled_pvalues(even[group]) == pytest.approx(pooled_pvalues(z[group]))
-    # The rate by hand: twins above 0 for the waiting time to log 2 of all.
-    twins = z[tested][:, 1:][~np.isnan(z[tested][:, 1:])]
-    waits = np.minimum(-np.log(stats.norm.cdf(twins)), np.log(2))
-    k = (1 + (twins > 0).sum()) / (1 + waits.sum())
+    # The rate by hand: shadows above 0 for the waiting time to log 2 of all.
+    shadows = z[tested][:, 1:][~np.isnan(z[tested][:, 1:])]
+    waits = np.minimum(-np.log(stats.norm.cdf(shadows)), np.log(2))
+    k = (1 + (shadows > 0).sum()) / (1 + waits.sum())
     assert stats.norm.cdf(even[tested][:, 2]) == pytest.approx(stats.norm.cdf(z[tested][:, 2]) ** k)
     for all_or_none in (np.ones(30, bool), np.zeros(30, bool)):
-        assert evened(z, all_or_none) is z
+        assert equalize_max_of_k(z, all_or_none) is z

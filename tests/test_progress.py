@@ -6,7 +6,7 @@ from callbacks import Listener
 from sklearn.datasets import make_classification
 
 from foresift import CartClassifier, SiftForestClassifier
-from foresift._sklearn import HAS_CALLBACKS
+from foresift.data.sklearn_compat import HAS_CALLBACKS
 
 pytestmark = pytest.mark.skipif(not HAS_CALLBACKS, reason="callbacks came with scikit-learn 1.9")
 

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foresift import CartClassifier, criteria
-from foresift.ranking import RankingSelector
+from foresift.selectors.base import RankingSelector, Scores
 
 
 class GainSelector(RankingSelector):
@@ -39,9 +39,10 @@ class GainSelector(RankingSelector):
             x = store.codes(j).astype(float)
             x[x == store.n_values(j)] = np.nan
             nominal = store.is_nominal(j)
-            gains[j] = criteria.information_gain(x, table.target, nominal=nominal, sample_weight=weights)
-        self.n_bins_ = np.array([store.n_values(j) for j in range(table.n_columns)])
-        return gains
+            gains[j] = criteria.information_gain(
+                x, table.target.codes, nominal=nominal, sample_weight=weights
+            )
+        return Scores(gains, {"n_bins_": np.array([store.n_values(j) for j in range(table.n_columns)])})
 
 
 class GivenSelector(RankingSelector):
@@ -52,8 +53,7 @@ class GivenSelector(RankingSelector):
         self.scores = scores
 
     def _score(self, table, weights):
-        self.weights_ = weights
-        return self.scores
+        return Scores(self.scores, {"weights_": weights})
 
 
 class TopHalfSelector(GivenSelector):

@@ -5,10 +5,11 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from foresift import ForestGainSelector, redundancy
+from foresift import ForestGainSelector
+from foresift.data.table import make_table
 from foresift.datasets import make_simple
-from foresift.redundancy import redundant_with
-from foresift.table import make_table
+from foresift.selectors import redundancy
+from foresift.selectors.redundancy import redundant_with
 
 
 def selected(make, seed, **options):
@@ -246,7 +247,7 @@ def test_pairs_look_at_a_bounded_number_of_rows_and_partners(monkeypatch):
         return share(self, i, k, relation)
 
     monkeypatch.setattr(redundancy._Pairs, "share", watch)
-    monkeypatch.setattr(redundancy, "MOST_ROWS", 150)
+    monkeypatch.setattr(redundancy, "MAX_ROWS", 150)
     rng = np.random.default_rng(0)
     f = rng.normal(size=200)
     X = f[:, np.newaxis] + 0.6 * rng.normal(size=(200, 40))

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from foresift import C45Classifier, CartClassifier, SiftForestClassifier, SSVSelector
 from foresift.criteria import gain_variance, information_gain
-from foresift.growing import grow_trees
+from foresift.engine.grow import grow_trees
 from foresift.importance import average_gain, mean_decrease_impurity
 
 

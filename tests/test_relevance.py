@@ -9,7 +9,7 @@ from callbacks import Listener
 from sklearn.base import clone
 
 from foresift import RelevanceSelector
-from foresift._sklearn import HAS_CALLBACKS
+from foresift.data.sklearn_compat import HAS_CALLBACKS
 from foresift.stats import selection_stability
 
 QUICK = {"n_estimators": 20, "random_state": 0}
@@ -41,7 +41,7 @@ def test_finds_what_matters(error):
     assert selector.relevant_[3:].sum() <= 2
     assert np.array_equal(selector.support_, selector.relevant_)
     assert np.array_equal(selector.relevant_, selector.adjusted_pvalues_ <= 0.05)
-    assert selector.null_scores_.shape == (12, 20)  # 1 / alpha twins
+    assert selector.shadow_scores_.shape == (12, 20)  # 1 / alpha shadows
     assert (selector.gains_[:3] > selector.expected_gains_[:3]).all()
 
 
@@ -61,7 +61,7 @@ def test_noise_is_rarely_taken_for_relevant():
 
 def test_rare_flags_beside_many_relevant_columns_keep_the_family_wise_rate():
     # Twenty sensors of one level that are always found, three flags that hit the small class by chance: their
-    # p-values, read from all twins, are too small. Holm's last steps would be 0.1 / 3, and take one in 0.2.
+    # p-values, read from all shadows, are too small. Holm's last steps would be 0.1 / 3, and take one in 0.2.
     any_found = []
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -79,7 +79,7 @@ def test_rare_flags_beside_many_relevant_columns_keep_the_family_wise_rate():
 def test_if_nothing_is_relevant_the_best_is_kept_with_a_warning():
     X, y = noise(100, 10, 3)
     with pytest.warns(UserWarning, match="No feature passed the rule of RelevanceSelector"):
-        selector = RelevanceSelector(error="none", alpha=0.01, n_twins=10, **QUICK).fit(X, y)
+        selector = RelevanceSelector(error="none", alpha=0.01, n_shadows=10, **QUICK).fit(X, y)
     assert not selector.relevant_.any()
     assert selector.support_.sum() == 1
     assert selector.support_[np.argmax(selector.scores_)]
@@ -92,7 +92,7 @@ def test_neither_threads_nor_the_order_of_columns_matter():
     moved = np.random.default_rng(1).permutation(12)
     one = RelevanceSelector(n_half_samples=1, **QUICK).fit(X, y)
     two = RelevanceSelector(n_half_samples=1, n_jobs=2, **QUICK).fit(X[:, moved], y)
-    for name in ("scores_", "pvalues_", "null_scores_", "gains_", "support_", "selection_frequencies_"):
+    for name in ("scores_", "pvalues_", "shadow_scores_", "gains_", "support_", "selection_frequencies_"):
         assert np.array_equal(getattr(two, name), getattr(one, name)[moved]), name
     assert two.stability_ == one.stability_
 
@@ -158,14 +158,14 @@ def test_nominal_columns_missing_values_and_several_classes():
     assert selector.relevant_[:7].sum() <= 1
 
 
-def test_a_few_columns_have_more_twins():
+def test_a_few_columns_have_more_shadows():
     X, y = signal()
     X[:, 5] = 1
-    assert quiet_fit(X[:, :4], y).null_scores_.shape == (4, 25)
+    assert quiet_fit(X[:, :4], y).shadow_scores_.shape == (4, 25)
     fewer = quiet_fit(X[:, [0, 1, 2, 3, 5, 0]], y)  # neither constants nor copies count
-    assert fewer.null_scores_.shape == (6, 25)
-    assert quiet_fit(X, y).null_scores_.shape == (12, 10)
-    assert quiet_fit(X[:, :4], y, n_twins=12).null_scores_.shape == (4, 12)
+    assert fewer.shadow_scores_.shape == (6, 25)
+    assert quiet_fit(X, y).shadow_scores_.shape == (12, 10)
+    assert quiet_fit(X[:, :4], y, n_shadows=12).shadow_scores_.shape == (4, 12)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -189,7 +189,7 @@ def test_weights_made_from_a_column_do_not_make_it_relevant():
         X, y = rng.normal(size=(200, 10)), np.arange(200) % 2
         selector = RelevanceSelector(redundancy=None, random_state=seed)
         chosen += selector.fit(X, y, sample_weight=np.exp(1.5 * X[:, 0])).relevant_
-    assert chosen[0] <= 3  # 8 of 12, if the twins of that column had nothing to do with the weights
+    assert chosen[0] <= 3  # 8 of 12, if the shadows of that column had nothing to do with the weights
 
 
 def test_rows_of_weight_0_are_not_there_and_a_common_weight_does_nothing():
@@ -266,7 +266,7 @@ def test_the_setting_for_pairs_finds_an_exclusive_or():
 
 def test_bad_parameters():
     X, y = signal(n=60)
-    for options in ({"error": "bonferroni"}, {"alpha": 0}, {"n_twins": 2}, {"min_share": 0.5}):
+    for options in ({"error": "bonferroni"}, {"alpha": 0}, {"n_shadows": 2}, {"min_share": 0.5}):
         with pytest.raises(ValueError, match=f"The {next(iter(options))!r} parameter"):
             RelevanceSelector(**options).fit(X, y)
 
@@ -275,29 +275,34 @@ def test_bad_parameters():
     ("error", "match"),
     [("fdr", "A single feature cannot pass"), ("fwer", "No feature can"), ("none", "No feature can")],
 )
-def test_twins_that_are_too_few_for_alpha_are_told(error, match):
+def test_shadows_that_are_too_few_for_alpha_are_told(error, match):
     X, y = signal()
     alpha = 0.001 if error == "none" else 0.01  # one of 1 + 12 * 10, and that times 12
     if error == "fdr":
         X[:, :3] = noise(300, 3, 5)[0]
     with pytest.warns(UserWarning, match=match) as caught:
-        RelevanceSelector(error=error, alpha=alpha, n_twins=10, **QUICK).fit(X, y)
+        RelevanceSelector(error=error, alpha=alpha, n_shadows=10, **QUICK).fit(X, y)
     told = [w for w in caught if match in str(w.message)]
     assert len(told) == 1
-    assert "raise n_twins or alpha" in str(told[0].message)
+    assert "raise n_shadows or alpha" in str(told[0].message)
     assert told[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        RelevanceSelector(error=error, alpha=0.1, n_twins=10, **QUICK).fit(*signal())
+        RelevanceSelector(error=error, alpha=0.1, n_shadows=10, **QUICK).fit(*signal())
 
 
-def test_an_alpha_that_asks_for_too_many_twins():
+def test_an_alpha_that_asks_for_too_many_shadows():
     X, y = signal(n=60)
-    with pytest.raises(ValueError, match=r"alpha=1e-05 asks for 1 / alpha = 10000\d twins .* set n_twins"):
+    with pytest.raises(
+        ValueError, match=r"alpha=1e-05 asks for 1 / alpha = 10000\d shadows .* set n_shadows"
+    ):
         RelevanceSelector(alpha=1e-5).fit(X, y)
-    with pytest.raises(ValueError, match=r"alpha=5e-324 asks for 1 / alpha = inf twins"):
+    with pytest.raises(ValueError, match=r"alpha=5e-324 asks for 1 / alpha = inf shadows"):
         RelevanceSelector(alpha=5e-324).fit(X, y)
-    assert quiet_fit(X, y, alpha=1e-5, error="none", n_twins=4, n_estimators=5).null_scores_.shape == (12, 4)
+    assert quiet_fit(X, y, alpha=1e-5, error="none", n_shadows=4, n_estimators=5).shadow_scores_.shape == (
+        12,
+        4,
+    )
 
 
 def test_fewer_rows_than_a_node_needs():
@@ -331,5 +336,5 @@ def test_all_constant_columns():
 
 def test_any_depth_is_as_good_as_none():
     X, y = signal(n=60)
-    deep, none = (quiet_fit(X, y, max_depth=depth, n_twins=10, n_estimators=3) for depth in (10**30, None))
+    deep, none = (quiet_fit(X, y, max_depth=depth, n_shadows=10, n_estimators=3) for depth in (10**30, None))
     assert deep.scores_.tolist() == none.scores_.tolist()

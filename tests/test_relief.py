@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foresift import _core
-from foresift.relief import ReliefFSelector, ReliefSelector
+from foresift.selectors.relief import ReliefFSelector, ReliefSelector
 
 
 def scaled(v):

@@ -159,7 +159,7 @@ def test_details_follow_pointer_and_focus(open_page):
     text = details.inner_text()
     assert text.split("\n")[0] == "column_4"
     assert "By chance" in text
-    assert text.endswith("Same as\ncolumn_0")
+    assert text.endswith("Redundant with\ncolumn_0")
     page.keyboard.press("Escape")
     assert not details.is_visible()
     page.locator("th.status button.sort").focus()

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from foresift.experiment import run
-from foresift.papers.figures import draw_curves, has_curves
-from foresift.papers.reproduce import Row, load_data, plan_paper, rows_of_table, units_of
-from foresift.papers.specs import paper_keys, read_paper
-from foresift.papers.tables import Grid, grids_of_table, print_grids, write_results
-from foresift.papers.units import path_of
-from foresift.store import Store
-from foresift.units import Record, Unit
+from foresift.evaluation.harness.run import run
+from foresift.evaluation.harness.store import Store
+from foresift.evaluation.harness.tasks import Record, Unit
+from foresift.evaluation.papers.figures import draw_curves, has_curves
+from foresift.evaluation.papers.reproduce import Row, load_data, plan_paper, rows_of_table, units_of
+from foresift.evaluation.papers.specs import paper_keys, read_paper
+from foresift.evaluation.papers.tables import Grid, grids_of_table, print_grids, write_results
+from foresift.evaluation.papers.units import path_of
 
 FOLDER = os.environ.get("FORESIFT_DATA", "")
 needs_files = pytest.mark.skipif(

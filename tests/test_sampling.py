@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foresift import CartClassifier, SiftForestClassifier
-from foresift._sklearn import HAS_CALLBACKS, seed_of
 from foresift.criteria import node_complexity
+from foresift.data.sklearn_compat import HAS_CALLBACKS, seed_of
 from foresift.datasets import make_friedman, make_simple
-from foresift.gains import GainSums
+from foresift.engine.candidate_gains import GainSums
+from foresift.engine.column_sampling import inside_intervals
 from foresift.importance import average_gain
-from foresift.sampling import inside_intervals
 
 LEARNING = ["confidence", "two-stage+confidence", "soft"]
 POLICIES = ["two-stage", *LEARNING]

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from foresift import CartClassifier, ForestGainSelector, SiftForestClassifier
-from foresift._sklearn import seed_of
+from foresift.data.sklearn_compat import seed_of
 from foresift.datasets import make_simple
 
 

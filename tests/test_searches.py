@@ -8,8 +8,8 @@ import reference_murata as twin
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foresift.search_path import SearchPath, Step, commonality
-from foresift.searches import backward, exhaustive, forward, n_subsets, plus_minus
+from foresift.selectors.search.path import SearchPath, Step, commonality
+from foresift.selectors.search.walks import backward, exhaustive, forward, n_subsets, plus_minus
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 6)
@@ -104,7 +104,7 @@ def test_wanted_sizes_are_looked_for_on_the_way_back_too():
 
 
 def test_exhaustive_tells_the_best_so_far(monkeypatch):
-    monkeypatch.setattr("foresift.searches._TOGETHER", 4)
+    monkeypatch.setattr("foresift.selectors.search.walks._TOGETHER", 4)
     worth = worths(5, 3)
     steps = list(exhaustive(5, evaluator(worth), size=2))
     assert len(steps) == 3  # 10 sets

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from selection_cases import FAST, table
 
 from foresift import RelevanceSelector, Selection, select
-from foresift.output import json_lines
-from foresift.selection.assess import Plan
-from foresift.selection.fitted import order_of
+from foresift.evaluation.select.assess import Plan
+from foresift.evaluation.select.fitted import order_of
+from foresift.report.output import json_lines
 
 pytestmark = pytest.mark.usefixtures("small_forests")
 PLAIN = st.recursive(
@@ -56,7 +56,7 @@ def test_rankings_one_after_the_other_find_the_same(selection, monkeypatch):
 def assess_by(X, y, *, one_by_one, monkeypatch):
     monkeypatch.setattr(Plan, "one_by_one", one_by_one)
     found = select(X, y, random_state=1, n_jobs=2, parameters=FAST).to_dict()
-    return {key: found[key] for key in ("features", "curve", "check", "stability", "sentence")}
+    return {key: found[key] for key in ("features", "curve", "check", "stability", "details")}
 
 
 def test_what_is_found(selection):
@@ -73,7 +73,7 @@ def test_what_is_found(selection):
 
 
 def test_relevant_come_first_and_redundant_ones_after_them(selection):
-    assert "then those that tell the same as a better one, then" in selection.method["order"]
+    assert "then those redundant with a better one, then" in selection.method["order"]
     groups = [
         0 if row["relevant"] and not row["redundant_with"] else 1 + (not row["relevant"])
         for row in selection.ranking
@@ -85,16 +85,18 @@ def test_relevant_come_first_and_redundant_ones_after_them(selection):
 
 def test_the_dictionary_is_json_and_what_the_sentence_says(selection):
     plain = json.loads(json.dumps(selection.to_dict(), allow_nan=False))
-    assert plain["sentence"] == selection.sentence
+    assert [plain["verdict"], *plain["details"], *plain["notes"]] == [
+        selection.verdict,
+        *selection.details,
+        *selection.notes,
+    ]
     n_relevant = sum(row["relevant"] for row in plain["features"])
     assert f"{n_relevant} are relevant" in plain["verdict"]
-    assert "Tested at a false discovery rate of 10%; 1 of the relevant tells the same" in plain["sentence"]
+    assert "Relevance was tested at a false discovery rate of 10%." in plain["details"]
+    assert "1 of the relevant columns is redundant with a better one." in plain["details"]
     check = plain["check"]
-    assert (
-        f"selecting like this and growing a forest has an accuracy of {check['kept']['score']:.1%}, a "
-        in (plain["sentence"])
-    )
-    assert plain["sentence"].startswith(plain["verdict"] + " ")
+    assert f"on the selected columns reaches {check['kept']['score']:.1%} accuracy" in selection.sentence
+    assert selection.sentence.startswith(plain["verdict"] + " ")
     assert len(plain["verdict"].split()) < 16
     assert len(check["n_kept"]) == check["n_folds"] == 5
     assert plain["data"]["classes"] == [
@@ -126,7 +128,7 @@ def test_a_number_of_columns_is_kept_as_asked():
 def test_order_of_forest_gain_is_by_what_is_above_chance():
     X, y = table(80)
     found = select(X, y, "forest-gain", random_state=0, check=False, parameters={"n_estimators": 30})
-    assert found.method["order"] == "by how far the score is above what chance gives"
+    assert found.method["order"] == "by how far the score exceeds that of an irrelevant column"
     above = [row["score"] - row["chance"] for row in found.ranking]
     assert above == sorted(above, reverse=True)
     assert [row["name"] for row in found.ranking] == [X.columns[j] for j in order_of(found.selector_)]
@@ -161,7 +163,7 @@ def test_nothing_relevant():
     assert found.features == []
     assert found.sentence.startswith("None of 3 columns is relevant")
     assert found.check["kept"]["score"] <= 0.65  # the commonest class, where nothing is kept
-    assert f"always saying the commonest class {found.check['baseline']:.1%}." in found.sentence
+    assert f"always predicting the most frequent class {found.check['baseline']:.1%}." in found.sentence
     assert found.check["baseline"] == 0.5
     assert "growing a forest has" not in found.sentence
     assert found.method["order"] == "by score"

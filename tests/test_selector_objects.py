@@ -50,7 +50,7 @@ def test_our_selector_does_what_its_key_does():
     by_key = select(X, y, "relevance", random_state=0, parameters=FAST)
     given = RelevanceSelector(**FAST)
     found = select(X, y, given, random_state=0)
-    same = ("features", "curve", "check", "stability", "verdict", "sentence", "data", "seed")
+    same = ("features", "curve", "check", "stability", "verdict", "details", "data", "seed")
     one, other = found.to_dict(), by_key.to_dict()
     assert {key: one[key] for key in same} == {key: other[key] for key in same}
     assert one["method"]["key"] == "RelevanceSelector"

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import reference
-import reference_forest_gain as twin
+import reference_forest_gain as shadow
 from growing import grow, grow_one, make_grower, make_problem
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -62,7 +62,7 @@ def test_gains_are_those_of_shuffled_classes(name, counts):
         **ALL,
     )
     codes = np.where(np.isnan(x), -1, x).astype(int) if nominal else x
-    literal = np.array(twin.null_gains_of_column(codes, counts, nominal)[0])
+    literal = np.array(shadow.null_gains_of_column(codes, counts, nominal)[0])
     found = table.permuted[0]
     assert found.mean() == pytest.approx(literal.mean(), abs=5 * literal.std() / math.sqrt(4000) + 1e-9)
     for gain in np.unique(literal.round(9)):

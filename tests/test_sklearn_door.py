@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 
-from foresift import _sklearn
-from foresift._sklearn import CallbackSupportMixin, ProgressBar, check_sample_weight, fit_context, track
+from foresift.data import sklearn_compat as _sklearn
+from foresift.data.sklearn_compat import CallbackSupportMixin, ProgressBar, fit_context, track
+from foresift.data.weights import check_sample_weight
 
 needs_callbacks = pytest.mark.skipif(
     not _sklearn.HAS_CALLBACKS, reason="scikit-learn 1.9 has sklearn.callback"

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from foresift import _core
-from foresift._inputs import read
-from foresift._slices import columns_of, matrix_of, take_columns, take_rows
-from foresift.table import make_table
+from foresift.data.containers import read
+from foresift.data.slices import columns_of, matrix_of, take_columns, take_rows
+from foresift.data.table import make_table
 
 NUMBERS = np.array([[1.0, 0.0, np.nan, 4.0], [0.0, 2.5, 3.0, 0.0], [7.0, 0.0, 0.0, 1.0]])
 NAMES = ["a", "b", "c", "d"]
@@ -149,5 +149,5 @@ def test_columns_of_a_table():
     taken = table.take(np.array([3, 1]))
     assert taken.schema.names == ("count", "colour")
     assert taken.schema.nominal.tolist() == [False, True]
-    assert taken.target.tolist() == [0, 1, 0]
+    assert taken.target.codes.tolist() == [0, 1, 0]
     assert taken.schema.encode({"count": [5], "colour": ["red"]}).tolist() == [[5, 1]]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold
 
-from foresift.evaluate import Protocol
-from foresift.splits import splits
-from foresift.units import Data
+from foresift.evaluation.harness.evaluate import Protocol
+from foresift.evaluation.harness.splits import splits
+from foresift.evaluation.harness.tasks import Data
 
 
 def table(n, groups=None):

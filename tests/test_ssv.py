@@ -17,9 +17,9 @@ from scipy import sparse
 from sklearn.datasets import load_wine
 
 from foresift import SSVSelector
-from foresift._sklearn import HAS_CALLBACKS
 from foresift.criteria import ssv
-from foresift.growing import scale_up
+from foresift.data.sklearn_compat import HAS_CALLBACKS
+from foresift.data.weights import scale_up
 
 same = partial(pytest.approx, rel=1e-9, abs=1e-9)
 seeds = st.integers(0, 2**32 - 1)

@@ -16,9 +16,9 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.model_selection import StratifiedKFold
 
 from foresift import CartClassifier, SSVTreeClassifier
-from foresift._sklearn import HAS_CALLBACKS
-from foresift.pruning import DealtFolds, errors_by_degree, prune_splits, pruning_degrees
-from foresift.table import make_table
+from foresift.data.sklearn_compat import HAS_CALLBACKS
+from foresift.data.table import make_table
+from foresift.engine.pruning import DealtFolds, errors_by_degree, prune_splits, pruning_degrees
 
 same = partial(pytest.approx, rel=1e-9, abs=1e-9)
 seeds = st.integers(0, 2**32 - 1)
@@ -220,7 +220,7 @@ def test_folds_are_stratified_and_hold_out_every_row_once():
     assert len(parts) == 10
     assert np.array_equal(sum(held for _, held in parts), ones)
     assert all(np.array_equal(train + held, ones) for train, held in parts)
-    per_class = np.array([np.bincount(table.target, held, minlength=3) for _, held in parts])
+    per_class = np.array([np.bincount(table.target.codes, held, minlength=3) for _, held in parts])
     assert (per_class.max(axis=0) - per_class.min(axis=0) <= 1).all()
     assert set(per_class.sum(axis=1)) == {10, 11}
     other = DealtFolds(table, None, 10, seed=4).parts(0, ones)

@@ -119,9 +119,10 @@ def test_adjusted_pvalues_reject_what_the_rules_reject(pvalues, alpha):
     passing = [k for k in range(m) if ranked[k] <= alpha * (k + 1) / m]
     by_fdr = p <= (ranked[passing[-1]] if passing else -1)
     stops = next((k for k in range(m) if ranked[k] > alpha / (m - k)), m)
-    by_fwer = np.isin(np.arange(m), order[:stops])
-    for error, expected in (("fdr", by_fdr), ("fwer", by_fwer), ("none", p <= alpha)):
-        adjusted = adjusted_pvalues(p, error)
+    by_holm = np.isin(np.arange(m), order[:stops])
+    rules = {"fdr": by_fdr, "fwer": p <= alpha / m, "none": p <= alpha}
+    found = [(adjusted_pvalues(p, error), expected) for error, expected in rules.items()]
+    for adjusted, expected in [*found, (stats.holm(p), by_holm)]:
         clear = np.abs(adjusted - alpha) > 1e-9
         assert ((adjusted <= alpha) == expected)[clear].all()
         assert (adjusted <= 1).all()
@@ -135,6 +136,8 @@ def test_bad_error():
         for error in ("fdr", "fwer", "none"):
             with pytest.raises(ValueError, match="numbers from 0 to 1"):
                 adjusted_pvalues(wrong, error)
+        with pytest.raises(ValueError, match="numbers from 0 to 1"):
+            stats.holm(wrong)
     assert adjusted_pvalues([], "fdr").shape == (0,)
 
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from foresift.store import VERSION, Store, StoreError
-from foresift.units import Data, Record, Unit
+from foresift.evaluation.harness.store import VERSION, Store, StoreError
+from foresift.evaluation.harness.tasks import Data, Record, Unit
 
 
 def unit(fold=0, **changes):

@@ -22,17 +22,17 @@ from foresift import (
     SiftForestClassifier,
     SubsetSizeCV,
 )
-from foresift._sklearn import seeded
-from foresift.subset_models import sliceable
-from foresift.subset_scores import (
+from foresift.data.folds import make_folds
+from foresift.data.sklearn_compat import seeded
+from foresift.data.slices import sliceable
+from foresift.data.table import make_table
+from foresift.models.scorer import (
     PlainScorer,
     StoreScorer,
-    make_folds,
     make_subset_scorer,
     n_tried,
     read_for_search,
 )
-from foresift.table import make_table
 
 SUBSETS = [(0, 1, 2, 3, 4, 5), (1, 4), (0, 2, 5), (3, 5)]
 MODELS = [
@@ -63,7 +63,7 @@ def both(model, X, y, weights=None, scoring="accuracy", cv=3):
     folds = make_folds(table, weights, cv, seed=0)
     store = make_subset_scorer(model, None, table, weights, folds, scoring=scoring)  # without X
     assert isinstance(store, StoreScorer)
-    plain = PlainScorer(model, X, table, weights, folds, scoring, None)
+    plain = PlainScorer(model, X, table.target.values(), table.schema, weights, folds, scoring, None)
     return store(SUBSETS), plain(SUBSETS)
 
 

@@ -15,10 +15,10 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import accuracy_score, get_scorer
-from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from test_contract import SEARCHES, SELECTORS, name_of
@@ -31,8 +31,8 @@ from foresift import (
     InfoGainSelector,
     SubsetSizeCV,
 )
-from foresift.ranking import RankingSelector
-from foresift.subset_size import SizeCurve
+from foresift.selectors.base import RankingSelector, Scores
+from foresift.selectors.size_cv import SizeCurve
 
 SEEN = []  # the rows of every fit of a spy, by the number in their first column
 
@@ -45,7 +45,7 @@ class Spy(RankingSelector):
 
     def _score(self, table, weights):
         SEEN.append(np.sort(table.store.values(0)).tolist())
-        return -np.arange(table.n_columns)
+        return Scores(-np.arange(table.n_columns))
 
 
 class SpyClassifier(GaussianNB):
@@ -273,6 +273,18 @@ def test_text_columns_and_labels(make):
     model = InfoGainSelector("cv").fit(make(columns), y)
     assert model.get_feature_names_out().tolist() == ["text"]
     assert model.size_curve_.chosen == 1
+
+
+def test_parameters_can_be_searched():
+    X, y = make_data(n=60)
+    selector = InfoGainSelector(SubsetSizeCV(GaussianNB(), sizes=[1, 2], cv=2))
+    grid = {"select__n_features_to_select__rule": ["one-se", "best"]}
+    model = Pipeline([("select", selector), ("model", GaussianNB())])
+    found = GridSearchCV(model, grid, cv=2).fit(X, y)
+    plan = found.best_estimator_["select"].n_features_to_select
+    assert plan.rule == found.best_params_["select__n_features_to_select__rule"]
+    assert plan is not selector.n_features_to_select
+    assert repr(clone(plan)) == repr(plan)
 
 
 # --- odd and bad input ---

@@ -8,12 +8,12 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from foresift import InfoGainSelector, RandomSelector
-from foresift.comparison import Comparison, compare
-from foresift.comparison.stored import mean_ranks
-from foresift.comparison.summary import summarise
+from foresift.evaluation.compare import Comparison, compare
+from foresift.evaluation.compare.stored import mean_ranks
+from foresift.evaluation.compare.summary import summarise
+from foresift.evaluation.harness.tasks import Record, Unit, canonical
 from foresift.report.comparison_view import view
-from foresift.stability import selection_stability
-from foresift.units import Record, Unit, canonical
+from foresift.stats.stability import selection_stability
 
 
 def record(

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from foresift import _inputs
-from foresift import table as table_module
-from foresift.table import make_table
+from foresift.data import containers as _inputs
+from foresift.data import table as table_module
+from foresift.data.table import make_table
 
 NAN = np.nan
 MATRIX = np.array([[1.5, 0.0, NAN], [0.0, -2.0, 3.0], [1.5, 0.0, 0.0], [7.0, 1e300, 3.0]])
@@ -73,7 +73,7 @@ def test_numbers_give_the_same_codes_in_every_container(container):
     assert [table.store.values(j).tolist() for j in range(3)] == [[0, 1.5, 7], [-2, 0, 1e300], [0, 3]]
     assert [table.store.has_missing(j) for j in range(3)] == [False, False, True]
     assert not any(table.store.is_nominal(j) for j in range(3))
-    assert (table.n_rows, table.n_columns, table.n_classes, table.target) == (4, 3, 0, None)
+    assert (table.n_rows, table.n_columns, table.target) == (4, 3, None)
     encoded = table.schema.encode(X)
     np.testing.assert_array_equal(encoded.astype(float), MATRIX)
     if not sparse.issparse(X):
@@ -400,3 +400,41 @@ def test_other_views_of_an_array_are_columns_like_any(take):
     for some in (views, views | {"c0": whole[take[0]][::-1]}, views | {"c0": whole[:, 0].repeat(2)[:4]}):
         encoded = make_table(some).schema.encode(some)
         np.testing.assert_array_equal(encoded, np.column_stack(list(some.values())))
+
+
+def assert_same_table(one, other):
+    assert one.schema == other.schema
+    assert one.target.codes.tolist() == other.target.codes.tolist()
+    assert one.target.labels.tolist() == other.target.labels.tolist()
+    for j in range(one.n_columns):
+        first, second = np.asarray(one.store.codes(j)), np.asarray(other.store.codes(j))
+        assert first.dtype == second.dtype
+        assert first.tolist() == second.tolist()
+        assert one.store.values(j).tolist() == other.store.values(j).tolist()
+        for ask in ("n_values", "is_nominal", "has_missing", "is_binned"):
+            assert getattr(one.store, ask)(j) == getattr(other.store, ask)(j)
+
+
+@settings(deadline=None)
+@given(numbers(np.float64) | numbers(np.float32), st.data())
+def test_rows_are_coded_as_they_would_be_alone(X, data):
+    n = len(X)
+    words = data.draw(st.lists(st.none() | st.text(max_size=2), min_size=n, max_size=n))
+    y = data.draw(st.lists(st.sampled_from("abc"), min_size=n, max_size=n))
+    rows = np.array(data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=2 * n)))
+    whole = {**{f"x{j}": X[:, j] for j in range(X.shape[1])}, "word": np.array(words, dtype=object)}
+    taken = make_table(whole, y).take_rows(rows)
+    alone = make_table({name: column[rows] for name, column in whole.items()}, np.array(y)[rows])
+    assert_same_table(taken, alone)
+    assert np.array_equal(taken.numbers(), alone.numbers(), equal_nan=True)
+
+
+def test_rows_of_wide_codes_and_bins():
+    X = np.arange(1000.0)[:, np.newaxis]
+    rows, y = np.arange(0, 1000, 5), np.arange(1000) % 2
+    assert_same_table(make_table(X, y).take_rows(rows), make_table(X[rows], y[rows]))
+    binned = make_table(X, y, max_bins=10).take_rows(rows)
+    assert binned.store.is_binned(0)
+    assert binned.store.values(0).tolist() == list(range(99, 1000, 100))
+    with pytest.raises(ValueError, match="rows"):
+        make_table(X, y).take_rows(np.array([1000]))

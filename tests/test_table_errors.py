@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
 
-from foresift.table import make_table
+from foresift.data.table import make_table
 
 X = np.arange(8.0).reshape(4, 2)
 Y = ["no", "yes", "no", "yes"]
@@ -198,19 +198,19 @@ GOOD_Y = {
 @pytest.mark.parametrize("case", GOOD_Y)
 def test_classes(case):
     table = make_table(X, GOOD_Y[case])
-    assert table.target.tolist() == [0, 1, 0, 1]
-    assert (table.target.dtype, table.n_classes) == (np.int32, 2)
-    assert table.classes.tolist() == np.unique(np.asarray(GOOD_Y[case])).tolist()
-    table.require_two_classes()
+    assert table.target.codes.tolist() == [0, 1, 0, 1]
+    assert (table.target.codes.dtype, table.target.n_classes) == (np.int32, 2)
+    assert table.target.labels.tolist() == np.unique(np.asarray(GOOD_Y[case])).tolist()
+    table.target.require_two_classes()
 
 
 def test_one_class_and_column_vector():
     table = make_table(X, ["no"] * 4)
-    assert table.n_classes == 1
+    assert table.target.n_classes == 1
     with pytest.raises(ValueError, match="y has one class, 'no': Reader needs at least two classes"):
-        table.require_two_classes(Reader())
+        table.target.require_two_classes(Reader())
     with pytest.warns(DataConversionWarning, match="column-vector"):
-        assert make_table(X, np.array([[1], [2], [1], [2]])).n_classes == 2
+        assert make_table(X, np.array([[1], [2], [1], [2]])).target.n_classes == 2
     with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
         Reader().fit(X, None)
 

@@ -10,7 +10,7 @@ from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from foresift import _core
-from foresift.growing import InOrder, in_threads, one_blas_thread
+from foresift.engine.grow import InOrder, in_threads, one_blas_thread
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 5])

@@ -6,15 +6,15 @@ import reference_contrasts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foresift.relevance import trends
-from foresift.relevance.trends import trend_scores
-from foresift.relevance.twins import twin_rows
-from foresift.table import make_table
+from foresift.data.table import make_table
+from foresift.selectors.relevance import trends
+from foresift.selectors.relevance.shadows import shadow_rows
+from foresift.selectors.relevance.trends import trend_scores
 
 
-def scores_of(X, y, *, n_twins=10, nominal=None, seed=0):
+def scores_of(X, y, *, n_shadows=10, nominal=None, seed=0):
     table, columns = make_table(X, y, categorical_features=nominal), np.arange(X.shape[1], dtype=np.uint32)
-    return trend_scores(table, None, columns, n_twins, twin_rows(table, None, seed))
+    return trend_scores(table, None, columns, n_shadows, shadow_rows(table, None, seed))
 
 
 def weak_effects(n, p, n_relevant, seed, rho=0.0):
@@ -44,15 +44,15 @@ def test_equals_ranks_and_regressions_written_out(seed, weighted):
         weights[:4] = 1
     rows = np.flatnonzero(np.ones(n) if weights is None else weights)
     table = make_table(X, y, categorical_features=[1])
-    permuted = twin_rows(table, weights, seed)
-    twins = [np.searchsorted(rows, permuted(t)[rows]) for t in range(2)]
-    expected = reference_contrasts.trend_scores(X[rows], y[rows], [1], twins)
+    permuted = shadow_rows(table, weights, seed)
+    shadows = [np.searchsorted(rows, permuted(t)[rows]) for t in range(2)]
+    expected = reference_contrasts.trend_scores(X[rows], y[rows], [1], shadows)
     found = trend_scores(table, weights, np.arange(p, dtype=np.uint32), 2, permuted)
     # A sure thing and a sheer impossibility have quantiles without end; residuals are rounded to 2^-20.
     assert np.clip(found, -4, 7) == pytest.approx(np.clip(expected, -4, 7), abs=1e-3, nan_ok=True)
 
 
-def test_a_steady_trend_shows_and_twins_may_come_in_lots(monkeypatch):
+def test_a_steady_trend_shows_and_shadows_may_come_in_lots(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 50))
     y = (X[:, 0] + 2 * rng.normal(size=400) > 0).astype(int)
@@ -73,7 +73,7 @@ def test_columns_too_rare_to_rank_have_no_scores():
 def test_what_clear_columns_explain_is_no_noise_for_the_others(monkeypatch):
     X, y = weak_effects(500, 100, 20, 1)
     scores = scores_of(X, y)
-    monkeypatch.setattr(trends, "MOST_KNOWN", 0)
+    monkeypatch.setattr(trends, "MAX_KNOWN", 0)
     plain = scores_of(X, y)
     assert (scores >= plain).all()
     assert scores[:20, 0].mean() > plain[:20, 0].mean() + 0.4
@@ -87,19 +87,19 @@ def test_a_column_keeps_what_it_shares_with_a_clear_one(monkeypatch):
     monkeypatch.setattr(trends, "RELATED", 0.89)
     without_its_relatives = scores_of(X, y)
     assert scores[-10:, 0].mean() > without_its_relatives[-10:, 0].mean() + 0.25
-    monkeypatch.setattr(trends, "MOST_KNOWN", 0)
+    monkeypatch.setattr(trends, "MAX_KNOWN", 0)
     assert scores[-10:, 0].mean() > scores_of(X, y)[-10:, 0].mean() + 0.25
 
 
-def test_noise_beside_strong_columns_scores_as_its_twins_do():
+def test_noise_beside_strong_columns_scores_as_its_shadows_do():
     scores = []
     for seed in range(20):
         X, y = weak_effects(80, 40, 5, seed, rho=0.5)
         scores.append(scores_of(X, y)[5:35])
-    own, twins = np.array(scores)[:, :, 0], np.array(scores)[:, :, 1:]
-    assert own.mean() == pytest.approx(twins.mean(), abs=0.15)
+    own, shadows = np.array(scores)[:, :, 0], np.array(scores)[:, :, 1:]
+    assert own.mean() == pytest.approx(shadows.mean(), abs=0.15)
     for level in (0.9, 0.97):
-        assert (own > np.quantile(twins, level)).mean() < 1 - level + 0.015
+        assert (own > np.quantile(shadows, level)).mean() < 1 - level + 0.015
 
 
 def test_classes_that_are_explained_whole_leave_nothing_to_others():

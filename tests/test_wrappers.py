@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
 from foresift import CartClassifier, SequentialSelector, SiftForestClassifier, SubsetSizeCV
-from foresift._sklearn import HAS_CALLBACKS
+from foresift.data.sklearn_compat import HAS_CALLBACKS
 
 CV = StratifiedKFold(3, shuffle=True, random_state=0)
 FOREST = SiftForestClassifier(5, max_features="sqrt", random_state=0)
@@ -248,7 +248,7 @@ def test_ctrl_c_stores_the_best_so_far(data):
 
 def test_ctrl_c_in_an_exhaustive_search(data, monkeypatch, capsys):
     X, y = data
-    monkeypatch.setattr("foresift.searches._TOGETHER", 5)
+    monkeypatch.setattr("foresift.selectors.search.walks._TOGETHER", 5)
     whole = SequentialSelector(GaussianNB(), 3, direction="exhaustive", cv=CV, verbose=1).fit(X, y)
     assert len(capsys.readouterr().err.splitlines()) == 7  # of 35 sets
     assert whole.path_.n_features.tolist() == [3]

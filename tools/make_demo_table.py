@@ -1,6 +1,6 @@
 """Make the bundled table: invented customers of a bike-sharing service, and whether they cancelled.
 
-    python tools/make_demo_table.py > src/foresift/_data/bikeshare.csv
+    python tools/make_demo_table.py > src/foresift/datasets/_data/bikeshare.csv
 
 Six columns decide, together with chance, who cancels (see `cancel_odds`); `minutes_last_month` only follows
 `rides_last_month`; the other six are unrelated to the target. About one cell in thirty is missing.

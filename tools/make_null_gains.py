@@ -1,10 +1,10 @@
-"""Make src/foresift/_data/null_gains.npz: mean and variance of the best gain of an irrelevant feature.
+"""Make src/foresift/engine/_data/null_gains.npz: mean and variance of the best gain of an irrelevant feature.
 
-    python tools/make_null_gains.py src/foresift/_data/null_gains.npz
+    python tools/make_null_gains.py src/foresift/engine/_data/null_gains.npz
 
 takes about seven minutes on two cores. `exact`: both moments for every node of up to 256 rows, in the order
-of `foresift.null_gain`. `grid`: n times the mean and n^2 times the variance for n = 256, 512, ... 65,536, at
-equal steps of log(i) / log(n / 2), where i is the number of rows of the rarer class.
+of `foresift.engine.null_gain`. `grid`: n times the mean and n^2 times the variance for n = 256, 512, ...
+65,536, at equal steps of log(i) / log(n / 2), where i is the number of rows of the rarer class.
 """
 
 import sys
@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 from scipy.interpolate import PchipInterpolator
 
 from foresift import _core
-from foresift.null_gain import EXACT_ROWS, GRID_LEVELS, GRID_STEPS
+from foresift.engine.null_gain import EXACT_ROWS, GRID_LEVELS, GRID_STEPS
 
 
 def moments(i: int, n: int, n_points: int = 0) -> tuple[float, float]:

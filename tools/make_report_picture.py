@@ -1,6 +1,6 @@
 """Take the picture of a report that the README shows.
 
-    foresift select src/foresift/_data/bikeshare.csv --target cancelled --out build/demo
+    foresift select src/foresift/datasets/_data/bikeshare.csv --target cancelled --out build/demo
     python tools/make_report_picture.py build/demo/report.html docs/images/report.png
 
 It needs Chromium (Debian: apt-get install chromium).

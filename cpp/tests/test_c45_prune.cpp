@@ -1,12 +1,13 @@
 // C4.5: its rules for splits, its estimate of errors, collapsing, pruning and raising of subtrees.
-#include "c45_prune.hpp"
+#include "c45/prune.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <functional>
 #include <numeric>
 
-#include "tools.hpp"
+#include "grow/grower.hpp"
+#include "tests/tools.hpp"
 
 using namespace foresift;
 using namespace foresift::tests;

@@ -1,10 +1,10 @@
 // The column store: codes keep the order, bins keep equal values together, thresholds part neighbours.
-#include "columns.hpp"
+#include "base/columns.hpp"
 
 #include <algorithm>
 #include <map>
 
-#include "tools.hpp"
+#include "tests/tools.hpp"
 
 using namespace foresift;
 using namespace foresift::tests;

@@ -1,8 +1,8 @@
 // Scores of splits: the value of the textbook, and the corner property that the search for cuts relies on.
-#include "criterion.hpp"
+#include "split/criterion.hpp"
 
-#include "cases.hpp"
-#include "tools.hpp"
+#include "split/node_rows.hpp"
+#include "tests/tools.hpp"
 
 using namespace foresift;
 using namespace foresift::tests;

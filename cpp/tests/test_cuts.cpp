@@ -1,10 +1,10 @@
 // The search for the best cut, histogram or sorted, against trying every cut.
-#include "cuts.hpp"
+#include "split/cuts.hpp"
 
 #include <algorithm>
 #include <map>
 
-#include "tools.hpp"
+#include "tests/tools.hpp"
 
 using namespace foresift;
 using namespace foresift::tests;

@@ -1,7 +1,7 @@
 // Scores at the edges of bins and bounds inside them, against every cut there could be.
-#include "edges.hpp"
+#include "split/edges.hpp"
 
-#include "tools.hpp"
+#include "tests/tools.hpp"
 
 using namespace foresift;
 using namespace foresift::tests;

@@ -1,10 +1,11 @@
 // Votes of trees of some columns on rows they have not seen: as if there were no other columns and rows.
-#include "held_out.hpp"
+#include "walk/held_out.hpp"
 
 #include <numeric>
 
-#include "predict.hpp"
-#include "tools.hpp"
+#include "grow/grower.hpp"
+#include "tests/tools.hpp"
+#include "walk/predict.hpp"
 
 using namespace foresift;
 using namespace foresift::tests;

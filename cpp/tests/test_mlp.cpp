@@ -1,9 +1,9 @@
-#include "mlp.hpp"
+#include "kernels/mlp.hpp"
 
 #include <numeric>
 
-#include "tools.hpp"
-#include "tree.hpp"
+#include "base/interrupt.hpp"
+#include "tests/tools.hpp"
 
 using namespace foresift;
 using namespace foresift::tests;

@@ -1,11 +1,11 @@
 // What an irrelevant feature gains by chance: counted paths against every arrangement, bounds, shuffled classes.
-#include "null_gain.hpp"
+#include "kernels/null_gain.hpp"
 
 #include <algorithm>
 #include <map>
 
-#include "tools.hpp"
-#include "tree.hpp"
+#include "base/interrupt.hpp"
+#include "tests/tools.hpp"
 
 using namespace foresift;
 using namespace foresift::tests;

@@ -1,7 +1,8 @@
 // Sending rows down trees: by hand, and the fast walk against the plain one.
-#include "predict.hpp"
+#include "walk/predict.hpp"
 
-#include "tools.hpp"
+#include "grow/grower.hpp"
+#include "tests/tools.hpp"
 
 using namespace foresift;
 using namespace foresift::tests;

@@ -1,9 +1,9 @@
 // Random bits: published outputs, independence of streams, ranges.
-#include "rng.hpp"
+#include "base/rng.hpp"
 
 #include <set>
 
-#include "tools.hpp"
+#include "tests/tools.hpp"
 
 using namespace foresift;
 using namespace foresift::tests;

@@ -1,9 +1,9 @@
 // Which columns a node sees: all in order, a uniform draw, a weighted draw; and the memory for constants.
-#include "sampler.hpp"
+#include "grow/sampler.hpp"
 
 #include <set>
 
-#include "tools.hpp"
+#include "tests/tools.hpp"
 
 using namespace foresift;
 using namespace foresift::tests;

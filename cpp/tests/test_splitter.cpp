@@ -1,10 +1,10 @@
 // The best split of a column with its missing values, against trying every split.
-#include "splitter.hpp"
+#include "split/splitter.hpp"
 
 #include <numeric>
 #include <set>
 
-#include "tools.hpp"
+#include "tests/tools.hpp"
 
 using namespace foresift;
 using namespace foresift::tests;

@@ -1,11 +1,12 @@
 // Rankings by pruning: by hand, against the loops of the paper written out, and trees of one column against the engine.
-#include "ssv_rank.hpp"
+#include "kernels/ssv_rank.hpp"
 
 #include <algorithm>
 #include <set>
 #include <tuple>
 
-#include "tools.hpp"
+#include "grow/grower.hpp"
+#include "tests/tools.hpp"
 
 using namespace foresift;
 using namespace foresift::tests;

@@ -1,7 +1,7 @@
 // Divisions of categories, against trying all of them.
-#include "subsets.hpp"
+#include "split/subsets.hpp"
 
-#include "tools.hpp"
+#include "tests/tools.hpp"
 
 using namespace foresift;
 using namespace foresift::tests;

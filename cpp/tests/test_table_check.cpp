@@ -1,9 +1,9 @@
 // Node tables that no walk may meet: each way of damaging a good one is found.
-#include "table_check.hpp"
+#include "walk/table_check.hpp"
 
 #include <stdexcept>
 
-#include "tools.hpp"
+#include "tests/tools.hpp"
 
 using namespace foresift;
 using namespace foresift::tests;

@@ -9,8 +9,8 @@
 #include <limits>
 #include <vector>
 
-#include "criterion.hpp"
-#include "rng.hpp"
+#include "base/rng.hpp"
+#include "split/criterion.hpp"
 
 namespace foresift::tests {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
-#include "tools.hpp"
-#include "tree.hpp"
+#include "grow/grower.hpp"
+#include "tests/tools.hpp"
 
 namespace foresift::tests {
 

@@ -11,23 +11,23 @@ import foresift
 __all__ = ["index_page", "public_names", "setup"]
 
 # Public, though the package itself does not name them: what they need is imported when they are.
-MODULES = ("foresift.comparison", "foresift.plots", "foresift.report")
+MODULES = ("foresift.evaluation.compare", "foresift.plots", "foresift.report")
 
 # What fitted estimators and comparisons hold: few make these, but everyone meets them.
 RESULTS = (
-    "foresift.aggregate.ranks_of",
-    "foresift.cluster.connected",
-    "foresift.coding.InputCoding",
-    "foresift.discretize.mdl_cuts",
-    "foresift.networks.Network",
-    "foresift.node_table.NodeTable",
-    "foresift.numeric.NumericCoder",
-    "foresift.pairs.CoOccurrence",
-    "foresift.ranking.RankingSelector",
-    "foresift.search_path.SearchPath",
-    "foresift.store.Store",
-    "foresift.subset_size.SizeCurve",
-    "foresift.table.Schema",
+    "foresift.selectors.aggregate.ranks_of",
+    "foresift.evaluation.harness.cluster.connected",
+    "foresift.data.numeric_coding.InputCoding",
+    "foresift.data.discretize.mdl_cuts",
+    "foresift.models.networks.Network",
+    "foresift.engine.node_table.NodeTable",
+    "foresift.data.numeric.NumericCoder",
+    "foresift.engine.co_occurrence.CoOccurrence",
+    "foresift.selectors.base.RankingSelector",
+    "foresift.selectors.search.path.SearchPath",
+    "foresift.evaluation.harness.store.Store",
+    "foresift.selectors.size_cv.SizeCurve",
+    "foresift.data.table.Schema",
 )
 
 

@@ -8,29 +8,30 @@ if TYPE_CHECKING:
     from typing import Any
 
     from foresift import criteria, datasets, importance, stats
-    from foresift.aggregate import AggregateSelector
-    from foresift.boosting import ResampleBoostClassifier
-    from foresift.c45 import C45Classifier
-    from foresift.cfs import CFSSelector
-    from foresift.comparison import Comparison, compare
-    from foresift.contribution import ContributionSelector
-    from foresift.cumulative import CumulativeGainSelector
-    from foresift.embedded import ForestGainSelector
-    from foresift.ensembles import SubsetBaggingClassifier
-    from foresift.feature_boosting import FeatureBoostingSelector
-    from foresift.filters import FScoreSelector, InfoGainSelector, PearsonSelector, RandomSelector
-    from foresift.forests import SiftForestClassifier
-    from foresift.genetic import GEFSClassifier, GEFSSelector
-    from foresift.networks import NetworkClassifier
-    from foresift.relevance import RelevanceSelector
-    from foresift.relief import ReliefFSelector, ReliefSelector
-    from foresift.search_path import commonality
-    from foresift.selection import Selection, select
-    from foresift.ssv import SSVSelector
-    from foresift.ssv_tree import SSVTreeClassifier
-    from foresift.subset_size import SubsetSizeCV
-    from foresift.trees import CartClassifier
-    from foresift.wrappers import SequentialSelector
+    from foresift.evaluation.compare import Comparison, compare
+    from foresift.evaluation.select import Selection, select
+    from foresift.models.c45 import C45Classifier
+    from foresift.models.forests import SiftForestClassifier
+    from foresift.models.gefs.classifier import GEFSClassifier
+    from foresift.models.networks import NetworkClassifier
+    from foresift.models.resample_boosting import ResampleBoostClassifier
+    from foresift.models.ssv_tree import SSVTreeClassifier
+    from foresift.models.subset_bagging import SubsetBaggingClassifier
+    from foresift.models.trees import CartClassifier
+    from foresift.selectors.aggregate import AggregateSelector
+    from foresift.selectors.cfs import CFSSelector
+    from foresift.selectors.cumulative import CumulativeGainSelector
+    from foresift.selectors.feature_boosting import FeatureBoostingSelector
+    from foresift.selectors.filters import FScoreSelector, InfoGainSelector, PearsonSelector, RandomSelector
+    from foresift.selectors.forest_gain import ForestGainSelector
+    from foresift.selectors.gefs import GEFSSelector
+    from foresift.selectors.relevance import RelevanceSelector
+    from foresift.selectors.relief import ReliefFSelector, ReliefSelector
+    from foresift.selectors.search.contribution import ContributionSelector
+    from foresift.selectors.search.path import commonality
+    from foresift.selectors.search.sequential import SequentialSelector
+    from foresift.selectors.size_cv import SubsetSizeCV
+    from foresift.selectors.ssv import SSVSelector
 
     __version__: str
 
@@ -75,36 +76,36 @@ __all__ = [
 # Where the names are at home. A name is imported when first asked for: the command line answers at once,
 # and whoever wants one selector does not wait for all of them.
 _HOMES = {
-    "AggregateSelector": "aggregate",
-    "C45Classifier": "c45",
-    "CFSSelector": "cfs",
-    "CartClassifier": "trees",
-    "ContributionSelector": "contribution",
-    "CumulativeGainSelector": "cumulative",
-    "FScoreSelector": "filters",
-    "FeatureBoostingSelector": "feature_boosting",
-    "ForestGainSelector": "embedded",
-    "GEFSClassifier": "genetic",
-    "GEFSSelector": "genetic",
-    "InfoGainSelector": "filters",
-    "NetworkClassifier": "networks",
-    "PearsonSelector": "filters",
-    "RandomSelector": "filters",
-    "RelevanceSelector": "relevance",
-    "ReliefFSelector": "relief",
-    "ReliefSelector": "relief",
-    "ResampleBoostClassifier": "boosting",
-    "SSVSelector": "ssv",
-    "SSVTreeClassifier": "ssv_tree",
-    "SequentialSelector": "wrappers",
-    "SiftForestClassifier": "forests",
-    "SubsetBaggingClassifier": "ensembles",
-    "SubsetSizeCV": "subset_size",
-    "Comparison": "comparison",
-    "commonality": "search_path",
-    "compare": "comparison",
-    "select": "selection",
-    "Selection": "selection",
+    "AggregateSelector": "selectors.aggregate",
+    "C45Classifier": "models.c45",
+    "CFSSelector": "selectors.cfs",
+    "CartClassifier": "models.trees",
+    "ContributionSelector": "selectors.search.contribution",
+    "CumulativeGainSelector": "selectors.cumulative",
+    "FScoreSelector": "selectors.filters",
+    "FeatureBoostingSelector": "selectors.feature_boosting",
+    "ForestGainSelector": "selectors.forest_gain",
+    "GEFSClassifier": "models.gefs.classifier",
+    "GEFSSelector": "selectors.gefs",
+    "InfoGainSelector": "selectors.filters",
+    "NetworkClassifier": "models.networks",
+    "PearsonSelector": "selectors.filters",
+    "RandomSelector": "selectors.filters",
+    "RelevanceSelector": "selectors.relevance",
+    "ReliefFSelector": "selectors.relief",
+    "ReliefSelector": "selectors.relief",
+    "ResampleBoostClassifier": "models.resample_boosting",
+    "SSVSelector": "selectors.ssv",
+    "SSVTreeClassifier": "models.ssv_tree",
+    "SequentialSelector": "selectors.search.sequential",
+    "SiftForestClassifier": "models.forests",
+    "SubsetBaggingClassifier": "models.subset_bagging",
+    "SubsetSizeCV": "selectors.size_cv",
+    "Comparison": "evaluation.compare",
+    "commonality": "selectors.search.path",
+    "compare": "evaluation.compare",
+    "select": "evaluation.select",
+    "Selection": "evaluation.select",
 }
 _MODULES = ("criteria", "datasets", "importance", "stats")
 

@@ -1,10 +1,27 @@
 """Errors and warnings that say what to do, and what is said of a name that is not known."""
 
+from __future__ import annotations
+
+import numbers
 import sys
 import warnings
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["InputError", "OutputError", "near_names", "no_such", "typed", "warn_caller"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "InputError",
+    "OutputError",
+    "floats_of",
+    "near_names",
+    "no_such",
+    "require_number",
+    "typed",
+    "warn_caller",
+]
 
 
 class InputError(Exception):
@@ -77,3 +94,41 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
 
 def _is_internal(module: str) -> bool:
     return module.partition(".")[0] in ("foresift", "sklearn", "joblib")
+
+
+def floats_of(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Read an argument of any shape as float64, None as NaN, or say that it is none of numbers.
+
+    Examples
+    --------
+    >>> floats_of([1, None], "scores")
+    array([ 1., nan])
+    >>> floats_of(["a"], "scores")
+    Traceback (most recent call last):
+        ...
+    ValueError: scores must hold numbers only: convert it, or leave out what is no number.
+    """
+    import numpy as np  # slow, and the command line needs only what is above
+
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind != "c":  # of which NumPy would keep the real part, with a warning
+            with np.errstate(over="ignore"):
+                return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(f"{name} must hold numbers only: convert it, or leave out what is no number.")
+
+
+def require_number(value: Any, name: str) -> None:
+    """Raise unless an argument is a single real number.
+
+    Examples
+    --------
+    >>> require_number("a", "alpha")
+    Traceback (most recent call last):
+        ...
+    TypeError: alpha must be a number, but is 'a'.
+    """
+    if not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, but is {value!r}.")

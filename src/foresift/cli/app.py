@@ -10,7 +10,7 @@ from foresift.cli.errors import guarded
 from foresift.cli.report import report
 from foresift.cli.reproduce import reproduce
 from foresift.cli.select import select
-from foresift.methods import METHODS
+from foresift.evaluation.registry import METHODS
 
 app = typer.Typer(
     help="Tell which columns of a table matter.",
@@ -30,8 +30,8 @@ for command in (select, compare, report, reproduce, datasets):
 def methods() -> None:
     """List the methods that `foresift select --method` knows."""
     width = max(map(len, METHODS))
-    for key, (*_, what) in METHODS.items():
-        typer.echo(f"{key:<{width}} {what}")
+    for key, method in METHODS.items():
+        typer.echo(f"{key:<{width}} {method.title}")
     typer.echo(
         f"{'auto':<{width}} the one we would take ourselves; calibrated relevance, and as few columns as do"
     )

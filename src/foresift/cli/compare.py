@@ -1,4 +1,4 @@
-"""The command `foresift compare`: methods, classifiers and sizes judged on unseen rows, resumable."""
+"""The command `foresift compare`: methods, classifiers and sizes scored on held-out rows, resumable."""
 
 import contextlib
 import json
@@ -32,14 +32,13 @@ from foresift.cli.table import (
     worth_saying,
 )
 from foresift.cli.terminal import classes, notes, printable
-from foresift.methods import METHODS
+from foresift.evaluation.registry import CLASSIFIERS, METHODS
 
 if TYPE_CHECKING:
-    from foresift.comparison import Comparison
+    from foresift.evaluation.compare import Comparison
 
 __all__ = ["compare"]
 
-_CLASSIFIERS = ("rf", "c45", "nb", "knn", "knn-manhattan", "svm", "svm-linear", "mlp")
 _HOW = "How to compare"
 _WHERE = "Where it runs"
 _OUT = "What comes out"
@@ -61,7 +60,7 @@ def compare(
     classifiers: Annotated[
         str,
         option(
-            f"Of {', '.join(_CLASSIFIERS)}.", _HOW, metavar="A,B", autocompletion=completing(_CLASSIFIERS)
+            f"Of {', '.join(CLASSIFIERS)}.", _HOW, metavar="A,B", autocompletion=completing([*CLASSIFIERS])
         ),
     ] = "rf",
     cv: Annotated[
@@ -100,7 +99,7 @@ def compare(
     encoding: Encoding = None,
     max_memory: MaxMemory = 4.0,
 ) -> None:
-    """Compare methods: how well classifiers do with what each of them selects, on rows it has not seen.
+    """Compare methods by how well classifiers predict held-out rows from the columns each method selects.
 
     A run that was stopped, or that found the disk full, goes on with the same command, if it has a --store.
 
@@ -128,7 +127,7 @@ def compare(
         "retry_failed": retry_failed,
         "progress": not quiet and not as_json,
     }
-    from foresift.output import folder
+    from foresift.report.output import folder
 
     with folder(place_of(out)) as place:
         table, split = read_columns(
@@ -157,13 +156,13 @@ def compare(
 
 
 def _compared(columns: Any, labels: Any, arguments: dict[str, Any], scheduler: str | None) -> "Comparison":
-    from foresift.comparison import compare
+    from foresift.evaluation.compare import compare
 
     with contextlib.ExitStack() as stack:
         if scheduler is not None:
             import joblib
 
-            from foresift.cluster import connected
+            from foresift.evaluation.harness.cluster import connected
 
             client = stack.enter_context(connected(scheduler))
             stack.enter_context(joblib.parallel_config("dask", client=client))
@@ -174,7 +173,7 @@ def _write(found: "Comparison", place: Path) -> None:
     """Write the files, all of them or none."""
     import csv
 
-    from foresift.output import together
+    from foresift.report.output import together
 
     plain = found.to_dict()
     with together(place) as new:

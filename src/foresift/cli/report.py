@@ -25,8 +25,8 @@ def report(
 
     For example: `foresift report results.sqlite -o report.html`
     """
-    from foresift.comparison.stored import stored_comparison
-    from foresift.store import Store
+    from foresift.evaluation.compare.stored import stored_comparison
+    from foresift.evaluation.harness.store import Store
 
     page = place_of(out)
     with Store(store, read_only=True) as results:

@@ -11,10 +11,10 @@ from foresift.cli.errors import guarded
 from foresift.cli.table import completing, names_of, place_of, require_jobs
 
 if TYPE_CHECKING:
-    from foresift.papers.reproduce import Row
-    from foresift.papers.specs import Paper, PaperTable
-    from foresift.papers.tables import Grid
-    from foresift.units import Record
+    from foresift.evaluation.harness.tasks import Record
+    from foresift.evaluation.papers.reproduce import Row
+    from foresift.evaluation.papers.specs import Paper, PaperTable
+    from foresift.evaluation.papers.tables import Grid
 
 __all__ = ["reproduce"]
 
@@ -64,12 +64,12 @@ def reproduce(
     Exit codes: 0 there are tables, 1 they could not be had or written, 2 something is wrong with the options
     or the data, 130 stopped by Ctrl-C.
     """
-    from foresift.experiment import run
-    from foresift.papers.reproduce import plan_paper, rows_of_table, units_of
-    from foresift.papers.specs import read_paper
-    from foresift.papers.tables import grids_of_table, print_grids
-    from foresift.papers.units import whole_repeats
-    from foresift.store import Store
+    from foresift.evaluation.harness.run import run
+    from foresift.evaluation.harness.store import Store
+    from foresift.evaluation.papers.reproduce import plan_paper, rows_of_table, units_of
+    from foresift.evaluation.papers.specs import read_paper
+    from foresift.evaluation.papers.tables import grids_of_table, print_grids
+    from foresift.evaluation.papers.units import whole_repeats
 
     require_jobs(jobs, "processes")
     written = place_of(out)
@@ -120,8 +120,8 @@ def _write(
     """Write tables and pictures, all of them or none, and say which files they are."""
     from functools import partial
 
-    from foresift.papers.figures import draw_curves, has_curves
-    from foresift.papers.tables import write_results
+    from foresift.evaluation.papers.figures import draw_curves, has_curves
+    from foresift.evaluation.papers.tables import write_results
 
     tables = {item.id: item for item in spec.tables}
     pictures = {
@@ -154,7 +154,7 @@ def _about(
 ) -> list[str]:
     from datetime import UTC, datetime
 
-    from foresift.units import software
+    from foresift.evaluation.harness.tasks import software
 
     parts = [f"foresift reproduce {paper}", *(f"--table {name}" for name in tables or ())]
     parts += ["--quick"] if quick else []

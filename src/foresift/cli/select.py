@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from foresift.cli.errors import as_typed, guarded
+from foresift.cli.errors import STOPPED, as_typed, guarded
 from foresift.cli.table import (
     Categorical,
     Delimiter,
@@ -29,12 +29,12 @@ from foresift.cli.table import (
 )
 from foresift.cli.terminal import classes, notes, printable, ranking_table, wrapped
 from foresift.errors import InputError
-from foresift.methods import METHODS
+from foresift.evaluation.registry import METHODS
 
 if TYPE_CHECKING:
+    from foresift.evaluation.select import Selection
     from foresift.reading.files import TableFile
     from foresift.reading.parting import Split
-    from foresift.selection import Selection
 
 __all__ = ["select"]
 
@@ -61,7 +61,7 @@ def select(
         Error, option("Its kind: share of false discoveries, any error, or each column's own.", _HOW)
     ] = FDR,
     check: Annotated[
-        bool, option("Compare with all columns on unseen rows, and choose the size by it.", _HOW)
+        bool, option("Choose the size, and compare with all columns, by cross-validation.", _HOW)
     ] = True,
     trees: Annotated[
         int | None, option("Trees of a forest; by default as many as suit the method.", _HOW, min=1)
@@ -111,8 +111,8 @@ def select(
         raise InputError(f"--alpha is an error rate between 0 and 1, not {alpha}.")
     if write_data and out is None:
         raise InputError("--write-data needs --out DIR, where the table is written.")
-    from foresift.output import folder
-    from foresift.progress import steps
+    from foresift.evaluation.harness.progress import steps
+    from foresift.report.output import folder
 
     shown = not quiet and not as_json
     with folder(written := place_of(out)) as place, steps(not quiet) as tell:
@@ -139,6 +139,8 @@ def select(
     if write_data and not found.features:
         typer.echo("foresift: No column is kept, so there is no smaller table to write.", err=True)
     _print(found, table, split, as_json=as_json, shown=shown, top=top, out=written)
+    if getattr(found.selector_, "interrupted_", False):
+        raise typer.Exit(STOPPED)
 
 
 def _select(
@@ -156,7 +158,7 @@ def _select(
 ) -> "Selection":
     from dataclasses import replace
 
-    from foresift.selection import select as select_columns
+    from foresift.evaluation.select import select as select_columns
 
     parameters: dict[str, Any] = {}
     if trees is not None:
@@ -199,14 +201,14 @@ def _with_notes(found: "Selection", split: "Split", more: list[str]) -> "Selecti
     from dataclasses import replace
 
     more = [*more, *split.notes]
-    return replace(found, notes=[*found.notes, *more], sentence=" ".join([found.sentence, *more]))
+    return replace(found, notes=[*found.notes, *more])
 
 
 def _write(found: "Selection", place: Path, table: "TableFile | None") -> None:
     """Write the files, all of them or none."""
     import csv
 
-    from foresift.output import json_lines, together
+    from foresift.report.output import json_lines, together
 
     plain = found.to_dict()
     with together(place) as new:
@@ -233,7 +235,7 @@ def _print(
     out: Path | None,
 ) -> None:
     if as_json:
-        from foresift.output import json_lines
+        from foresift.report.output import json_lines
 
         sys.stdout.writelines(json_lines(found.to_dict()))
         sys.stdout.write("\n")
@@ -250,9 +252,7 @@ def _print(
     if found.method["order"] != "by score":  # which nobody needs to be told
         sys.stdout.write(wrapped(f"Best first: {found.method['order']}."))
     sys.stdout.write("\n" + wrapped(found.verdict))
-    notes_said = " ".join(found.notes)
-    details = found.sentence.removeprefix(found.verdict).strip().removesuffix(notes_said).strip()
-    for text in filter(None, [details, *found.notes]):  # a warning is not to be lost in a paragraph
+    for text in (" ".join(found.details), *found.notes):  # a warning is not to be lost in a paragraph
         sys.stdout.write(wrapped(text))
     if out is not None:
         sys.stdout.write(wrapped(f"Report: {out / 'report.html'}"))

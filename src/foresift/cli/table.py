@@ -252,7 +252,7 @@ def notes_on_target(split: "Split", categorical: str) -> list[str]:
 
     `select` and `compare` get text, of which they cannot know that it was numbers.
     """
-    from foresift.target_notes import are_whole_numbers, notes_on_classes
+    from foresift.data.target_notes import are_whole_numbers, notes_on_classes
 
     labels = set(split.labels.tolist())
     if split.target in columns_of(categorical, [split.target]) or not are_whole_numbers(labels):

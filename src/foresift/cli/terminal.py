@@ -12,9 +12,9 @@ from typing import Any
 __all__ = ["classes", "notes", "printable", "ranking_table", "wrapped"]
 
 BAR_WIDTH = 10
-MOST_CLASSES = 10
-MOST_NOTES = 12
-MOST_OF_A_NAME = 40  # characters
+MAX_CLASSES = 10
+MAX_NOTES = 12
+MAX_OF_A_NAME = 40  # characters
 NARROW, WIDE = 100, 120  # characters
 _HARMLESS = "\u00a0\u202f\u3000"  # blanks that names have in some languages
 
@@ -49,9 +49,9 @@ def notes(said: list[tuple[str, str]], where: str = "") -> str:
     >>> print(notes([("id", "left out")]), end="")
       id: left out
     """
-    lines = [f"  {printable(_brief(name))}: {printable(what)}" for name, what in said[:MOST_NOTES]]
-    if len(said) > MOST_NOTES:
-        more, see = len(said) - MOST_NOTES, f" (see {where})" if where else ""
+    lines = [f"  {printable(_brief(name))}: {printable(what)}" for name, what in said[:MAX_NOTES]]
+    if len(said) > MAX_NOTES:
+        more, see = len(said) - MAX_NOTES, f" (see {where})" if where else ""
         lines.append(f"  ... and {more:,} more decision{'' if more == 1 else 's'}{see}")
     return "".join(line + "\n" for line in lines)
 
@@ -65,9 +65,9 @@ def classes(counts: Mapping[str, int]) -> str:
     Classes: no (412 rows), yes (188)
     """
     commonest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    said = [f"{_brief(name)} ({count:,})" for name, count in commonest[:MOST_CLASSES]]
+    said = [f"{_brief(name)} ({count:,})" for name, count in commonest[:MAX_CLASSES]]
     said[:1] = [f"{said[0][:-1]} rows)"]
-    more = f", ... ({len(counts):,} classes)" if len(counts) > MOST_CLASSES else ""
+    more = f", ... ({len(counts):,} classes)" if len(counts) > MAX_CLASSES else ""
     return wrapped(f"Classes: {', '.join(said)}{more}")
 
 
@@ -172,7 +172,7 @@ def _columns(console: Any) -> list[_Column]:
 
 def _brief(name: str) -> str:
     """Begin and end of a long name; the files have the whole."""
-    return name if len(name) <= MOST_OF_A_NAME else f"{name[: MOST_OF_A_NAME - 12]}…{name[-11:]}"
+    return name if len(name) <= MAX_OF_A_NAME else f"{name[: MAX_OF_A_NAME - 12]}…{name[-11:]}"
 
 
 def _short(value: float | None) -> str:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from foresift.data.table import MAX_CATEGORIES
 from foresift.errors import InputError, typed
 from foresift.reading.amounts import decimal_mark, read_amount, read_amounts
 from foresift.reading.cells import Column, settled
 from foresift.reading.dates import read_dates
 from foresift.reading.numbers import PADDED, is_number
-from foresift.table import MAX_CATEGORIES
 
 __all__ = ["Decision", "Wishes", "decide", "without_dashes"]
 

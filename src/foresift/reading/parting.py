@@ -19,7 +19,7 @@ from foresift.reading.numbers import is_number
 
 __all__ = ["Split", "split_table"]
 
-MOST_NAMES = 8  # of columns that a message lists
+MAX_NAMES = 8  # of columns that a message lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,8 +175,8 @@ def _require(name: str, names: Sequence[str], flag: str, hint: str = "") -> None
     if near := list(map(repr, near_names(name, names))):
         said = f"did you mean {'one of ' if len(near) > 1 else ''}{', '.join(near)}?"
     else:
-        more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
-        said = f"there {'are' if len(names) > 1 else 'is'} {', '.join(map(repr, names[:MOST_NAMES]))}{more}."
+        more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
+        said = f"there {'are' if len(names) > 1 else 'is'} {', '.join(map(repr, names[:MAX_NAMES]))}{more}."
     if flag and (apart := next((other for other in names if "," in other), "")):
         quoted = typed(flag, f'"{apart}"')
         hint += f" A name with a comma in it is put into quotes: {quoted}."

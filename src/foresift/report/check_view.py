@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from foresift.drawing import (
+from foresift.report.drawing import (
     PERCENT,
     Scale,
     difference_text,
@@ -25,9 +25,9 @@ def check_view(check: dict[str, Any] | None, n_features: int, n_kept: int) -> di
     if not check:
         return None
     metric = check.get("metric")
-    like_this = ("selecting like this", check.get("kept"))
-    guess = "the commonest class" if (metric or "") in PERCENT else "guessing"
-    no_column = (f"no column: {guess}", {"score": check.get("baseline")})
+    like_this = ("selected columns", check.get("kept"))
+    guess = "most frequent class" if (metric or "") in PERCENT else "random guess"
+    no_column = (f"no columns: {guess}", {"score": check.get("baseline")})
     both = [(f"all {n_features:,} columns", check.get("full")), like_this if n_kept else no_column]
     known = [(label, score or {}) for label, score in both]
     numbers = [score.get(key) for _, score in known for key in ("score", "low", "high")]
@@ -64,16 +64,16 @@ def _difference(difference: dict[str, Any] | None, metric: str | None) -> str:
     """What kept minus all says about the smaller model."""
     value, low, high = ((difference or {}).get(key) for key in ("value", "low", "high"))
     if unknown(value):
-        return "How far the two differ is not known."
+        return "The difference is not known."
     text = with_interval(*(difference_text(metric, number) for number in (value, low, high)))
     text += " points" if (metric or "") in PERCENT else ""
     if low is None or high is None or unknown(low + high):
-        return f"Difference, selected less all: {text}; how sure that is, the folds do not say."
+        return f"Difference, selected minus all columns: {text}. The folds agree, so there is no interval."
     if low > 0:
-        return f"The smaller model is better: {text}."
+        return f"The smaller model is significantly better: {text}."
     if high < 0:
-        return f"The smaller model is worse: {text}."
-    return f"No difference can be shown: {text}, and 0 lies inside the interval."
+        return f"The smaller model is significantly worse: {text}."
+    return f"The difference is not significant: {text}."
 
 
 def stability_view(stability: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -94,7 +94,7 @@ def guess_text(check: dict[str, Any]) -> str:
     if unknown(check.get("baseline")):
         return ""
     metric = check.get("metric")
-    how = "the commonest class" if (metric or "") in PERCENT else "guessing"
+    how = "the most frequent class" if (metric or "") in PERCENT else "random guessing"
     return f", {metric_text(metric, check['baseline'])} with {how}"
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from foresift.drawing import (
+from foresift.report.drawing import (
     DASH,
     Scale,
     metric_text,
@@ -17,14 +17,14 @@ from foresift.drawing import (
     unknown,
     with_interval,
 )
-from foresift.plots.rank_diagram import rank_diagram
-from foresift.plots.size_curve import MOST_CHARACTERS, curves, known_points
+from foresift.report.plots.rank_diagram import rank_diagram
+from foresift.report.plots.size_curve import MAX_CHARACTERS, curves, known_points
 
 __all__ = ["view"]
 
 ALPHA = 0.05  # a difference of this p-value or less counts
 BAR = 200.0  # width of the drawing of a score
-MOST_NAMES = 12  # features named per method
+MAX_NAMES = 12  # features named per method
 NONE = "none"  # the method that selects nothing
 
 
@@ -81,17 +81,21 @@ def _words(scorer: Any) -> str:
     return shortened(scorer or "score").replace("_", " ")
 
 
-def _columns(row: dict[str, Any]) -> str:
-    """How many columns, in words: "all", or a number, which is a mean if the splits took different ones."""
+def _size(row: dict[str, Any]) -> str:
+    """How many columns: "all", or a number, which is a mean if the splits took different ones."""
     if row.get("method") == NONE or row.get("size") == "all":
-        return "all columns"
+        return "all"
     n: Any = row.get("n_features")
     if unknown(n):
-        return (
-            "columns of its own choice" if row.get("size") == "own" else f"{_known(row.get('size'))} columns"
-        )
-    text = number_text(n, 0 if float(n).is_integer() else 1)
-    return f"{text} columns" if text != "1" else "1 column"
+        return _known(row.get("size"))
+    return number_text(n, 0 if float(n).is_integer() else 1)
+
+
+def _columns(row: dict[str, Any]) -> str:
+    size = _size(row)
+    if size == "own":
+        return "the columns it selects"
+    return f"{size} columns" if size != "1" else "1 column"
 
 
 def _name(row: dict[str, Any]) -> str:
@@ -125,18 +129,16 @@ def _sentence(families: dict[tuple[Any, ...], list[dict[str, Any]]]) -> str:
     where = f" on {_known(best.get('dataset'))}" if len({key[0] for key in families}) > 1 else ""
     result = f"{_words(best.get('scorer'))} {_score(best)} with {_known(best.get('classifier'))}."
     if best.get("method") == NONE:
-        said = f"No selection does better than all columns{where}: {result}"
+        said = f"Using all columns scores best{where}: {result}"
     else:
         said = f"{_name(best)} with {_columns(best)} does best{where}: {result}"
     judged = [row for row in family if not unknown(row.get("p_best"))]
     near = sum(row["p_best"] > ALPHA for row in judged)
     if judged and near == len(judged):
-        said += " It cannot be told from any of the others."
+        said += " The others are not significantly worse."
     elif judged:
         worse = len(judged) - near
-        said += (
-            f" {worse} of the {len(judged)} others {'is' if worse == 1 else 'are'} worse than luck explains."
-        )
+        said += f" {worse} of the {len(judged)} others {'is' if worse == 1 else 'are'} significantly worse."
     return said
 
 
@@ -164,7 +166,7 @@ def _family(key: tuple[Any, ...], rows: list[dict[str, Any]], several: bool) -> 
     lines = [
         {
             "method": _name(row),
-            "features": _columns(row).removesuffix(" columns").removesuffix(" column"),
+            "features": _size(row),
             "n_features": _value(row.get("n_features")),
             "size": "own choice" if row.get("size") == "own" else "",
             "score": metric_text(scorer, row.get("mean")),
@@ -226,7 +228,7 @@ def _curve(rows: Sequence[dict[str, Any]], scorer: Any) -> dict[str, Any] | None
     drawn = curves(list(series.values()), scorer, names=list(series), across=across)
     best = max(series, key=lambda name: max(p["score"] for p in series[name]))
     for name, line in zip(series, drawn["lines"], strict=True):
-        short = name if len(name) <= MOST_CHARACTERS else name[: MOST_CHARACTERS - 1] + "…"
+        short = name if len(name) <= MAX_CHARACTERS else name[: MAX_CHARACTERS - 1] + "…"
         line |= {"name": name, "label": short, "best": name == best}
     return drawn | {"none": metric_text(scorer, across)}
 
@@ -240,7 +242,7 @@ def _selected(selected: dict[str, Any]) -> list[dict[str, Any]]:
         )
         for size, shares in by_size:
             named = sorted((shares or {}).items(), key=lambda item: -item[1])
-            features = [(shortened(name), share_text(share)) for name, share in named[:MOST_NAMES]]
+            features = [(shortened(name), share_text(share)) for name, share in named[:MAX_NAMES]]
             what = "own choice" if size == "own" else f"{size}"
             lines.append({"method": shortened(method), "size": what, "features": features, "n": len(named)})
     return lines

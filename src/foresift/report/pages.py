@@ -41,7 +41,7 @@ def selection_html(d: dict[str, Any]) -> str:
     Examples
     --------
     >>> html = selection_html({
-    ...     "sentence": "One of two columns matters.",
+    ...     "verdict": "One of two columns matters.",
     ...     "features": [
     ...         {"name": "<b>age</b>", "rank": 1, "score": 0.4, "kept": True},
     ...         {"name": "noise", "rank": 2, "score": 0.0, "kept": False},

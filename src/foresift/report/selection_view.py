@@ -9,7 +9,8 @@ from collections import Counter
 from itertools import pairwise
 from typing import Any
 
-from foresift.drawing import (
+from foresift.report.check_view import BAR, check_view, guess_text, stability_view, words
+from foresift.report.drawing import (
     DASH,
     PERCENT_SIGN,
     Scale,
@@ -21,15 +22,14 @@ from foresift.drawing import (
     shortened,
     unknown,
 )
-from foresift.plots.size_curve import curves, hit_areas, known_points
-from foresift.report.check_view import BAR, check_view, guess_text, stability_view, words
+from foresift.report.plots.size_curve import curves, hit_areas, known_points
 
-__all__ = ["FIRST_ROWS", "MOST_FEATURES", "view"]
+__all__ = ["FIRST_ROWS", "MAX_FEATURES", "view"]
 
 FIRST_ROWS = 200  # rows that stand in the document, for paper and where no script runs
 PAGE = 50  # rows that the script shows at first; it makes the others when asked for
-MOST_FEATURES = 12_000  # features that the document knows of; of more, the kept ones and the best
-MOST_LINES = 200  # lines of the tables of columns
+MAX_FEATURES = 12_000  # features that the document knows of; of more, the kept ones and the best
+MAX_LINES = 200  # lines of the tables of columns
 LONG_SENTENCE = 180  # characters, from which on it stands in smaller letters
 OPTIONAL = ("interval", "chance", "pvalue", "frequency")  # what not every method gives
 ERRORS = {
@@ -39,7 +39,7 @@ ERRORS = {
 }
 STATES = {  # key: what the table says, and its place when sorted by it
     "kept": ("kept", 0),
-    "redundant": ("tells the same", 1),
+    "redundant": ("redundant", 1),
     "relevant": ("relevant, left out", 2),
     "out": ("left out", 3),
     "below": ("not above chance", 4),
@@ -65,7 +65,7 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> shown = view({"sentence": "None.", "features": [{"name": "age", "rank": 1, "score": 0.25}]})
+    >>> shown = view({"verdict": "None.", "features": [{"name": "age", "rank": 1, "score": 0.25}]})
     >>> shown["rows"][0]["score"], shown["has"]["pvalue"], shown["curve"]
     ('0.250', False, None)
     """
@@ -73,8 +73,8 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
     n_features = len(features)
     n_kept = sum(bool(f.get("kept")) for f in features)
     known = [f.get("relevant") for f in features if f.get("relevant") is not None]
-    if n_features > MOST_FEATURES:
-        known_ones = sorted(range(n_features), key=lambda i: (not features[i].get("kept"), i))[:MOST_FEATURES]
+    if n_features > MAX_FEATURES:
+        known_ones = sorted(range(n_features), key=lambda i: (not features[i].get("kept"), i))[:MAX_FEATURES]
         features = [features[i] for i in sorted(known_ones)]
     rows = _rows(features)
     data, method = d.get("data") or {}, d.get("method") or {}
@@ -106,7 +106,7 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         "left_out": [
             (shortened(c["name"]), shortened(c.get("reason") or "")) for c in _list(data, "columns_left_out")
         ],
-        "most_lines": MOST_LINES,
+        "most_lines": MAX_LINES,
         "error": _error(method),
         "made": _made(d, data, method),
         "parameters": _parameters(method),
@@ -117,9 +117,8 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
 
 def _said(d: dict[str, Any]) -> dict[str, Any]:
     """The short sentence, the details below it, and what a reader is warned of."""
-    sentence, notes = d.get("sentence") or "", [str(note) for note in d.get("notes") or []]
-    verdict = d.get("verdict") or sentence
-    details = sentence.removeprefix(verdict).strip().removesuffix(" ".join(notes)).strip()
+    verdict = str(d.get("verdict") or "")
+    details, notes = ([str(text) for text in d.get(key) or []] for key in ("details", "notes"))
     return {"sentence": verdict, "long": len(verdict) > LONG_SENTENCE, "details": details, "notes": notes}
 
 
@@ -227,7 +226,7 @@ def _curve(curve: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _groups(features: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
-    """Leaders, best first, and the features that tell the same as they do."""
+    """Leaders, best first, and the features that are redundant with them."""
     groups: dict[Any, list[str]] = {}
     for f in features:
         if f.get("redundant_with") is not None:
@@ -247,7 +246,7 @@ def _classes(data: dict[str, Any]) -> list[dict[str, Any]]:
             "share": share_text(c["count"] / total) if total and c.get("count") is not None else DASH,
             "width": scale((c.get("count") or 0) / total) if total else 0.0,
         }
-        for c in classes[:MOST_LINES]
+        for c in classes[:MAX_LINES]
     ]
 
 
@@ -258,7 +257,7 @@ def _decisions(data: dict[str, Any]) -> dict[str, Any]:
         "summary": ", ".join(f"{count:,} {kind}" for kind, count in counts.most_common()),
         "lines": [
             (shortened(c["name"]), c.get("kind") or "", shortened(c.get("why") or ""))
-            for c in decisions[:MOST_LINES]
+            for c in decisions[:MAX_LINES]
         ],
         "n": len(decisions),
     }

@@ -162,7 +162,7 @@
       const lines = [
         ["Rank", cells.rank[i]], ["Kind", cells.kind[i]], ["Score", cells.score[i]],
         ["Interval", cells.interval[i]], ["By chance", cells.chance[i]], ["p-value", cells.pvalue[i]], ["Adjusted", cells.adjusted[i]],
-        ["Passes in", cells.frequency[i]], ["Verdict", data.status[data.state[i]]], ["Same as", cells.with[i]],
+        ["Selected in", cells.frequency[i]], ["Verdict", data.status[data.state[i]]], ["Redundant with", cells.with[i]],
       ];
       const title = document.createElement("strong"), list = document.createElement("dl");
       title.textContent = names[i];

@@ -1,0 +1,153 @@
+#include "grow/grower.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "c45/prune.hpp"
+#include "grow/tree_grower.hpp"
+#include "walk/held_out.hpp"
+
+namespace foresift {
+namespace {
+
+// Whole weights up to this total use a table.
+constexpr double kLargestTable = 1 << 23;
+
+}  // namespace
+
+std::vector<std::uint32_t> Grower::drawn_rows(std::uint64_t tree) const {
+    const auto n_rows = static_cast<std::uint32_t>(target_.size());
+    const auto n = heavy_.empty() ? n_rows : static_cast<std::uint32_t>(heavy_.size());
+    const auto row_at = [&](std::uint32_t i) { return heavy_.empty() ? i : heavy_[i]; };
+    std::vector<std::uint32_t> times(n_rows, 0);
+    Bits bits(options_.seed, tree, kRowStream);
+    if (options_.draw == Draw::all) {
+        for (std::uint32_t i = 0; i < n; ++i) times[row_at(i)] = 1;
+    } else if (options_.draw == Draw::bootstrap) {
+        for (std::uint32_t i = 0; i < options_.n_draw; ++i) ++times[row_at(bits.below(n))];
+    } else {
+        // Selection sampling: each row with the probability that is left for it.
+        std::uint32_t wanted = options_.n_draw;
+        for (std::uint32_t i = 0; i < n && wanted > 0; ++i)
+            if (bits.below(n - i) < wanted) {
+                times[row_at(i)] = 1;
+                --wanted;
+            }
+    }
+    return times;
+}
+
+std::vector<std::uint32_t> Grower::shadow_rows(std::uint64_t shadow) const {
+    std::vector<std::uint32_t> rows(target_.size());
+    std::iota(rows.begin(), rows.end(), 0U);
+    Bits bits(options_.seed, shadow, kShadowStream);
+    if (heavy_.empty()) {
+        shuffle(rows, bits);
+        return rows;
+    }
+    auto moved = heavy_;
+    shuffle(moved, bits);
+    for (std::size_t i = 0; i < heavy_.size(); ++i) rows[heavy_[i]] = moved[i];
+    return rows;
+}
+
+std::vector<double> Grower::shadow_ratios(std::uint64_t shadow) const {
+    const auto source = shadow_rows(shadow);
+    std::vector<std::vector<std::uint32_t>> of_class(n_classes_);
+    for (std::uint32_t i = 0; i < weights_.size(); ++i)  // in the order of the shadow: ties fall by chance
+        if (weights_[source[i]] > 0) of_class[target_[source[i]]].push_back(source[i]);
+    std::vector<std::uint32_t> rank(weights_.size(), 0);
+    bool vary = false;
+    for (auto& rows : of_class) {
+        const auto lighter = [&](std::uint32_t a, std::uint32_t b) { return weights_[a] < weights_[b]; };
+        std::stable_sort(rows.begin(), rows.end(), lighter);
+        for (std::uint32_t k = 0; k < rows.size(); ++k) rank[rows[k]] = k;
+        vary = vary || (!rows.empty() && weights_[rows.front()] < weights_[rows.back()]);
+    }
+    if (!vary) return {};
+    std::vector<double> ratios(weights_.size(), 1.0);
+    for (std::uint32_t i = 0; i < ratios.size(); ++i) {
+        if (!(weights_[i] > 0)) continue;
+        const auto &own = of_class[target_[i]], &other = of_class[target_[source[i]]];
+        const std::uint64_t place = (2ULL * rank[source[i]] + 1) * own.size() / (2ULL * other.size());
+        ratios[i] = weights_[own[place]] / weights_[i];
+    }
+    return ratios;
+}
+
+Grower::Grower(std::span<const Column> columns, std::span<const std::int32_t> target, std::uint32_t n_classes,
+               std::span<const double> weights, const GrowOptions& options)
+    : columns_(columns), target_(target), n_classes_(n_classes), weights_(weights.begin(), weights.end()),
+      options_(options) {
+    if (std::find(weights.begin(), weights.end(), 0.0) != weights.end())
+        for (std::uint32_t row = 0; row < weights.size(); ++row)
+            if (weights[row] > 0) heavy_.push_back(row);
+    for (std::uint32_t t = 0; t < options.n_shadows; ++t) shadows_.push_back({shadow_rows(t), shadow_ratios(t)});
+    // Every tree has the same root, and what a column gains there is neither left to chance nor, as it is if trials
+    // are not recorded, only as exact as the choice of the best column needs it.
+    const bool plain = options.split.n_thresholds == 0 && options.split.criterion != Criterion::gain_ratio;
+    const bool exact = plain && options.record_tried && options.level_columns.empty();
+    if (options.n_shadows > 0 && options.draw == Draw::all && exact)
+        shared_ = std::make_unique<SharedTrials>(columns.size(), options.n_shadows);
+    double largest = 1;
+    bool whole = true;
+    for (const double w : weights) {
+        largest = std::max(largest, w);
+        whole = whole && w == std::floor(w);
+    }
+    const double n_drawn = options.draw == Draw::all ? double(target.size()) : double(options.n_draw);
+    const bool parts = options.split.missing == Missing::fractional &&
+                       std::any_of(columns.begin(), columns.end(), [](const Column& c) { return c.has_missing; });
+    // The weight of a row is counted in 16 bits; a bootstrap draws some rows far more often than the average one.
+    const double n_rows = heavy_.empty() ? double(target.size()) : double(heavy_.size());
+    const double average = std::max(1.0, n_drawn / n_rows) * largest;
+    if (!whole || parts || average > 1024 || n_drawn * largest > kLargestTable || n_classes >= CountCase::kLimit) return;
+    of_whole_.resize(static_cast<std::size_t>(n_drawn * largest) + 1);
+    const bool gini = options.split.criterion == Criterion::gini;
+    for (std::size_t i = 1; i < of_whole_.size(); ++i) of_whole_[i] = gini ? 1 / double(i) : xlog2x(double(i));
+}
+
+template <class Case, class Score>
+void Grower::grow_with(Score score, std::span<const std::uint64_t> trees, const ColumnDraw& draw,
+                       const Stop& stop, const Take& take) const {
+    TreeGrower<Case, Score> grower(columns_, n_classes_, options_, score, draw, shadows_, shared_.get(), stop);
+    for (const auto tree : trees) {
+        const auto times = drawn_rows(tree);
+        Tree grown = grower.grow(tree, times, target_, weights_);
+        if (options_.finish.wanted)
+            grown = finish_c45({columns_, target_, n_classes_, times, weights_}, grown, options_.finish, stop);
+        take(std::move(grown));
+    }
+}
+
+std::vector<Tree> Grower::grow(std::span<const std::uint64_t> trees, const ColumnDraw& draw,
+                               const Stop& stop) const {
+    std::vector<Tree> grown;
+    grow_each(trees, draw, stop, [&](Tree&& tree) { grown.push_back(std::move(tree)); });
+    return grown;
+}
+
+void Grower::vote(std::span<const std::uint64_t> trees, const ColumnDraw& draw, std::span<const std::uint32_t> rows,
+                  std::span<double> shares, const Stop& stop) const {
+    CodeWalker walker(columns_, n_classes_);
+    grow_each(trees, draw, stop, [&](Tree&& tree) { walker.add(tree, rows, shares); });
+}
+
+void Grower::grow_each(std::span<const std::uint64_t> trees, const ColumnDraw& draw, const Stop& stop,
+                       const Take& take) const {
+    const bool table = !of_whole_.empty();
+    switch (options_.split.criterion) {
+        case Criterion::gini:
+            return table ? grow_with<CountCase>(GiniScore<TableQuotient>{{of_whole_.data()}}, trees, draw, stop, take)
+                         : grow_with<RealCase>(GiniScore<>{}, trees, draw, stop, take);
+        case Criterion::ssv:
+            return table ? grow_with<CountCase>(SsvScore{}, trees, draw, stop, take)
+                         : grow_with<RealCase>(SsvScore{}, trees, draw, stop, take);
+        default:
+            return table ? grow_with<CountCase>(EntropyScore<TableLog>{{of_whole_.data()}}, trees, draw, stop, take)
+                         : grow_with<RealCase>(EntropyScore<RealLog>{}, trees, draw, stop, take);
+    }
+}
+
+}  // namespace foresift

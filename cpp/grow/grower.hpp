@@ -1,0 +1,74 @@
+// Grows classification trees into flat node tables.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/columns.hpp"
+#include "base/interrupt.hpp"
+#include "grow/node.hpp"
+#include "grow/options.hpp"
+#include "grow/shared_gains.hpp"
+
+namespace foresift {
+
+/// A permutation of the rows for all columns; see Grower::shadow_rows and Grower::shadow_ratios.
+struct Shadow {
+    std::vector<std::uint32_t> rows;
+    std::vector<double> ratios;
+};
+
+/// What all trees of a forest share. Const and safe to use from many threads.
+class Grower {
+public:
+    /// `columns` and `target` must outlive the grower. target[i] in 0..n_classes-1. `weights`: empty, or one
+    /// finite value >= 0 per row.
+    Grower(std::span<const Column> columns, std::span<const std::int32_t> target, std::uint32_t n_classes,
+           std::span<const double> weights, const GrowOptions& options);
+
+    /// Grows the trees of these numbers; each depends on its number only, not on the others.
+    /// A tree of some columns is the one that data of these columns alone would give, but for their numbers.
+    /// `stop` is polled every few milliseconds; true ends the work with Interrupted.
+    std::vector<Tree> grow(std::span<const std::uint64_t> trees, const ColumnDraw& draw,
+                           const Stop& stop) const;
+
+    /// Grows the trees and adds the class shares of the leaf that rows[i] reaches in each to shares[i * n_classes ...],
+    /// tree after tree. The rows are read from the columns' codes; those of weight 0 are what the trees have not seen.
+    void vote(std::span<const std::uint64_t> trees, const ColumnDraw& draw, std::span<const std::uint32_t> rows,
+              std::span<double> shares, const Stop& stop) const;
+
+    /// The row whose values row i has in shadow `shadow` of every column: a permutation of the rows of positive weight.
+    std::vector<std::uint32_t> shadow_rows(std::uint64_t shadow) const;
+
+    /// By what the weight of row i is multiplied in shadow `shadow`; empty: no weights, or none that vary within a class.
+    /// Values bring their weights along, so that shadows of a column from which weights were made have to do with the
+    /// weights as the column has. What is brought is the rank of a weight in its class, and row i gets the weight of
+    /// that rank in its own class, so that weights keep what they have to do with the classes.
+    std::vector<double> shadow_ratios(std::uint64_t shadow) const;
+
+    /// How often each row is drawn for tree `tree`. Rows of weight 0 never are, as if they were not there.
+    std::vector<std::uint32_t> drawn_rows(std::uint64_t tree) const;
+
+private:
+    using Take = std::function<void(Tree&&)>;
+    void grow_each(std::span<const std::uint64_t> trees, const ColumnDraw& draw, const Stop& stop,
+                   const Take& take) const;
+    template <class Case, class Score>
+    void grow_with(Score score, std::span<const std::uint64_t> trees, const ColumnDraw& draw,
+                   const Stop& stop, const Take& take) const;
+
+    std::span<const Column> columns_;
+    std::span<const std::int32_t> target_;
+    std::uint32_t n_classes_;
+    std::vector<double> weights_;
+    std::vector<std::uint32_t> heavy_;  // the rows of positive weight; empty: all of them
+    GrowOptions options_;
+    std::vector<Shadow> shadows_;
+    std::unique_ptr<SharedTrials> shared_;  // what trees have found that others may ask for
+    std::vector<double> of_whole_;  // x log2 x, or for Gini 1/x; empty: weights are not whole numbers, or too large
+};
+
+}  // namespace foresift

@@ -1,0 +1,41 @@
+// A grown tree: the flat node table.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace foresift {
+
+/// One row of the node table; children are contiguous. The Python side reads it as a structured array.
+struct Node {
+    std::int32_t parent = -1;
+    std::int32_t first_child = -1;   // -1: leaf
+    std::int32_t feature = -1;       // -1: leaf
+    std::int32_t category_set = -1;  // -1: numeric cut
+    std::uint16_t n_children = 0;
+    std::uint16_t majority_branch = 0;  // the largest child: where an unseen category goes
+    std::int32_t missing_branch = 0;    // child a missing value takes; -1: all of them, as fractions
+    double threshold = 0;  // numeric: x <= threshold takes child 0, else child 1
+    double gain = 0;
+    double size = 0;  // weight of the rows
+};
+static_assert(sizeof(Node) == 48);
+
+/// The gain of one feature tried at one node, whether it won or not.
+struct Tried {
+    std::int32_t node;
+    std::int32_t feature;
+    double gain;
+};
+
+/// Category set s holds set_codes[set_offsets[s] .. set_offsets[s + 1]), each with its child.
+struct Tree {
+    std::vector<Node> nodes;
+    std::vector<double> counts;  // one row of class weights per node
+    std::vector<std::int32_t> set_offsets{0};
+    std::vector<std::uint16_t> set_codes, set_branches;
+    std::vector<Tried> tried;
+    std::vector<double> permuted;  // per trial, n_permutations or n_shadows gains; NaN for what was not asked for
+};
+
+}  // namespace foresift

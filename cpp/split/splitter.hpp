@@ -1,0 +1,275 @@
+// The best split of one column at one node, numeric or nominal, with the rules for missing values.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "base/columns.hpp"
+#include "base/rng.hpp"
+#include "split/criterion.hpp"
+#include "split/cuts.hpp"
+#include "split/node_rows.hpp"
+#include "split/subsets.hpp"
+
+namespace foresift {
+
+/// learn: missing values go together to the side that scores best (a nominal column: one more category).
+/// fractional: a split is judged on the known rows, times their share; the rest goes to all branches as
+/// fractions of cases (C4.5).
+enum class Missing : std::uint8_t { learn, fractional };
+
+struct SplitOptions {
+    Criterion criterion = Criterion::entropy;
+    Missing missing = Missing::learn;
+    std::uint32_t n_thresholds = 0;  // 0: every cut; else so many random ones per column
+    bool multiway = false;           // nominal: one branch per category instead of two sets
+    double min_leaf = 1;             // least weight of a branch
+    double min_share = 0;            // least share of the node's weight on either side of a numeric cut, if one has it
+    bool c45 = false;                // C4.5's rules for what may be split and what is a gain; missing must be fractional
+    bool cut_penalty = false;        // a numeric gain is less log2(number of cuts) / n (C4.5 release 8)
+};
+
+/// Differences up to this are rounding to C4.5: of gains, of ratios, of sums of fractions of cases.
+inline constexpr double kNear = 1e-6;
+
+/// A split of one column. Numeric: codes <= `cut` take branch 0. Nominal: see `grouping`.
+struct Split {
+    std::uint32_t feature = 0;
+    double gain = -std::numeric_limits<double>::infinity();
+    bool nominal = false;
+    std::uint32_t cut = 0;
+    double threshold = std::numeric_limits<double>::quiet_NaN();  // set when drawn at random
+    int missing_branch = kNoMissing;
+    Grouping grouping;
+
+    static constexpr int kNoMissing = -2;  // no missing value at this node: nothing was learned
+    static constexpr int kFractions = -1;
+    void reset() noexcept {
+        gain = -std::numeric_limits<double>::infinity();
+        nominal = false;
+        threshold = std::numeric_limits<double>::quiet_NaN();
+        missing_branch = kNoMissing;
+    }
+    bool found() const noexcept { return gain > -std::numeric_limits<double>::infinity(); }
+    std::size_t n_branches() const noexcept { return nominal ? grouping.n_branches : 2; }
+};
+
+template <class Case>
+struct NodeRows {
+    std::span<const Member<Case>> members;
+    const Tally<typename Case::Weight>& totals;
+};
+
+/// Information gain (bits), Gini decrease or SSV of any number of branches; `counts` has one row of class
+/// weights per branch. SSV counts the pairs of different classes that part company, twice, less the rows of
+/// each class outside its fullest branch: for two branches the formula of Grabczewski & Jankowski.
+double branch_gain(Criterion criterion, std::span<const double> counts, std::size_t n_classes);
+
+/// The best split of one column over all rows; weights[i] >= 0, and those of weight 0 are not there.
+Split split_column(const Column& column, std::span<const std::int32_t> target, std::uint32_t n_classes,
+                   std::span<const double> weights, const SplitOptions& options);
+
+template <class Case, class Score>
+class Splitter {
+public:
+    using Weight = typename Case::Weight;
+
+    Splitter(Score score, const SplitOptions& options)
+        : cuts_(score), options_(options), min_leaf_(options.c45 ? options.min_leaf - kNear : options.min_leaf) {}
+
+    /// Before every tree: how many classes it tells apart, which C4.5 asks for.
+    void start(std::size_t n_classes) noexcept { n_classes_ = double(n_classes); }
+
+    enum class Outcome : std::uint8_t { constant, none, found };
+
+    /// Fills `split` (all but `feature`) with the best split of `column`, whose codes are `codes`. Splits that
+    /// gain no more than `floor` may be reported below their true value.
+    Outcome best(const Column& column, Codes codes, const NodeRows<Case>& node, double floor, Bits& bits,
+                 Split& split) {
+        split.reset();
+        return column.nominal ? nominal(column, codes, node, split)
+                              : numeric(column, codes, node, floor, bits, split);
+    }
+
+    /// What a split into pure branches gains: none gains more.
+    double most_gain(const Tally<Weight>& totals) {
+        const double n = double(totals.total);
+        return cuts_.score().gain(cuts_.score().pure(n), unsplit(totals), n);
+    }
+
+    /// The codes of the last numeric column without missing values, row by row of its node.
+    const std::uint16_t* last_codes() const noexcept { return codes_.data(); }
+
+private:
+    Outcome numeric(const Column& column, Codes codes, const NodeRows<Case>& node, double floor, Bits& bits,
+                    Split& split);
+    Outcome nominal(const Column& column, Codes codes, const NodeRows<Case>& node, Split& split);
+    template <class Code> Known<Case> gather(const Code* codes, const Column&, const NodeRows<Case>&);
+    double tie(double n) noexcept {
+        if (n != tie_of_) {  // the columns of a node come one after the other
+            tie_of_ = n;
+            tie_ = 1e-13 * (options_.criterion == Criterion::ssv ? n * n : 1 + xlog2x(n));
+        }
+        return tie_;
+    }
+    // No gain is negative but by rounding; SSV is no gain.
+    double rounded(double gain) const noexcept {
+        return options_.criterion == Criterion::ssv ? gain : std::max(0.0, gain);
+    }
+    // C4.5: a numeric cut leaves on either side a tenth of the known rows per class, though no more than 25.
+    double least_side(double known) const noexcept {
+        if (!options_.c45) return std::max(min_leaf_, options_.min_share * known);
+        return std::max(options_.min_leaf, std::min(25.0, 0.1 * known / n_classes_)) - kNear;
+    }
+    double unsplit(const Tally<Weight>& totals) {
+        if (none_left_.n_classes() != totals.n_classes()) none_left_.by_class.assign(totals.n_classes(), Weight{0});
+        return score_of(cuts_.score(), none_left_, totals);
+    }
+
+    CutSearch<Case, Score> cuts_;
+    SplitOptions options_;
+    double min_leaf_, n_classes_ = 2;
+    double tie_of_ = -1, tie_ = 0;
+    std::vector<std::uint16_t> codes_;
+    std::vector<Member<Case>> known_members_;
+    Tally<Weight> missing_, known_, none_left_;
+    std::vector<double> draws_;
+    ItemBuffers<Case> buffers_;
+    CategoryTable<Weight> table_;
+};
+
+template <class Case, class Score>
+template <class Code>
+Known<Case> Splitter<Case, Score>::gather(const Code* codes, const Column& column,
+                                          const NodeRows<Case>& node) {
+    const std::size_t n = node.members.size();
+    if (codes_.size() < n) codes_.resize(n);
+    std::span<const Member<Case>> members = node.members;
+    std::size_t known = n;
+    if (!column.has_missing) {
+        for (std::size_t i = 0; i < n; ++i) codes_[i] = codes[members[i].row];
+    } else {
+        if (known_members_.size() < n) known_members_.resize(n);
+        missing_.by_class.assign(node.totals.n_classes(), Weight{0});
+        missing_.total = 0;
+        known = 0;
+        for (const auto& member : node.members) {
+            const std::uint32_t code = codes[member.row];
+            if (code == column.n_values) {
+                missing_.add(member.of);
+                continue;
+            }
+            codes_[known] = static_cast<std::uint16_t>(code);
+            known_members_[known++] = member;
+        }
+        members = std::span(known_members_).first(known);
+    }
+    // Shifted to signed numbers, whose minimum and maximum every x86-64 has vector instructions for.
+    std::int16_t low = std::numeric_limits<std::int16_t>::max(), high = std::numeric_limits<std::int16_t>::min();
+    for (std::size_t i = 0; i < known; ++i) {
+        low = std::min(low, as_signed(codes_[i]));
+        high = std::max(high, as_signed(codes_[i]));
+    }
+    return {{codes_.data(), known}, members, as_unsigned(low), as_unsigned(high)};
+}
+
+template <class Case, class Score>
+auto Splitter<Case, Score>::numeric(const Column& column, Codes codes, const NodeRows<Case>& node, double floor,
+                                    Bits& bits, Split& split) -> Outcome {
+    const auto known = codes.with([&](const auto* c) { return gather(c, column, node); });
+    const std::size_t n_known = known.codes.size();
+    const bool some_missing = n_known < node.members.size();
+    if (n_known == 0 || (known.low == known.high && !(some_missing && options_.missing == Missing::learn)))
+        return Outcome::constant;
+
+    // What the cut divides: every row, or only the known ones.
+    const bool only_known = some_missing && options_.missing == Missing::fractional;
+    if (only_known) {
+        known_.by_class.resize(node.totals.n_classes());
+        known_.total = node.totals.total - missing_.total;
+        for (std::size_t c = 0; c < known_.n_classes(); ++c)
+            known_.by_class[c] = node.totals.by_class[c] - missing_.by_class[c];
+    }
+    const auto& totals = only_known ? known_ : node.totals;
+    const double n = double(totals.total), base = unsplit(totals);
+    const auto& score = cuts_.score();
+    // With a least share every cut counts: whether one leaves as much on either side must not depend on the floor.
+    const bool all_count = some_missing || options_.min_share > 0 || !(floor > 0);
+    const double floor_score = all_count ? -std::numeric_limits<double>::infinity() : score.score_at(floor, base, n);
+    double least = least_side(n);
+    Frame<Case> frame{totals, none_left_, least, floor_score, tie(n), false, options_.cut_penalty};
+
+    Cut best;
+    draws_.clear();
+    for (std::uint32_t i = 0; i < options_.n_thresholds; ++i) draws_.push_back(bits.unit());
+    const auto search = [&](const Frame<Case>& f) {
+        if (draws_.empty())
+            cuts_.every_cut(known, f, best);
+        else
+            cuts_.random_cuts(known, f, column, draws_, best);
+    };
+    search(frame);
+    if (!best.found() && options_.min_share > 0) {  // the values lie so that no cut leaves as much on either side
+        frame.min_leaf = least = min_leaf_;
+        search(frame);
+    }
+    if (some_missing && !only_known) {
+        search({totals, missing_, least, floor_score, frame.tie, true});
+        // Known against missing: with the missing rows as the left side the score is the same.
+        const double left = double(totals.total - missing_.total), right = double(missing_.total);
+        const double apart = score_of(score, missing_, totals);
+        if (left >= least && right >= least && apart > best.score + frame.tie)
+            best = {apart, known.high, false, std::numeric_limits<double>::infinity()};
+    }
+    if (!best.found()) return Outcome::none;
+    split.gain = rounded(score.gain(best.score, base, n)) * (n / double(node.totals.total));
+    if (options_.cut_penalty) split.gain -= std::log2(double(cuts_.n_cuts())) / double(node.totals.total);
+    if (options_.c45 && split.gain <= kNear) return Outcome::none;
+    split.cut = best.code;
+    split.threshold = best.threshold;
+    if (some_missing) split.missing_branch = only_known ? Split::kFractions : (best.missing_left ? 0 : 1);
+    return Outcome::found;
+}
+
+template <class Case, class Score>
+auto Splitter<Case, Score>::nominal(const Column& column, Codes codes, const NodeRows<Case>& node, Split& split)
+    -> Outcome {
+    const std::uint32_t missing_code = column.n_values;
+    bool some_missing = false;
+    auto* const items = buffers_.reserve(node.members.size());
+    std::size_t kept = 0;
+    codes.with([&](const auto* c) {
+        for (const auto& member : node.members) {
+            const std::uint32_t code = c[member.row];
+            const bool missing = code == missing_code;
+            some_missing |= missing;
+            if (!missing || options_.missing == Missing::learn) items[kept++] = {code, member.of};
+        }
+    });
+    const std::size_t n_classes = node.totals.n_classes();
+    table_.template assign<Case>(buffers_.sort(kept, 0, missing_code), n_classes);
+    if (table_.size() < 2) return Outcome::constant;
+
+    double n = 0;
+    for (const Weight size : table_.sizes) n += double(size);
+    SubsetSearch<Weight, Score> search(cuts_.score(), table_, min_leaf_, tie(n));
+    const bool convex = options_.criterion != Criterion::ssv;
+    split.grouping = options_.multiway ? search.multiway() : search.two_sets(n_classes == 2 && convex);
+    if (!split.grouping.found()) return Outcome::none;
+    split.nominal = true;
+
+    std::vector<double> branches(split.grouping.n_branches * n_classes);
+    for (std::size_t g = 0; g < table_.size(); ++g)
+        for (std::size_t c = 0; c < n_classes; ++c)
+            branches[split.grouping.branches[g] * n_classes + c] += double(table_.row(g)[c]);
+    split.gain = rounded(branch_gain(options_.criterion, branches, n_classes)) * (n / double(node.totals.total));
+    if (some_missing) {
+        const bool fractional = options_.missing == Missing::fractional;
+        split.missing_branch = fractional ? Split::kFractions : split.grouping.branches.back();
+    }
+    return Outcome::found;
+}
+
+}  // namespace foresift

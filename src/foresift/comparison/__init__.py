@@ -1,5 +1,0 @@
-"""Methods beside each other on rows they have not seen: `compare`, and what a store has of it."""
-
-from foresift.comparison.comparison import Comparison, compare, make_method
-
-__all__ = ["Comparison", "compare", "make_method"]

@@ -1,0 +1,445 @@
+"""The one door to scikit-learn internals: parameter checks, feature names, tags, weights, progress callbacks.
+
+What foresift takes from scikit-learn beyond its public interface is imported here and nowhere else, so that a
+new release of scikit-learn can break one file only. Works with scikit-learn 1.7, 1.8 and 1.9.
+"""
+
+from __future__ import annotations
+
+import numbers
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import _fit_context, is_classifier
+from sklearn.metrics._scorer import _BaseScorer
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    InvalidParameterError,
+    Options,
+    RealNotInt,
+    StrOptions,
+)
+from sklearn.utils.validation import validate_data
+
+__all__ = [
+    "HAS_CALLBACKS",
+    "CallbackSupportMixin",
+    "HasMethods",
+    "Interval",
+    "InvalidParameterError",
+    "Options",
+    "Progress",
+    "ProgressBar",
+    "RealNotInt",
+    "StoppedEarly",
+    "StrOptions",
+    "check_features",
+    "fit_context",
+    "is_metric_scorer",
+    "match_features",
+    "output_container",
+    "require_classifier",
+    "seed_of",
+    "seeded",
+    "table_tags",
+    "track",
+]
+
+try:  # scikit-learn 1.9; experimental there, so it may also change or go
+    from sklearn.callback import CallbackSupportMixin, ProgressBar
+
+    HAS_CALLBACKS = True
+except ImportError:
+    HAS_CALLBACKS = False
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stand-in for scikit-learn 1.9's mixin: takes callbacks, warns, and never calls them."""
+
+        def set_callbacks(self, *callbacks: Any) -> Any:
+            """Warn that progress callbacks need scikit-learn 1.9."""
+            if callbacks:
+                warnings.warn("Callbacks need scikit-learn 1.9 or newer; they are ignored.", stacklevel=2)
+            return self
+
+    class ProgressBar:  # type: ignore[no-redef]
+        """Stand-in for scikit-learn 1.9's progress bar: says what is missing."""
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            raise ImportError("ProgressBar needs scikit-learn 1.9 or newer: pip install -U scikit-learn")
+
+
+def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate a `fit`: scikit-learn's checks of parameters and callbacks, and learned state all or none.
+
+    A fit begins without the learned attributes of an earlier one, unless it goes on from there (a warm start,
+    a method of another name). If it fails or is interrupted, the estimator is what it was before: the earlier
+    model, or not fitted. Only one that raises `StoppedEarly` keeps what it has.
+
+    Parameters
+    ----------
+    prefer_skip_nested_validation : bool
+        Whether the parameters of estimators used inside are known to be right; see scikit-learn's decorator.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> class Mean(BaseEstimator):
+    ...     _parameter_constraints = {}
+    ...
+    ...     @fit_context(prefer_skip_nested_validation=True)
+    ...     def fit(self, X, y=None):
+    ...         self.n_features_in_ = len(X[0])
+    ...         self.means_ = [sum(column) / len(X) for column in zip(*X, strict=True)]
+    ...         return self
+    >>> mean = Mean().fit([[1.0, 2.0]])
+    >>> mean.fit([[1.0], ["text"]])
+    Traceback (most recent call last):
+        ...
+    TypeError: unsupported operand type(s) for +: 'float' and 'str'
+    >>> mean.n_features_in_, mean.means_
+    (2, [1.0, 2.0])
+    """
+
+    def decorator(fit: Callable[..., Any]) -> Callable[..., Any]:
+        checked = _fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)(fit)
+
+        @wraps(fit)
+        def wrapper(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+            before = vars(estimator)
+            warm = getattr(estimator, "warm_start", False)  # not checked yet
+            # A subclass with a `fit` of its own may have set attributes before it came here.
+            own = getattr(type(estimator), fit.__name__, None) is wrapper
+            goes_on = not own or fit.__name__ != "fit" or (isinstance(warm, bool | np.bool_) and warm)
+            estimator.__dict__ = {name: before[name] for name in before if goes_on or not _is_learned(name)}
+            try:
+                return checked(estimator, *args, **kwargs)
+            except BaseException as error:
+                if isinstance(error, StoppedEarly) and error.owner is estimator:
+                    raise
+                estimator.__dict__ = before
+                raise
+
+        return wrapper
+
+    return decorator
+
+
+class StoppedEarly(KeyboardInterrupt):
+    """Ctrl-C in a fit after which its estimator, the owner, has a whole result: the best so far."""
+
+    def __init__(self, owner: Any) -> None:
+        super().__init__()
+        self.owner = owner
+
+
+def _is_learned(name: str) -> bool:
+    return name.endswith("_") and not name.startswith("_")
+
+
+class Progress:
+    """What a fit loop tells the callbacks of an estimator; made by `track`.
+
+    Attributes
+    ----------
+    stop_requested : bool
+        Whether a callback has asked to stop after a finished subtask.
+    """
+
+    def __init__(self, estimator: Any, context: Any, task: str, about: dict[str, Any]) -> None:
+        self.stop_requested = False
+        self._estimator = estimator
+        self._context = context  # None: nobody listens
+        self._task = task
+        self._about = about
+        self._lock = threading.Lock()
+        self._n_done = 0
+
+    def advance(self, count: int = 1, **about: Any) -> bool:
+        """Report `count` more finished subtasks; safe to call from any thread of the fit.
+
+        The begin and the end of a subtask are reported together, when it is done: native code that grows
+        many trees in one call knows only that they are finished.
+
+        Parameters
+        ----------
+        count : int, default=1
+            How many subtasks have finished since the last call.
+        **about
+            Further arguments of `CallbackContext.call_on_fit_task_end`, for instance
+            `reconstruction_attributes` (a callable that returns the fitted attributes so far).
+
+        Returns
+        -------
+        bool
+            True when a callback asks to stop here.
+        """
+        if self._context is None:
+            return False
+        # Hooks are user code that expects one call at a time, and task ids must not repeat.
+        with self._lock:
+            for _ in range(count):
+                task = self._context.subcontext(task_name=self._task, task_id=self._n_done)
+                self._n_done += 1
+                task.call_on_fit_task_begin(estimator=self._estimator, **self._about)
+                ended = task.call_on_fit_task_end(estimator=self._estimator, **self._about, **about)
+                self.stop_requested |= bool(ended)
+        return self.stop_requested
+
+
+@contextmanager
+def track(
+    estimator: Any, n_tasks: int | None, *, task: str = "iteration", X: Any = None, y: Any = None
+) -> Iterator[Progress]:
+    """Report a long fit to scikit-learn's callbacks (`estimator.set_callbacks(ProgressBar())`).
+
+    The protocol of scikit-learn 1.9: the fit is one task with `n_tasks` subtasks, finished in any order. On
+    entry the callbacks are set up and told that the fit begins; `Progress.advance` reports finished subtasks;
+    on a normal exit they are told that it ended. Tearing them down, after an error or Ctrl-C too, is done by
+    `fit_context`, which must decorate the `fit` that uses `track`. Without callbacks, and with scikit-learn
+    older than 1.9, all of this does nothing and costs nothing.
+
+    Parameters
+    ----------
+    estimator : CallbackSupportMixin
+        The estimator whose `fit` is running.
+    n_tasks : int or None
+        How many subtasks there will be at most; None if that is not known.
+    task : str, default="iteration"
+        What a subtask is called, for instance "tree".
+    X, y : array-like, default=None
+        The training data, for callbacks that ask for it.
+
+    Yields
+    ------
+    Progress
+        Its `advance()` reports one more finished subtask and returns True if a callback asks to stop.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> from foresift.data.sklearn_compat import CallbackSupportMixin, fit_context, track
+    >>> class Slow(CallbackSupportMixin, BaseEstimator):
+    ...     _parameter_constraints = {}
+    ...
+    ...     @fit_context(prefer_skip_nested_validation=True)
+    ...     def fit(self, X, y=None):
+    ...         with track(self, 3, task="tree", X=X, y=y) as progress:
+    ...             for _ in range(3):
+    ...                 if progress.advance():
+    ...                     break
+    ...         return self
+    >>> Slow().fit([[1.0]])
+    Slow()
+    """
+    about = {"X": X, "y": y}
+    if not hasattr(estimator, "_init_callback_context"):
+        yield Progress(estimator, None, task, about)
+        return
+    # Also without callbacks of its own: a meta-estimator may be drawing the tree of tasks.
+    context = estimator._init_callback_context(max_subtasks=n_tasks, sequential_subtasks=False)
+    context.call_on_fit_task_begin(estimator=estimator, **about)
+    listens = bool(getattr(estimator, "_skl_callbacks", None))
+    yield Progress(estimator, context if listens else None, task, about)
+    context.call_on_fit_task_end(estimator=estimator, **about)
+
+
+def table_tags(tags: Any) -> Any:
+    """Set the input tags of an estimator that reads its data through `make_table`.
+
+    `string` and `categorical` stay False though text columns are welcome: `string` would promise that any
+    object is taken, a dict too, and with `categorical` scikit-learn's checks round their data to integers.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> class Reader(BaseEstimator):
+    ...     def __sklearn_tags__(self):
+    ...         return table_tags(super().__sklearn_tags__())
+    >>> Reader().__sklearn_tags__().input_tags.allow_nan
+    True
+    """
+    tags.input_tags.sparse = True
+    tags.input_tags.allow_nan = True
+    return tags
+
+
+def output_container(transformer: Any) -> str:
+    """Which container the transformer's `set_output`, or else the global configuration, asks for.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> output_container(StandardScaler().set_output(transform="pandas"))
+    'pandas'
+    """
+    own = getattr(transformer, "_sklearn_output_config", {})
+    return str(own.get("transform", get_config()["transform_output"]))
+
+
+def check_features(
+    estimator: Any,
+    X: Any,
+    names: Sequence[str] | None,
+    n_features: int,
+    *,
+    reset: bool,
+    y: Any = "no_validation",
+) -> None:
+    """Set or check `n_features_in_` and `feature_names_in_`, and that y is there where it is required.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its attributes are set (`reset=True`, in `fit`) or compared with X (`reset=False`).
+    X : pandas.DataFrame or None
+        The data if it is a pandas frame: scikit-learn reads the names itself. None for everything else; which
+        other frames it knows depends on its version, so their names are taken from `names`.
+    names : sequence of str or None
+        The column names of X, None if it has none.
+    n_features : int
+        The number of columns of X.
+    reset : bool
+        Whether to set or to check.
+    y : array-like, default="no_validation"
+        The target; None raises for an estimator that requires one.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> estimator = BaseEstimator()
+    >>> check_features(estimator, None, ["a", "b"], 2, reset=True)
+    >>> estimator.feature_names_in_
+    array(['a', 'b'], dtype=object)
+    """
+    if X is None:
+        X = np.broadcast_to(0.0, (1, n_features))  # only its shape is read
+        if names is not None and not reset:
+            fitted_names = getattr(estimator, "feature_names_in_", None)
+            match_features(
+                type(estimator).__name__, fitted_names, estimator.n_features_in_, names, n_features
+            )
+            return
+    validate_data(estimator, X, y, reset=reset, skip_check_array=True)
+    if reset and names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+def match_features(
+    owner: str,
+    fitted_names: Sequence[str] | NDArray[Any] | None,
+    n_fitted: int,
+    names: Sequence[str] | None,
+    n_features: int,
+) -> None:
+    """Compare the columns of X with the fitted ones; scikit-learn's messages, for any kind of X.
+
+    Examples
+    --------
+    >>> match_features("Tree", ["a", "b"], 2, ["b", "a"], 2)
+    Traceback (most recent call last):
+        ...
+    ValueError: The feature names should match those that were passed during fit.
+    Feature names must be in the same order as they were in fit.
+    """
+    if names is not None and fitted_names is None:
+        warnings.warn(f"X has feature names, but {owner} was fitted without feature names", stacklevel=3)
+    elif names is None and fitted_names is not None:
+        warnings.warn(
+            f"X does not have valid feature names, but {owner} was fitted with feature names", stacklevel=3
+        )
+    elif names is not None and fitted_names is not None and list(names) != list(fitted_names):
+        message = "The feature names should match those that were passed during fit.\n"
+        unseen = sorted(set(names) - set(fitted_names))
+        lost = sorted(set(fitted_names) - set(names))
+        for title, group in [
+            ("Feature names unseen at fit time:\n", unseen),
+            ("Feature names seen at fit time, yet now missing:\n", lost),
+        ]:
+            if group:
+                message += title + "".join(f"- {name}\n" for name in group[:5])
+                message += "- ...\n" if len(group) > 5 else ""
+        if not unseen and not lost:
+            message += "Feature names must be in the same order as they were in fit.\n"
+        raise ValueError(message)
+    if n_features != n_fitted:
+        raise ValueError(
+            f"X has {n_features} features, but {owner} is expecting {n_fitted} features as input."
+        )
+
+
+def seeded(estimator: Any, seed: int | np.random.Generator) -> Any:
+    """Make every `random_state` a number, those deep inside too, with a seed of its own where it is None.
+
+    Then clones of the estimator all do the same. Returns the estimator, which is changed.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> seeded(DecisionTreeClassifier(random_state=7), 0), seeded(DecisionTreeClassifier(), 0)
+    (DecisionTreeClassifier(random_state=7), DecisionTreeClassifier(random_state=1826701614))
+    """
+    rng = np.random.default_rng(seed)
+    numbered: dict[str, int] = {}
+    for key, value in sorted(estimator.get_params().items()):
+        if key.split("__")[-1] == "random_state" and not isinstance(value, numbers.Integral):
+            numbered[key] = int(rng.integers(2**31 - 1)) if value is None else seed_of(value) % 2**31
+    return estimator.set_params(**numbered)
+
+
+def require_classifier(estimator: Any, owner: str) -> None:
+    """Raise unless `estimator` is a classifier, and its own parameters are right.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> require_classifier(LinearRegression(), "Bagging")
+    Traceback (most recent call last):
+        ...
+    ValueError: Bagging needs a classifier, but LinearRegression is none.
+    """
+    if isinstance(estimator, type):
+        name = estimator.__name__
+        raise ValueError(f"{owner} needs a classifier, but {name} is a class: make one, {name}().")
+    if not hasattr(estimator, "fit") or not is_classifier(estimator):
+        raise ValueError(f"{owner} needs a classifier, but {type(estimator).__name__} is none.")
+    # Not every path to a fitted clone leads through its own checks; other packages' estimators may have none.
+    if hasattr(estimator, "_parameter_constraints"):
+        estimator._validate_params()
+
+
+def is_metric_scorer(scorer: Any) -> bool:
+    """Whether a scorer is a metric of answers and labels, which does not look at X itself.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import get_scorer
+    >>> is_metric_scorer(get_scorer("accuracy")), is_metric_scorer(lambda model, X, y: model.score(X, y))
+    (True, False)
+    """
+    return isinstance(scorer, _BaseScorer)
+
+
+def seed_of(random_state: Any) -> int:
+    """Turn a random_state into a seed of the native engine; None takes fresh entropy, not the global state.
+
+    Examples
+    --------
+    >>> seed_of(0) == seed_of(0)
+    True
+    """
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    if isinstance(random_state, numbers.Integral) and not 0 <= int(random_state) < 2**32:
+        raise ValueError(
+            f"random_state is {random_state}: take a whole number from 0 to {2**32 - 1}, or None."
+        )
+    return int(check_random_state(random_state).randint(np.iinfo(np.int64).max, dtype=np.int64))

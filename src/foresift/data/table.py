@@ -1,0 +1,303 @@
+"""Turn X and y, in whatever container, into a column store, its schema and class codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from foresift import _core
+from foresift.data.containers import Source, as_float, label_of, read, require_finite
+from foresift.data.encoding import MAX_CATEGORIES, as_numbers, factorize, look_up, parts_of, single_columns
+from foresift.data.sklearn_compat import check_features, match_features
+from foresift.data.target import Target
+
+__all__ = ["MAX_CATEGORIES", "Schema", "Table", "make_table"]
+
+
+@dataclass(frozen=True, eq=False)
+class Schema:
+    """What the columns of a table are; reads new data for prediction the way the table was read.
+
+    Attributes
+    ----------
+    names : tuple of str or None
+        Column names; None if the data had none.
+    categories : tuple
+        One entry per column: None for a numeric column; for a nominal one the sorted array of the values
+        that occurred, so that the position of a value is its code.
+    """
+
+    names: tuple[str, ...] | None
+    categories: tuple[NDArray[Any] | None, ...]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Schema) or self.names != other.names or self.n_columns != other.n_columns:
+            return False
+        pairs = zip(self.categories, other.categories, strict=True)
+        return all(np.array_equal(a, b) if a is not None and b is not None else a is b for a, b in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.categories)
+
+    @property
+    def nominal(self) -> NDArray[np.bool_]:
+        """Mask of the nominal columns."""
+        return np.array([known is not None for known in self.categories], dtype=bool)
+
+    def encode(self, X: Any, estimator: Any = None) -> NDArray[Any]:
+        """Read X as the matrix of numbers that trees compare with their thresholds and category sets.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_columns)
+            New data with the columns of the training data, in the same order.
+        estimator : estimator, default=None
+            Its `feature_names_in_` and `n_features_in_` are compared with X; by default the schema's own.
+
+        Returns
+        -------
+        ndarray of shape (n, n_columns), float32 or float64
+            Numeric columns as they are; nominal columns as category codes, -1 for a category that did not
+            occur in training. NaN is missing in both. X itself, not a copy, if it is a float array, or a
+            mapping of the rows of one, and no column is nominal; otherwise C-contiguous. A sparse X becomes
+            dense: see `encode_batches`.
+
+        Examples
+        --------
+        >>> table = make_table({"size": [1.5, 2.5], "colour": ["red", "blue"]})
+        >>> table.schema.encode({"size": [9.0, None, 0.5], "colour": ["red", "green", None]})
+        array([[ 9. ,  1. ],
+               [ nan, -1. ],
+               [ 0.5,  nan]])
+        """
+        source = read(X, estimator)
+        if estimator is not None:
+            check_features(
+                estimator, X if source.pandas else None, source.names, source.n_columns, reset=False
+            )
+        else:
+            match_features("Schema", self.names, self.n_columns, source.names, source.n_columns)
+        labels = self.names
+        whole = source.matrix if source.array is None else source.array
+        if whole is not None and not self.nominal.any():
+            numbers = as_float(whole)
+            require_finite(numbers, 0, labels)
+            return numbers
+        out = np.empty((source.n_rows, source.n_columns), np.float32 if source.narrow else np.float64)
+        for start, part, nominal in parts_of(source, self.nominal):
+            if not nominal:
+                block = as_numbers(part, start, labels, "It was numeric when fitted.")
+                out[:, start : start + block.shape[1]] = block
+                continue
+            for j, values in single_columns(part, start, labels):
+                known = self.categories[j]
+                assert known is not None  # `nominal` says so
+                out[:, j] = look_up(values, known, label_of(labels, j))
+        return out
+
+    def encode_batches(
+        self, X: Any, estimator: Any = None, *, max_cells: int = 2**24
+    ) -> Iterator[NDArray[Any]]:
+        """Encode a sparse X some rows at a time, so that it is never dense as a whole; other X in one piece.
+
+        Examples
+        --------
+        >>> schema = make_table(sparse.eye(4)).schema
+        >>> [batch.shape for batch in schema.encode_batches(sparse.eye(4, format="csr"), max_cells=12)]
+        [(3, 4), (1, 4)]
+        """
+        if not sparse.issparse(X) or X.ndim != 2 or X.shape[0] == 0:
+            yield self.encode(X, estimator)
+            return
+        rows = max(1, max_cells // max(1, X.shape[1]))
+        X = X.tocsr()
+        for first in range(0, X.shape[0], rows):
+            yield self.encode(X[first : first + rows], estimator)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Training data as the tree engine takes it.
+
+    Attributes
+    ----------
+    store : ColumnStore
+        Order-preserving integer codes of every column.
+    schema : Schema
+        Names and categories of the columns; all that is needed to read data for prediction.
+    target : Target
+        What is to be predicted; None for a table without y.
+    """
+
+    store: _core.ColumnStore
+    schema: Schema
+    target: Any = None  # a Target, but for a table without y
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.store.n_rows
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self.store.n_columns
+
+    def take(self, columns: NDArray[np.intp]) -> Table:
+        """Table of some of the columns, in this order; nothing is coded again.
+
+        Examples
+        --------
+        >>> table = make_table({"size": [2.5, 1.5], "colour": ["red", "blue"]}, ["no", "yes"])
+        >>> table.take(np.array([1])).schema.names
+        ('colour',)
+        """
+        names, categories = self.schema.names, self.schema.categories
+        taken = Schema(
+            None if names is None else tuple(names[j] for j in columns), tuple(categories[j] for j in columns)
+        )
+        return Table(self.store.take(columns.tolist()), taken, self.target)
+
+    def numbers(self) -> NDArray[np.float64]:
+        """The values of all columns, categories as their codes, NaN where missing; of a bin the largest."""
+        out = np.empty((self.n_rows, self.n_columns))
+        for j in range(self.n_columns):
+            known = np.arange(self.store.n_values(j)) if self.store.is_nominal(j) else self.store.values(j)
+            out[:, j] = np.append(known, np.nan)[np.asarray(self.store.codes(j))]
+        return out
+
+    def codes(self) -> NDArray[np.uint16]:
+        """The codes of all columns, side by side: rows are equal if theirs are."""
+        columns = [np.asarray(self.store.codes(j)) for j in range(self.n_columns)]
+        return np.stack(columns, axis=1, dtype=np.uint16)
+
+    def take_rows(self, rows: NDArray[np.intp]) -> Table:
+        """Table of some of the rows, as `make_table` would code them alone, without sorting anything again.
+
+        Values, categories and classes that do not occur in them are gone. Only a column of more than
+        `max_bins` values keeps the bins of the whole table.
+
+        Examples
+        --------
+        >>> X = {"size": [2.5, 1.5, 3.5], "colour": ["red", "blue", "red"]}
+        >>> table = make_table(X, ["no", "yes", "no"])
+        >>> some = table.take_rows(np.array([2, 0]))
+        >>> some.store.codes(0).tolist(), some.schema.categories[1].tolist(), some.target.labels.tolist()
+        ([1, 0], ['red'], ['no'])
+        """
+        categories = list(self.schema.categories)
+        for j in np.flatnonzero(self.schema.nominal).tolist():
+            codes, known = np.asarray(self.store.codes(j))[rows], categories[j]
+            assert known is not None
+            present = np.bincount(codes, minlength=len(known))[: len(known)] > 0
+            categories[j] = known[present]
+        store = self.store.take_rows(np.asarray(rows, dtype=np.uint32))
+        target = None if self.target is None else self.target.take_present(rows)
+        return Table(store, Schema(self.schema.names, tuple(categories)), target)
+
+
+def make_table(
+    X: Any,
+    y: Any = None,
+    *,
+    categorical_features: Any = "from_dtype",
+    max_bins: int = 65_536,
+    estimator: Any = None,
+) -> Table:
+    """Check X and y and code them for the tree engine.
+
+    Parameters
+    ----------
+    X : array-like, data frame, sparse matrix or mapping of shape (n_rows, n_columns)
+        NumPy array, nested lists, pandas or polars frame, pyarrow table, any SciPy sparse matrix (never made
+        dense as a whole), or a mapping from column name to 1-D array. NaN, None, pandas.NA and null are
+        missing values and stay missing. Integers beyond 2**53 are rounded to float64.
+    y : array-like of shape (n_rows,), default=None
+        Class labels: text, integers or booleans, none missing.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are nominal. "from_dtype": those of categories (ordered ones too), text or booleans.
+        None: no column. A list of names or indices, or a mask: exactly those, a numeric one by its distinct
+        values; then, as with None, text elsewhere is an error and booleans count as 0 and 1.
+    max_bins : int, default=65536
+        A numeric column with more distinct values is cut into this many quantile bins.
+    estimator : estimator, default=None
+        Gets `n_features_in_` and `feature_names_in_`, and is named in messages.
+
+    Returns
+    -------
+    Table
+        With one column of codes per column of X. Categories are those that occur, in sorted order, whatever
+        order or unused levels the dtype has: the same values give the same codes in every container.
+
+    Examples
+    --------
+    >>> table = make_table({"size": [2.5, None, 1.5], "colour": ["red", "blue", "red"]}, ["no", "yes", "no"])
+    >>> table.store.codes(0).tolist(), table.store.codes(1).tolist()
+    ([1, 2, 0], [1, 0, 1])
+    >>> table.schema.categories[1].tolist(), table.target.labels.tolist(), table.target.codes.tolist()
+    (['blue', 'red'], ['no', 'yes'], [0, 1, 0])
+    """
+    source = read(X, estimator)
+    if estimator is not None:
+        pandas = X if source.pandas else None
+        check_features(estimator, pandas, source.names, source.n_columns, reset=True, y=y)
+    target = None if y is None else Target.of(y, source.n_rows)
+    mask = nominal_mask(categorical_features, source)
+    store = _core.ColumnStore(source.n_rows, max_bins)
+    categories: list[NDArray[Any] | None] = []
+    advice = "Use categorical_features='from_dtype', name it in categorical_features, or encode it."
+    for start, part, nominal in parts_of(source, mask):
+        if not nominal:
+            block = as_numbers(part, start, source.labels, advice)
+            store.add_numeric(block)
+            categories.extend([None] * block.shape[1])
+            continue
+        for j, values in single_columns(part, start, source.labels):
+            known, codes = factorize(values, label_of(source.labels, j))
+            store.add_nominal(codes, len(known))
+            categories.append(known)
+    return Table(store, Schema(source.names, tuple(categories)), target)
+
+
+def nominal_mask(wanted: Any, source: Source) -> NDArray[np.bool_] | None:
+    """Mask of the nominal columns, None if their dtype decides."""
+    if isinstance(wanted, str) and wanted == "from_dtype":
+        return None
+    mask = np.zeros(source.n_columns, dtype=bool)
+    if wanted is None:
+        return mask
+    chosen = np.asarray(wanted)
+    if chosen.size == 0:
+        return mask
+    if chosen.ndim != 1 or chosen.dtype.kind not in "biuUO":
+        raise ValueError(
+            "categorical_features must be 'from_dtype', None, or a list of column names, of indices, or of"
+            f" one boolean per column; got {wanted!r}."
+        )
+    if chosen.dtype.kind == "b":
+        if len(chosen) != source.n_columns:
+            raise ValueError(
+                f"categorical_features is a mask for {len(chosen)} columns, but X has {source.n_columns}."
+            )
+        return chosen
+    if chosen.dtype.kind in "iu":
+        unknown = [int(j) for j in chosen if not 0 <= j < source.n_columns]
+        positions = [int(j) for j in chosen]
+    else:
+        position = {name: j for j, name in enumerate(source.names or ())}
+        unknown = [name for name in chosen.tolist() if name not in position]
+        positions = [position.get(name, -1) for name in chosen.tolist()]
+    if unknown:
+        has = f"{source.n_columns} columns" + ("" if source.names else " without names")
+        raise ValueError(f"categorical_features names columns that X does not have: {unknown}; X has {has}.")
+    mask[positions] = True
+    return mask

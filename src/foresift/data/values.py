@@ -1,0 +1,93 @@
+"""What the objects of a column are: text, numbers, missing values; or why they are of no use."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import functools
+import numbers
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["date_error", "is_missing", "kind_of_values"]
+
+# The first that fits is taken: a Python bool is an integer too.
+_KINDS: dict[str, tuple[type, ...]] = {
+    "text": (str,),
+    "bytes": (bytes,),
+    "bool": (bool, np.bool_),
+    "float": (float, np.floating),
+    "date": (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64),
+    "number": (numbers.Real, np.integer, decimal.Decimal),
+    "complex": (numbers.Complex,),
+}
+
+
+def kind_of_values(values: NDArray[Any], label: str, *, any_category: bool = False) -> str:
+    """Say what an object column holds, or raise if that is not one kind of usable value.
+
+    Returns
+    -------
+    str
+        "text", "bytes", "bool", "number", "missing" (nothing else), or "other" if `any_category` allows it.
+
+    Examples
+    --------
+    >>> kind_of_values(np.array(["a", None], dtype=object), "column 'c'")
+    'text'
+    """
+    types = {t: _kind_of_type(t) for t in set(map(type, values))}
+    kinds = set(types.values()) - {"missing"}
+    if "float" in kinds:
+        # In a column of text a float is a missing value or a mistake.
+        floats = [t for t, kind in types.items() if kind == "float"]
+        if kinds <= {"float", "number"} or any(v == v for v in values if type(v) in floats):
+            kinds.add("number")
+        kinds.remove("float")
+    if not kinds:
+        return "missing"
+    if any_category and not kinds <= {"text", "bytes", "bool", "number"}:
+        return "other"
+    if "complex" in kinds:
+        raise ValueError(f"Complex data not supported: {label}. Split it into real and imaginary parts.")
+    if "date" in kinds:
+        raise date_error(label, _names(types, "date"))
+    if "other" in kinds:
+        raise TypeError(
+            f"{label} holds values of type {_names(types, 'other')}, but argument must be a string or a"
+            " number: make columns of plain values of it, or drop it."
+        )
+    if len(kinds) > 1:
+        raise TypeError(
+            f"{label} mixes values of types {_names(types, *kinds, 'float')}: convert it to one type, for"
+            " instance all numbers, or all text with .astype(str)."
+        )
+    return kinds.pop()
+
+
+@functools.lru_cache(maxsize=256)
+def _kind_of_type(kind: type) -> str:
+    # By name, so that pandas is not imported: pandas.NA and pandas.NaT.
+    if kind is type(None) or kind.__name__ in ("NAType", "NaTType"):
+        return "missing"
+    return next((name for name, types in _KINDS.items() if issubclass(kind, types)), "other")
+
+
+def _names(types: dict[type, str], *kinds: str) -> str:
+    return ", ".join(sorted(t.__name__ for t, kind in types.items() if kind in kinds))
+
+
+def date_error(label: str, dtype: str) -> TypeError:
+    """Make the error for a column of dates."""
+    return TypeError(
+        f"{label} holds dates or times ({dtype}); convert it to a number first, for instance of days since a"
+        " fixed day, or to a category."
+    )
+
+
+def is_missing(value: Any) -> bool:
+    """Whether one object stands for a missing value: None, NaN, pandas.NA or NaT."""
+    kind = _kind_of_type(value.__class__)
+    return kind == "missing" or (kind == "float" and bool(value != value))

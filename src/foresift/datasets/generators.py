@@ -1,0 +1,192 @@
+"""Artificial tables whose relevant columns are known."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+__all__ = ["make_friedman", "make_simple", "make_waveform"]
+
+FRIEDMAN_THRESHOLD = 14.0
+
+
+def make_simple(
+    n_samples: int = 300, *, n_noise: int = 7, random_state: int | np.random.RandomState | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Make the Simple table: two relevant columns, the second carrying more than the first.
+
+    All columns are drawn from the uniform distribution on [0, 1). The first two make
+    ``Y = X_1 ** 2 + 2 * X_2`` (Rogers & Gunn eq. 23); the class is 1 where Y is above its median.
+
+    Parameters
+    ----------
+    n_samples : int, default=300
+        The number of rows, at least 2.
+    n_noise : int, default=7
+        The number of irrelevant columns, which follow the relevant ones; 0 is allowed.
+    random_state : int, RandomState or None, default=None
+        An int gives the same table every time.
+
+    Returns
+    -------
+    X : ndarray of float64, shape (n_samples, 2 + n_noise)
+        Columns 0 and 1 are relevant, the others are not.
+    y : ndarray of int, shape (n_samples,)
+        The class, 0 or 1. With an even number of rows there are as many of either, with an odd one there is
+        one more of class 0.
+
+    See Also
+    --------
+    make_friedman : Five relevant columns, with an interaction.
+
+    Notes
+    -----
+    The paper does not say where it cuts Y into two classes. The median of the sample is our reading: it gives
+    equal classes. The paper calls the other columns redundant; they are irrelevant.
+
+    An int as `random_state` gives the same y and the same first columns for every `n_noise`.
+
+    Examples
+    --------
+    >>> from foresift.datasets import make_simple
+    >>> X, y = make_simple(random_state=0)
+    >>> X.shape, int(y.sum())
+    ((300, 9), 150)
+    """
+    _check_count("n_samples", n_samples, 2)
+    _check_count("n_noise", n_noise, 0)
+    random = check_random_state(random_state)
+    relevant = random.uniform(size=(n_samples, 2))
+    target = relevant[:, 0] ** 2 + 2.0 * relevant[:, 1]
+    return _with_noise_columns(relevant, n_noise, random), (target > np.median(target)).astype(np.int64)
+
+
+def make_friedman(
+    n_samples: int = 200,
+    *,
+    n_noise: int = 5,
+    noise: float = 1.0,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Make Friedman's table, cut into two classes: five relevant columns, the first two by interaction.
+
+    All columns are drawn from the uniform distribution on [0, 1). The first five make
+    ``Y = 10 * sin(pi * X_1 * X_2) + 20 * (X_3 - 1 / 2) ** 2 + 10 * X_4 + 5 * X_5 + e`` (Rogers & Gunn
+    eq. 24), e being Gaussian; the class is 1 where Y is above 14.
+
+    Parameters
+    ----------
+    n_samples : int, default=200
+        The number of rows, at least 2.
+    n_noise : int, default=5
+        The number of irrelevant columns, which follow the relevant ones; 0 is allowed.
+    noise : float, default=1.0
+        The standard deviation of e; 0 makes the class a function of the columns.
+    random_state : int, RandomState or None, default=None
+        An int gives the same table every time.
+
+    Returns
+    -------
+    X : ndarray of float64, shape (n_samples, 5 + n_noise)
+        Columns 0 to 4 are relevant, the others are not.
+    y : ndarray of int, shape (n_samples,)
+        The class, 0 or 1. Y is above 14 in a little more than half of all rows; a table of a few rows may
+        have one class only.
+
+    See Also
+    --------
+    make_simple : Two relevant columns and no noise in the target.
+    sklearn.datasets.make_friedman1 : The same function for regression.
+
+    Notes
+    -----
+    An int as `random_state` gives the same y and the same first columns for every `n_noise`, and the same
+    columns for every `noise`.
+
+    Examples
+    --------
+    >>> from foresift.datasets import make_friedman
+    >>> X, y = make_friedman(n_noise=95, random_state=0)
+    >>> X.shape, int(y.sum())
+    ((200, 100), 110)
+    """
+    _check_count("n_samples", n_samples, 2)
+    _check_count("n_noise", n_noise, 0)
+    if not (isinstance(noise, Real) and 0 <= noise < np.inf):
+        raise ValueError(f"noise must be a finite number, 0 or more; got {noise!r}.")
+    random = check_random_state(random_state)
+    relevant = random.uniform(size=(n_samples, 5))
+    x1, x2, x3, x4, x5 = relevant.T
+    target = 10.0 * np.sin(np.pi * x1 * x2) + 20.0 * (x3 - 0.5) ** 2 + 10.0 * x4 + 5.0 * x5
+    target += noise * random.normal(size=n_samples)
+    return _with_noise_columns(relevant, n_noise, random), (target > FRIEDMAN_THRESHOLD).astype(np.int64)
+
+
+def make_waveform(
+    n_samples: int = 5000,
+    *,
+    n_noise: int = 0,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Make Breiman's waveforms: three classes of mixtures of two of three triangles, and noise.
+
+    A row is ``u * h + (1 - u) * g + e`` at 21 points, h and g being two triangles of height 6 around the
+    points 7, 11 and 15, u uniform on [0, 1) and e standard Gaussian. Class 0 mixes the first and the last
+    triangle, class 1 the first two, class 2 the last two.
+
+    Parameters
+    ----------
+    n_samples : int, default=5000
+        The number of rows, at least 2.
+    n_noise : int, default=0
+        The number of irrelevant Gaussian columns, which follow the 21 others; 19 makes the version of 40
+        columns.
+    random_state : int, RandomState or None, default=None
+        An int gives the same table every time.
+
+    Returns
+    -------
+    X : ndarray of float64, shape (n_samples, 21 + n_noise)
+        The first and the last of the 21 columns are noise too: all triangles are 0 there.
+    y : ndarray of int, shape (n_samples,)
+        The class, 0, 1 or 2, each as likely as the others.
+
+    References
+    ----------
+    Breiman, Friedman, Olshen & Stone (1984), Classification and Regression Trees, section 2.6.2.
+
+    Examples
+    --------
+    >>> from foresift.datasets import make_waveform
+    >>> X, y = make_waveform(300, n_noise=19, random_state=0)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((300, 40), [0, 1, 2])
+    """
+    _check_count("n_samples", n_samples, 2)
+    _check_count("n_noise", n_noise, 0)
+    random = check_random_state(random_state)
+    triangles = np.maximum(6.0 - np.abs(np.arange(1, 22) - np.array([[7], [11], [15]])), 0.0)
+    y = random.randint(0, 3, size=n_samples).astype(np.int64)
+    share = random.uniform(size=(n_samples, 1))
+    first, second = np.array([0, 0, 1])[y], np.array([2, 1, 2])[y]
+    waves = share * triangles[first] + (1.0 - share) * triangles[second]
+    waves += random.normal(size=waves.shape)
+    # Drawn last and one by one, so that asking for more changes nothing before.
+    return np.hstack([waves, random.normal(size=(n_noise, n_samples)).T]), y
+
+
+def _with_noise_columns(
+    relevant: NDArray[np.float64], n_noise: int, random: np.random.RandomState
+) -> NDArray[np.float64]:
+    """Append uniform columns; drawn last and one by one, so that asking for more changes nothing before."""
+    irrelevant = random.uniform(size=(n_noise, len(relevant))).T
+    return np.hstack([relevant, irrelevant])
+
+
+def _check_count(name: str, value: Any, least: int) -> None:
+    if not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be a whole number, {least} or more; got {value!r}.")

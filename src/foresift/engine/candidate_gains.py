@@ -1,0 +1,162 @@
+"""The gains each feature reached where it was tried: weighted sums, mean and confidence interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from foresift.engine.criteria import complexity_of
+from foresift.engine.node_table import NodeTable
+from foresift.engine.null_gain import xlog2x
+
+__all__ = ["GainSums", "Trials", "bits_gained", "node_weights", "trials_of"]
+
+_TOGETHER = 16  # trees worked on at once: enough to save calls, few enough to save memory
+
+
+class GainSums:
+    """Sums over trials of weight, weight times gain and weight times squared gain, for every feature.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+
+    Attributes
+    ----------
+    n_trials : ndarray of shape (n_features,)
+        Trials of a positive weight.
+    weight, gain, square : ndarray of shape (n_features,)
+        The sums.
+
+    Examples
+    --------
+    >>> sums = GainSums(2)
+    >>> sums.add(np.array([0, 0, 1]), np.array([0.1, 0.4, 0.2]), np.array([2.0, 1.0, 0.0]))
+    >>> sums.mean  # the second feature was tried where no feature can fail
+    array([0.2, nan])
+    """
+
+    def __init__(self, n_features: int) -> None:
+        self.n_trials = np.zeros(n_features, dtype=np.intp)
+        self.weight, self.gain, self.square = np.zeros((3, n_features))
+
+    def add(self, feature: NDArray[Any], gain: NDArray[np.float64], weight: NDArray[np.float64]) -> None:
+        """Add trials: which feature, what it gained, and how much that counts."""
+        n_features = len(self.weight)
+        weighted = weight * gain
+        self.n_trials += np.bincount(feature, weight > 0, minlength=n_features).astype(np.intp)
+        self.weight += np.bincount(feature, weight, minlength=n_features)
+        self.gain += np.bincount(feature, weighted, minlength=n_features)
+        self.square += np.bincount(feature, weighted * gain, minlength=n_features)
+
+    def add_trees(self, tables: Sequence[NodeTable], weighting: str = "complexity") -> None:
+        """Add the trials of trees, weighted by node complexity or ("unit") all alike."""
+        for begin in range(0, len(tables), _TOGETHER):
+            together = tables[begin : begin + _TOGETHER]
+            tried = trials_of(together)
+            weight = node_weights(tried.counts, weighting)[tried.node]
+            # Tree by tree, so that the sums do not depend on which trees came together, not even by rounding.
+            ends = np.cumsum([_n_trials(table) for table in together])
+            for last, n in zip(ends, np.diff(ends, prepend=0), strict=True):
+                own = slice(last - n, last)
+                self.add(tried.feature[own], tried.gain[own], weight[own])
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """Weighted mean gain; NaN where no trial counts."""
+        known = self.weight > 0
+        return np.divide(self.gain, self.weight, out=np.full(len(known), np.nan), where=known)
+
+    def intervals(self, unit: float, confidence: float) -> NDArray[np.float64]:
+        """Student-t confidence intervals of the mean gain (Rogers & Gunn eq. 12-14).
+
+        Parameters
+        ----------
+        unit : float
+            The weight of one observation: a feature with a sum of weights w has been observed w / unit times.
+        confidence : float
+            Probability that an interval holds the expected gain.
+
+        Returns
+        -------
+        ndarray of shape (n_features, 2)
+            Lower and upper ends; NaN where two observations are not there yet or all gains were equal.
+        """
+        mean = self.mean
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            size = np.full(len(self.weight), 0.0) if unit <= 0 else self.weight / unit
+            spread = np.maximum(self.square / self.weight - mean**2, 0.0)
+            variance = spread * size / (size - 1)
+            half = stdtrit(size - 1, (1 + confidence) / 2) * np.sqrt(variance / size)
+            # Equal gains differ by rounding; a little more than one observation has no end to its interval.
+            known = (self.n_trials > 1) & (size > 1) & (spread > 1e-14 * mean**2) & np.isfinite(half)
+        half[~known] = np.nan
+        return np.stack([mean - half, mean + half], axis=1)
+
+
+class Trials(NamedTuple):
+    """Features that were tried at nodes, of one tree or of several."""
+
+    counts: NDArray[np.float64]  # class weights of every node where something was tried
+    node: NDArray[np.intp]  # of every trial, its row in `counts`
+    feature: NDArray[Any]
+    gain: NDArray[np.float64]
+
+
+def trials_of(tables: Sequence[NodeTable]) -> Trials:
+    """Collect every trial that is known of: all recorded ones, else the splits made.
+
+    Recorded gains are in the unit of the tree's criterion. Otherwise those of a classification tree are
+    worked out in bits from the class counts, and those of a regression tree are its own.
+    """
+    n_nodes, parts = 0, []
+    for table in tables:
+        node, feature, gain = _trials(table)
+        first = np.ones(len(node), dtype=bool)  # the trials of a node follow each other
+        np.not_equal(node[1:], node[:-1], out=first[1:])
+        counts = table.counts[node[first]]
+        parts.append(Trials(counts, np.cumsum(first) + (n_nodes - 1), feature, gain))
+        n_nodes += len(counts)
+    return parts[0] if len(parts) == 1 else Trials(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def node_weights(counts: NDArray[np.float64], weighting: str) -> NDArray[np.float64]:
+    """How much each node counts: by its complexity, or ("unit") all alike."""
+    return complexity_of(counts) if weighting == "complexity" else np.ones(len(counts))
+
+
+def _trials(table: NodeTable) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
+    """Node, feature and gain of every trial."""
+    if table.tried is not None:
+        return table.tried["node"], table.tried["feature"], table.tried["gain"]
+    inner = np.flatnonzero(table.nodes["first_child"] >= 0)
+    gain = _information_gain(table, inner) if table.counts.shape[1] else table.nodes["gain"][inner]
+    return inner, table.nodes["feature"][inner], gain
+
+
+def bits_gained(table: NodeTable, n_features: int) -> NDArray[np.float64]:
+    """Information gain of each feature's splits in bits, every split by its share of the rows."""
+    inner = np.flatnonzero(table.nodes["first_child"] >= 0)
+    share = table.nodes["size"][inner] / table.nodes["size"][0]
+    gain = _information_gain(table, inner)
+    gained = np.bincount(table.nodes["feature"][inner], share * gain, minlength=n_features)
+    return gained.astype(np.float64)  # of no splits: whole numbers
+
+
+def _n_trials(table: NodeTable) -> int:
+    return len(table.tried) if table.tried is not None else int((table.nodes["first_child"] >= 0).sum())
+
+
+def _information_gain(table: NodeTable, inner: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Information gain in bits of the splits at the nodes `inner`, from class counts."""
+    sizes = table.counts.sum(axis=1)
+    # Size times entropy of every node.
+    spread = xlog2x(sizes) - xlog2x(table.counts) @ np.ones(table.counts.shape[1])
+    children = np.bincount(table.nodes["parent"][1:], spread[1:], minlength=len(sizes))
+    gain: NDArray[np.float64] = (spread[inner] - children[inner]) / sizes[inner]
+    return np.maximum(gain, 0.0)  # rounding

@@ -1,0 +1,326 @@
+"""What one column, or one split of it, tells about the classes: gain, gain ratio, SSV, node complexity.
+
+What a column tells by chance alone is worked out in `null_gain` and can be had from here too.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaln, gammaln
+
+from foresift import _core
+from foresift.data.single_column import Problem, read_counts, read_problem
+from foresift.engine.null_gain import expected_gain, gain_pvalue, gain_variance
+
+__all__ = [
+    "best_ssv_split",
+    "expected_gain",
+    "gain_pvalue",
+    "gain_ratio",
+    "gain_variance",
+    "information_gain",
+    "node_complexity",
+    "ssv",
+]
+
+
+def information_gain(
+    x: ArrayLike, y: ArrayLike, *, nominal: bool | None = None, sample_weight: ArrayLike | None = None
+) -> float:
+    """Information gain, in bits, of one column about the classes (Bommaganti 3.4).
+
+    A numeric column is cut in two where the gain is largest; a nominal column is split into one branch
+    per category.
+
+    Parameters
+    ----------
+    x : array-like of shape (n,)
+        The column: a NumPy array, a list, or a pandas, polars or pyarrow series.
+    y : array-like of shape (n,)
+        The class of every row.
+    nominal : bool, default=None
+        Whether `x` is nominal. None decides by type: strings, booleans and categories are.
+    sample_weight : array-like of shape (n,), default=None
+        How much each row counts; by default 1.
+
+    Returns
+    -------
+    float
+        The gain; 0 for a column with fewer than two known values.
+
+    Notes
+    -----
+    Rows where `x` is missing (NaN, None, null) are left out and the gain is multiplied by the share of
+    known rows, as in C4.5. C4.5's further penalty for the number of cuts is not taken off.
+
+    Every cut is tried up to 65,536 distinct values; beyond that, the cuts between as many quantile bins.
+
+    Examples
+    --------
+    >>> information_gain([1.0, 2.0, 3.0, 4.0], ["a", "a", "b", "b"])
+    1.0
+    >>> astigmatic = ["no"] * 8 + ["yes"] * 9
+    >>> lens = ["soft"] * 4 + ["none"] * 4 + ["hard"] * 3 + ["none"] * 6
+    >>> round(information_gain(astigmatic, lens), 3)
+    0.426
+    """
+    return _best_gain(read_problem(x, y, nominal, sample_weight))[0]
+
+
+def gain_ratio(
+    x: ArrayLike, y: ArrayLike, *, nominal: bool | None = None, sample_weight: ArrayLike | None = None
+) -> float:
+    """Gain of one column over the information in its split itself (C4.5; Bommaganti eq. 5-6).
+
+    Parameters
+    ----------
+    x : array-like of shape (n,)
+        The column: a NumPy array, a list, or a pandas, polars or pyarrow series.
+    y : array-like of shape (n,)
+        The class of every row.
+    nominal : bool, default=None
+        Whether `x` is nominal. None decides by type: strings, booleans and categories are.
+    sample_weight : array-like of shape (n,), default=None
+        How much each row counts; by default 1.
+
+    Returns
+    -------
+    float
+        The gain ratio; 0 for a column with fewer than two known values.
+
+    See Also
+    --------
+    information_gain : The numerator, and how missing values enter it.
+
+    Notes
+    -----
+    As in C4.5, a numeric column is cut where its *gain* is largest, and the ratio is that cut's: the
+    largest ratio would sit at an extreme cut, where the split information vanishes. Rows where `x` is
+    missing are one more group in the split information.
+
+    Examples
+    --------
+    >>> gain_ratio([1.0, 2.0, 3.0, 4.0], ["a", "a", "b", "b"])
+    1.0
+    >>> gain_ratio(["p", "q", "r", "s"], ["a", "a", "b", "b"])
+    0.5
+    """
+    problem = read_problem(x, y, nominal, sample_weight)
+    gain, branches = _best_gain(problem)
+    information = _entropy(np.bincount(branches + 1, problem.weights))  # branch -1: missing
+    return gain / information if gain > 0 else 0.0
+
+
+def ssv(left_counts: ArrayLike, right_counts: ArrayLike) -> float:
+    """Separability of a split into two sides (Grabczewski & Jankowski, section 2).
+
+    Twice the number of pairs of rows of different classes that the split parts, less the number of rows
+    by which it cuts classes in two.
+
+    Parameters
+    ----------
+    left_counts, right_counts : array-like of shape (n_classes,)
+        Rows of every class on either side, in the same order of classes.
+
+    Returns
+    -------
+    float
+        The separability, raw: it grows with the square of the number of rows.
+
+    Examples
+    --------
+    >>> ssv([3, 0], [0, 2])
+    12.0
+    >>> ssv([2, 1], [1, 1])
+    4.0
+    """
+    left, right = read_counts(left_counts, "left_counts"), read_counts(right_counts, "right_counts")
+    if left.ndim != 1 or left.shape != right.shape:
+        raise ValueError(
+            "left_counts and right_counts must be one-dimensional and name the same classes, "
+            f"but have shapes {left.shape} and {right.shape}."
+        )
+    parted = float(left @ (right.sum() - right))
+    return 2.0 * parted - float(np.minimum(left, right).sum())
+
+
+def best_ssv_split(
+    x: ArrayLike, y: ArrayLike, *, nominal: bool | None = None, sample_weight: ArrayLike | None = None
+) -> tuple[float, float | frozenset[Any] | None]:
+    """Best split of one column by separability (Grabczewski & Jankowski, section 2).
+
+    Parameters
+    ----------
+    x : array-like of shape (n,)
+        The column: a NumPy array, a list, or a pandas, polars or pyarrow series. A missing value of a
+        nominal column is one more category; a numeric column must have none.
+    y : array-like of shape (n,)
+        The class of every row.
+    nominal : bool, default=None
+        Whether `x` is nominal. None decides by type: strings, booleans and categories are.
+    sample_weight : array-like of shape (n,), default=None
+        How much each row counts; by default 1.
+
+    Returns
+    -------
+    score : float
+        Separability of the best split, at least 0; 0 where `x` has a single value or `y` a single class.
+    split : float, frozenset or None
+        The threshold (values below it are one side) of a numeric column, the smaller of the two sets of
+        categories of a nominal one (a missing value shows as None), or None where there is no split.
+
+    Notes
+    -----
+    Among equally good cuts the smallest is taken. Up to 10 categories every subset is tried, beyond that
+    single categories and prefixes of the categories in order of their class shares.
+
+    Examples
+    --------
+    >>> best_ssv_split([1.0, 2.0, 3.0, 4.0], ["a", "a", "b", "b"])
+    (8.0, 2.5)
+    >>> score, categories = best_ssv_split(["p", "q", "r", "r"], ["a", "b", "b", "b"])
+    >>> score, sorted(categories)
+    (6.0, ['p'])
+    """
+    problem = read_problem(x, y, nominal, sample_weight)
+    one_class = problem.y.min() == problem.y.max()
+    if problem.values is not None:
+        if np.isnan(problem.values).any():
+            raise ValueError(
+                "SSV has no rule for missing values of a numeric column: drop those rows, impute them, "
+                "or pass nominal=True."
+            )
+        if one_class or problem.values.min() == problem.values.max():
+            return 0.0, None
+        score, threshold, _ = _core.best_split(
+            problem.values, problem.y, problem.n_classes, problem.weights, "ssv", "known"
+        )
+        return score, threshold
+    return (0.0, None) if one_class else _best_ssv_subset(problem)
+
+
+def node_complexity(class_counts: ArrayLike) -> NDArray[np.float64]:
+    """Information, in bits, in how the rows of a node lie along a feature (Rogers & Gunn eq. 6-10).
+
+    A node whose rows can be arranged in many ways is a sterner test of a feature, so its gain weighs
+    more in an average. Arrangements that mirror each other are the same.
+
+    Parameters
+    ----------
+    class_counts : array-like of shape (..., n_classes)
+        Rows of every class in every node.
+
+    Returns
+    -------
+    ndarray of shape (...)
+        Node complexity; 0 for pure nodes and for nodes of two rows.
+
+    Notes
+    -----
+    The paper's formulas for two classes carry over to any number: with n rows, n_c of class c, there are
+    C = n! / prod(n_c!) arrangements, of which A = floor(n/2)! / prod(floor(n_c/2)!) are their own mirror
+    image if at most one n_c is odd, else none; the complexity is log2(C) - (1 - A / C).
+
+    Counts need not be whole (class weights, fractional cases): factorials become gamma functions, no
+    arrangement is its own mirror image, and a negative result becomes 0.
+
+    Examples
+    --------
+    >>> node_complexity([3, 2]).round(4)
+    np.float64(2.5219)
+    >>> node_complexity([[1, 1], [7, 0], [50, 50]]).round(2)
+    array([ 0.  ,  0.  , 95.35])
+    """
+    return complexity_of(read_counts(class_counts))
+
+
+def complexity_of(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Node complexity of class counts that are known to be right, as those of grown trees are."""
+    whole = np.rint(np.minimum(counts, 2.0**53)).astype(np.int64)  # beyond, parts of rows are not told
+    # Counts that come as share times size are whole only up to rounding.
+    is_whole = (np.abs(counts - whole) <= 1e-9 + 1e-12 * counts).all(axis=-1)
+    log_all = _log_multinomial(whole)
+    if not is_whole.all():
+        log_all[~is_whole] = _log_multinomial(counts[~is_whole])
+    mirrored = is_whole & ((whole & 1).sum(axis=-1) <= 1)
+    own_mirror = np.zeros_like(log_all)
+    own_mirror[mirrored] = np.exp(_log_multinomial(whole[mirrored] >> 1) - log_all[mirrored])
+    return np.maximum(log_all / math.log(2) - (1.0 - own_mirror), 0.0)
+
+
+def _log_multinomial(counts: NDArray[Any]) -> NDArray[np.float64]:
+    n = counts.sum(axis=-1)
+    logs = np.asarray(_log_factorial(n) - _log_factorial(counts) @ np.ones(counts.shape[-1]))
+    huge = n > 2**32  # whose factorials are so large that their differences are lost in rounding
+    if huge.any():
+        logs[huge] = _log_multinomial_of_huge(counts[huge])
+    return logs
+
+
+def _log_multinomial_of_huge(counts: NDArray[Any]) -> NDArray[np.float64]:
+    """Add up in how many ways the rows of every class lie among those of the classes before it."""
+    before, rows = np.cumsum(counts, axis=-1)[..., :-1], counts[..., 1:]
+    ways = -betaln(before + 1.0, rows + 1.0) - np.log(before + rows + 1.0)
+    return np.asarray(np.where((before > 0) & (rows > 0), ways, 0.0).sum(axis=-1))
+
+
+def _log_factorial(n: NDArray[Any]) -> NDArray[np.float64]:
+    # Many whole numbers, as in the nodes of a forest: each factorial is worked out once and kept.
+    if n.dtype.kind == "i" and n.size:
+        size = 1 << max(10, int(n.max()).bit_length())
+        if size <= max(16 * n.size, 1024):
+            return _log_factorials(size)[n]
+    return gammaln(n + 1.0)
+
+
+@lru_cache(maxsize=12)
+def _log_factorials(size: int) -> NDArray[np.float64]:
+    return gammaln(np.arange(1.0, size + 1.0))
+
+
+def _entropy(sizes: NDArray[Any]) -> float:
+    shares = sizes[sizes > 0] / sizes.sum()
+    return float(-(shares * np.log2(shares)).sum())
+
+
+def _best_gain(problem: Problem) -> tuple[float, NDArray[np.int32]]:
+    """Largest gain in bits, and the branch every row takes there (-1: missing)."""
+    y, n_classes, weights = problem.y, problem.n_classes, problem.weights
+    if problem.codes is not None:
+        n_categories = len(problem.categories)
+        if n_categories < 2:
+            return 0.0, problem.codes
+        gain, _ = _core.nominal_split(
+            problem.codes, n_categories, y, n_classes, weights, "entropy", True, "known"
+        )
+        return max(gain, 0.0), problem.codes
+    values = problem.values
+    assert values is not None
+    branches = np.where(np.isnan(values), -1, 0).astype(np.int32)
+    known = values[branches == 0]
+    if known.size == 0 or known.min() == known.max():
+        return 0.0, branches
+    gain, threshold, _ = _core.best_split(values, y, n_classes, weights, "entropy", "known")
+    branches[values > threshold] = 1
+    return max(gain, 0.0), branches
+
+
+def _best_ssv_subset(problem: Problem) -> tuple[float, frozenset[Any] | None]:
+    codes, categories = problem.codes, problem.categories
+    assert codes is not None
+    if (codes < 0).any():
+        codes, categories = np.where(codes < 0, len(categories), codes).astype(np.int32), [*categories, None]
+    if len(categories) < 2:
+        return 0.0, None
+    score, branches = _core.nominal_split(
+        codes, len(categories), problem.y, problem.n_classes, problem.weights, "ssv", False, "known"
+    )
+    sides = [
+        frozenset(c for c, branch in zip(categories, branches, strict=True) if branch == k) for k in (0, 1)
+    ]
+    return score, min(sides, key=len)

@@ -1,0 +1,341 @@
+"""How much each feature of a fitted tree or forest matters, read from its node tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.dummy import DummyClassifier
+from sklearn.utils.validation import check_is_fitted
+
+from foresift.engine.candidate_gains import GainSums
+from foresift.engine.co_occurrence import CoOccurrence, count_pairs
+from foresift.engine.node_table import NODE_DTYPE, NodeTable, contributions
+
+__all__ = ["average_gain", "co_occurrence", "contribution_ratio", "mean_decrease_impurity", "node_tables"]
+
+
+def node_tables(model: Any) -> list[NodeTable]:
+    """Node tables of a fitted tree or tree ensemble, ours or scikit-learn's.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted tree or forest of this package, or any fitted scikit-learn tree, forest, bagging, voting or
+        boosting ensemble whose members are trees with a public `tree_`.
+
+    Returns
+    -------
+    list of NodeTable
+        One per tree, in the order of the ensemble (gradient boosting: stage by stage, class by class).
+
+    Notes
+    -----
+    Of a scikit-learn model:
+
+    - Node numbers change, so that the children of a node follow each other: the root stays 0, and the
+      children of the k-th inner node, counted in scikit-learn's order, become nodes 2k + 1 and 2k + 2.
+    - `gain` is the decrease of the impurity the tree was grown with: bits for "entropy" and "log_loss".
+    - `counts` holds weighted class counts, in the order of that tree's `classes_`; a regression tree, as in
+      gradient boosting, has none (0 columns).
+    - Sample weights that add up to less than the number of rows, such as AdaBoost's, are scaled up to that
+      number, because class counts are read as numbers of rows.
+    - `feature` counts the columns of the whole model, also where bagging gave a tree only some of them.
+    - A `DummyClassifier` among the members, which knows one class, is a tree of one leaf.
+    - scikit-learn compares values with `threshold` in single precision.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(n_estimators=3, random_state=0).fit(X, y)
+    >>> tables = node_tables(forest)
+    >>> len(tables), float(tables[0].nodes["size"][0])
+    (3, 150.0)
+    """
+    if isinstance(model, type):
+        raise TypeError(f"{model.__name__} is a class: pass a fitted model, {model.__name__}().fit(X, y).")
+    if not hasattr(model, "node_table_") and not hasattr(model, "node_tables_"):
+        check_is_fitted(model)
+    return [
+        _with_columns(tree, columns) if isinstance(tree, NodeTable) else _from_sklearn(tree, columns)
+        for tree, columns in _members(model, None)
+    ]
+
+
+def average_gain(model: Any, weighting: str = "complexity") -> NDArray[np.float64]:
+    """Mean information gain of each feature over the nodes where it was tried (Rogers & Gunn 2).
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted tree or forest; see `node_tables`.
+    weighting : {"complexity", "unit"}, default="complexity"
+        How much each node counts: by its node complexity, or all alike.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        Mean gain of every feature. NaN where there is no estimate: the feature was never tried, or only at
+        nodes without complexity, which any feature splits alike.
+
+    See Also
+    --------
+    foresift.criteria.node_complexity : The weight of a node.
+
+    Notes
+    -----
+    A model of this package that recorded the gain of every tried feature is averaged over all of them, in
+    the unit of its criterion (bits by default). Any other classification tree is averaged over the splits
+    it made, whose gain is worked out again in bits from the class counts, whatever its own criterion. A
+    regression tree has no classes: its own decrease of impurity is averaged, with unit weights only.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(max_features=1, random_state=0).fit(X, y)
+    >>> average_gain(forest).argmax() in (2, 3)  # a petal's length or width
+    True
+    """
+    if weighting not in ("complexity", "unit"):
+        raise ValueError(f'weighting must be "complexity" or "unit", but is {weighting!r}.')
+    tables = node_tables(model)
+    if weighting == "complexity" and any(table.counts.shape[1] == 0 for table in tables):
+        raise ValueError(
+            f"{type(model).__name__} is made of regression trees, whose nodes have no class counts and so no "
+            'complexity: use weighting="unit".'
+        )
+    sums = GainSums(model.n_features_in_)
+    sums.add_trees(tables, weighting)
+    return sums.mean
+
+
+def contribution_ratio(model: Any) -> NDArray[np.float64]:
+    """Share of the rows each feature splits, in percent, averaged over trees (Murata eq. 5).
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted tree or forest; see `node_tables`.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        In every tree, the rows at the splits on a feature over the rows at all splits; the mean over the
+        trees, times 100. They sum to 100. All 0 if no tree has a split.
+
+    Notes
+    -----
+    Rows count as often as they were drawn for a tree, and by their sample weight. A tree without
+    a split has no shares and is left out. How good a split is does not enter: a feature counts for being
+    chosen early.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ratios = contribution_ratio(RandomForestClassifier(random_state=0).fit(X, y))
+    >>> float(ratios.sum().round(6)), int(ratios.argmin())
+    (100.0, 1)
+    """
+    return contributions(node_tables(model), model.n_features_in_)
+
+
+def co_occurrence(model: Any) -> CoOccurrence:
+    """How often two features split right below one another, compared with chance (Murata, future work).
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted forest of at least two trees; see `node_tables`.
+
+    Returns
+    -------
+    CoOccurrence
+        Matrices over all pairs of features: `observed`, `expected`, `lift`, `statistic`, `pvalues`; and
+        `significant(alpha)`.
+
+    Notes
+    -----
+    By chance the feature of a split would not depend on that of the split above it, but for not being the
+    same. What is expected then is fitted to the features of every depth, so that features that are popular
+    near the root do not look like pairs; pairs that are significant are left out of that fit, one after the
+    other. The trees are the independent observations: a pair is significant if it comes more often than
+    chance and the scatter between the trees explain. That is a statement about the forest that was grown; on
+    data of noise the statistic has a standard deviation of 1 (docs/murata.md), and more trees find weaker
+    pairs.
+
+    Examples
+    --------
+    >>> from foresift import SiftForestClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 6))
+    >>> y = (X[:, 0] > 0) ^ (X[:, 1] > 0)
+    >>> pairs = co_occurrence(SiftForestClassifier(200, max_features="sqrt", random_state=0).fit(X, y))
+    >>> np.argwhere(np.triu(pairs.significant())), bool(pairs.lift[0, 1] > 1)
+    (array([[0, 1]]), True)
+    """
+    return count_pairs(node_tables(model), model.n_features_in_)
+
+
+def mean_decrease_impurity(model: Any, normalize: bool = True) -> NDArray[np.float64]:
+    """Decrease of impurity each feature brought, weighted by node size and averaged over trees.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted tree or forest; see `node_tables`.
+    normalize : bool, default=True
+        Scale every tree's decreases to a sum of one before averaging, and the average too, as scikit-learn
+        does. Trees of gradient boosting are averaged as they are, since a late stage that has little left
+        to explain should weigh little, and only the average is scaled. If False, the plain mean over trees
+        is returned, in the unit of the trees' criterion.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        Importance of every feature; all 0 if no tree has a split. For a scikit-learn model that has
+        `feature_importances_`, it equals that.
+
+    Notes
+    -----
+    The decrease is by the criterion a tree was grown with. The gain ratio and SSV are no impurities; for
+    trees grown with them the sizes weigh those scores instead. AdaBoost's trees count by their weight in
+    the vote.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(random_state=0).fit(X, y)
+    >>> bool(np.allclose(mean_decrease_impurity(forest), forest.feature_importances_))
+    True
+    """
+    tables = node_tables(model)
+    decreases = np.array([table.decreases(model.n_features_in_) for table in tables])
+    votes = np.ones(len(tables))
+    if hasattr(model, "estimator_weights_"):
+        votes = np.asarray(model.estimator_weights_, dtype=float)[: len(tables)]
+    if not normalize:
+        mean: NDArray[np.float64] = votes @ decreases / votes.sum()
+        return mean
+    if not _is_gradient_boosting(model):
+        totals = decreases.sum(axis=1)
+        votes = np.divide(votes, totals, out=np.zeros(len(votes)), where=totals > 0)
+    importances: NDArray[np.float64] = votes @ decreases
+    total = importances.sum()
+    return importances / total if total > 0 else importances
+
+
+def _is_gradient_boosting(model: Any) -> bool:
+    members = getattr(model, "estimators_", None)
+    return isinstance(members, np.ndarray) and members.ndim == 2
+
+
+def _members(model: Any, columns: NDArray[np.intp] | None) -> Iterator[tuple[Any, NDArray[np.intp] | None]]:
+    """Trees of a scikit-learn model, each with the model's column behind each of its own (None: the same)."""
+    if hasattr(model, "node_table_"):
+        yield model.node_table_, columns
+        return
+    if hasattr(model, "node_tables_"):
+        yield from ((table, columns) for table in model.node_tables_)
+        return
+    if hasattr(model, "tree_"):
+        yield model, columns
+        return
+    members = getattr(model, "estimators_", None)
+    if members is None:
+        raise TypeError(_why_no_trees(model))
+    if isinstance(members, np.ndarray):  # gradient boosting: one row per stage, one column per class
+        members = members.ravel().tolist()
+    subsets = getattr(model, "estimators_features_", [None] * len(members))
+    for member, subset in zip(members, subsets, strict=True):
+        inner = columns if subset is None else subset if columns is None else columns[subset]
+        if isinstance(member, DummyClassifier):  # where an ensemble drew rows of one class only
+            yield _leaf(len(model.classes_)), None
+        else:
+            yield from _members(member, inner)
+
+
+def _leaf(n_classes: int) -> NodeTable:
+    """A tree without a split."""
+    nodes = np.zeros(1, dtype=NODE_DTYPE)
+    for field in ("parent", "first_child", "feature", "category_set"):
+        nodes[field] = -1
+    nodes["size"] = 1.0
+    nothing = np.empty(0, dtype=np.uint16)
+    return NodeTable(
+        nodes, np.full((1, n_classes), 1 / n_classes), np.zeros(1, dtype=np.int32), nothing, nothing, None
+    )
+
+
+def _with_columns(table: NodeTable, columns: NDArray[np.intp] | None) -> NodeTable:
+    """Name the columns of the whole model where a tree of ours saw only some of them."""
+    if columns is None:
+        return table
+    nodes, tried = table.nodes.copy(), None if table.tried is None else table.tried.copy()
+    inner = nodes["feature"] >= 0
+    nodes["feature"][inner] = columns[nodes["feature"][inner]]
+    if tried is not None:
+        tried["feature"] = columns[tried["feature"]]
+    return replace(table, nodes=nodes, tried=tried)
+
+
+def _why_no_trees(model: Any) -> str:
+    name = type(model).__name__
+    if hasattr(model, "steps"):
+        return (
+            f"{name}: pass its last step, model[-1], instead. The importances then belong to the columns "
+            "that the steps before it put out: model[:-1].get_feature_names_out()."
+        )
+    if hasattr(model, "best_estimator_"):
+        return f"{name}: pass model.best_estimator_ instead."
+    if name.startswith("HistGradientBoosting"):
+        return (
+            f"{name} keeps its trees private, so they cannot be read: use GradientBoosting, or permutation "
+            "importance (sklearn.inspection.permutation_importance)."
+        )
+    return f"{name} is neither a decision tree nor an ensemble of decision trees."
+
+
+def _from_sklearn(estimator: Any, columns: NDArray[np.intp] | None) -> NodeTable:
+    tree = estimator.tree_
+    if is_classifier(estimator) and tree.n_outputs > 1:
+        raise ValueError("The trees predict several targets at once: fit one model per target.")
+    inner = np.flatnonzero(tree.children_left >= 0)
+    left, right = tree.children_left[inner], tree.children_right[inner]
+    # Children of the k-th inner node become rows 2k + 1 and 2k + 2; a parent still comes before its children.
+    old = np.zeros(tree.node_count, dtype=np.intp)
+    old[1::2], old[2::2] = left, right
+    new = np.empty_like(old)
+    new[old] = np.arange(len(old))
+
+    size, impurity = tree.weighted_n_node_samples, tree.impurity
+    nodes = np.zeros(tree.node_count, dtype=NODE_DTYPE)
+    nodes["size"] = size[old] * max(1.0, tree.n_node_samples[0] / size[0])
+    for field in ("parent", "first_child", "feature", "category_set"):
+        nodes[field] = -1
+    rows = new[inner]
+    nodes["parent"][1:] = np.repeat(rows, 2)
+    nodes["first_child"][rows] = new[left]
+    nodes["feature"][rows] = tree.feature[inner] if columns is None else columns[tree.feature[inner]]
+    nodes["n_children"][rows] = 2
+    nodes["missing_branch"][rows] = np.where(tree.missing_go_to_left[inner] == 1, 0, 1)
+    nodes["majority_branch"][rows] = size[right] > size[left]
+    nodes["threshold"][rows] = tree.threshold[inner]
+    children = size[left] * impurity[left] + size[right] * impurity[right]
+    nodes["gain"][rows] = impurity[inner] - children / size[inner]
+
+    n_classes = tree.value.shape[2] if is_classifier(estimator) else 0
+    counts = tree.value[old, 0, :n_classes] * nodes["size"][:, np.newaxis]  # `value` holds shares
+    nothing = np.empty(0, dtype=np.uint16)
+    return NodeTable(nodes, counts, np.zeros(1, dtype=np.int32), nothing, nothing, None)

@@ -1,0 +1,155 @@
+"""The node table: one tree as flat arrays, which prediction, importances and plots read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["NODE_DTYPE", "TRIED_DTYPE", "NodeTable", "contributions"]
+
+TableArrays = tuple[
+    NDArray[np.uint8], NDArray[np.float64], NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint16]
+]
+
+# The layout of `Node` and `Tried` in cpp/grow/node.hpp.
+NODE_DTYPE = np.dtype(
+    [
+        ("parent", "i4"),
+        ("first_child", "i4"),
+        ("feature", "i4"),
+        ("category_set", "i4"),
+        ("n_children", "u2"),
+        ("majority_branch", "u2"),
+        ("missing_branch", "i4"),
+        ("threshold", "f8"),
+        ("gain", "f8"),
+        ("size", "f8"),
+    ]
+)
+TRIED_DTYPE = np.dtype([("node", "i4"), ("feature", "i4"), ("gain", "f8")])
+
+
+@dataclass(frozen=True, eq=False)
+class NodeTable:
+    """One tree as flat arrays: row 0 is the root, the children of a node follow each other.
+
+    Attributes
+    ----------
+    nodes : structured array of shape (n_nodes,)
+        `parent` (-1: root), `first_child` and `feature` (-1: leaf), `n_children`, `threshold` (a numeric
+        value at or below it takes child 0, else child 1), `category_set` (-1: numeric cut), `missing_branch`
+        (the child a missing value takes; -1: all of them, in parts), `majority_branch` (the largest child,
+        where a category goes that was not seen at the node), `gain` (in the unit of the criterion), `size`
+        (weight of the rows).
+    counts : ndarray of shape (n_nodes, n_classes)
+        Weight of every class at every node; no columns for a regression tree.
+    set_offsets, set_codes, set_branches : ndarray
+        Category set s is `set_codes[set_offsets[s]:set_offsets[s + 1]]`, and `set_branches` says which child
+        each of those categories takes.
+    tried : structured array or None
+        `node`, `feature` and `gain` of every feature tried at every node, if that was recorded.
+    permuted : ndarray of shape (n_tried, n_permutations) or None
+        What each trial gained with the classes of the node's rows shuffled, if that was asked for; NaN in the
+        columns it was not asked for.
+    """
+
+    nodes: NDArray[Any]
+    counts: NDArray[np.float64]
+    set_offsets: NDArray[np.int32]
+    set_codes: NDArray[np.uint16]
+    set_branches: NDArray[np.uint16]
+    tried: NDArray[Any] | None = None
+    permuted: NDArray[np.float64] | None = None
+
+    @classmethod
+    def from_core(cls, arrays: Sequence[NDArray[Any]], *, tried: bool) -> NodeTable:
+        """Make a table of what the native engine returns."""
+        nodes, counts, set_offsets, set_codes, set_branches, trials, permuted = arrays
+        return cls(
+            nodes.view(NODE_DTYPE)[:, 0],
+            counts,
+            set_offsets,
+            set_codes,
+            set_branches,
+            trials.view(TRIED_DTYPE)[:, 0] if tried else None,
+            permuted if permuted.ndim == 2 else None,
+        )
+
+    @property
+    def arrays(self) -> TableArrays:
+        """The arrays as the native engine takes them."""
+        raw = self.nodes.view(np.uint8).reshape(len(self.nodes), NODE_DTYPE.itemsize)
+        return raw, self.counts, self.set_offsets, self.set_codes, self.set_branches
+
+    @property
+    def tried_bytes(self) -> NDArray[np.uint8]:
+        """The trials as the native engine takes them."""
+        assert self.tried is not None
+        return self.tried.view(np.uint8).reshape(len(self.tried), TRIED_DTYPE.itemsize)
+
+    @property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """Mask of the leaves."""
+        return np.asarray(self.nodes["first_child"] < 0)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int(self.is_leaf.sum())
+
+    @property
+    def levels(self) -> NDArray[np.intp]:
+        """Number of splits on the way from the root to each node."""
+        levels = np.zeros(len(self.nodes), dtype=np.intp)
+        frontier, level = np.array([0]), 0
+        while len(frontier):
+            levels[frontier] = level
+            inner = frontier[~self.is_leaf[frontier]]
+            first, count = self.nodes["first_child"][inner], self.nodes["n_children"][inner].astype(np.intp)
+            ordinal = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+            frontier, level = np.repeat(first, count) + ordinal, level + 1
+        return levels
+
+    @property
+    def depth(self) -> int:
+        """Number of splits on the longest way from the root to a leaf."""
+        return int(self.levels.max())
+
+    def decreases(self, n_features: int) -> NDArray[np.float64]:
+        """Sum of size times gain of each feature's splits, relative to the size of the root."""
+        inner = ~self.is_leaf
+        feature, size, gain = (self.nodes[name][inner] for name in ("feature", "size", "gain"))
+        sums = np.bincount(feature, size * gain, minlength=n_features)
+        return np.asarray(sums / self.nodes["size"][0])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, NodeTable):
+            return NotImplemented
+        return all(_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def contributions(tables: Sequence[NodeTable], n_features: int) -> NDArray[np.float64]:
+    """Contribution ratio of every feature in percent (Murata eq. 5), all 0 if nothing was split.
+
+    It is a mean of ratios: every tree counts alike, however large. A tree without a split would be 0 / 0.
+    """
+    shares = []
+    for table in tables:
+        inner = table.nodes["first_child"] >= 0
+        sizes = np.bincount(table.nodes["feature"][inner], table.nodes["size"][inner], minlength=n_features)
+        if inner.any():
+            shares.append(sizes / sizes.sum())
+    return 100.0 * np.mean(shares, axis=0) if shares else np.zeros(n_features)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if a is None or b is None:
+        return a is b
+    # Shuffled trials are NaN where there are none; records and whole numbers know no NaN.
+    return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")

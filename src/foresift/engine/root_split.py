@@ -1,0 +1,93 @@
+"""What the best split of every column gains about the class, and the information in that split itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foresift import _core
+from foresift.data.table import Table
+from foresift.engine.grow import make_grower
+from foresift.engine.node_table import NodeTable
+
+__all__ = ["root_gains", "split_information"]
+
+
+def root_gains(table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Gain of every column, in bits, at the root of a tree that tries them all, and splits by none.
+
+    Examples
+    --------
+    >>> from foresift.data.table import make_table
+    >>> root_gains(make_table([[1.0, 5.0], [2.0, 5.0]], ["a", "b"]), None)
+    array([1., 0.])
+    """
+    grower = make_grower(
+        table,
+        weights,
+        criterion="entropy",
+        missing="fractional",
+        multiway=True,
+        min_leaf=0.0,
+        min_split=0.0,
+        min_gain=1e300,
+        max_depth=1,
+        max_features=table.n_columns,
+        record_tried=True,
+    )
+    tried = NodeTable.from_core(grower.grow([0])[0], tried=True).tried
+    assert tried is not None
+    gains = np.zeros(table.n_columns)
+    gains[tried["feature"]] = tried["gain"]  # none is tried if all rows of any weight are of one class
+    return gains
+
+
+def split_information(
+    table: Table, weights: NDArray[np.float64] | None, columns: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Entropy, in bits, of the division by the best split of each column; missing is one more part.
+
+    Examples
+    --------
+    >>> from foresift.data.table import make_table
+    >>> table = make_table([[1.0], [2.0], [3.0], [np.nan]], ["a", "b", "b", "b"])
+    >>> split_information(table, None, np.array([0]))
+    array([1.5])
+    """
+    store, target = table.store, table.target.codes
+    weights = np.ones(table.n_rows) if weights is None else weights
+    used = slice(None) if weights.all() else np.flatnonzero(weights)
+    target, weights = target[used], weights[used]
+    information = np.empty(len(columns))
+    for k, j in enumerate(columns.tolist()):
+        codes = np.asarray(store.codes(j))[used]
+        if store.is_nominal(j):
+            sizes = _weigh(codes, weights)
+        else:
+            sizes = _sides(np.append(store.values(j), np.nan), codes, target, table.target.n_classes, weights)
+        shares = sizes[sizes > 0] / sizes.sum()
+        information[k] = -(shares @ np.log2(shares))
+    return information
+
+
+def _sides(
+    values: NDArray[np.float64],
+    codes: NDArray[Any],
+    target: NDArray[np.int32],
+    n_classes: int,
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Weight below and above the best cut of a numeric column, and of its missing values."""
+    if len(values) * n_classes <= len(codes) // 2:  # rows of the same code and class count as one
+        counts = _weigh(codes * np.intp(n_classes) + target, weights)
+        cells = np.flatnonzero(counts)
+        codes, target, weights = cells // n_classes, (cells % n_classes).astype(np.int32), counts[cells]
+    x = values[codes]
+    _, threshold, _ = _core.best_split(x, target, n_classes, weights, "entropy", "known")
+    return _weigh(2 * np.isnan(x) + (x > threshold), weights)
+
+
+def _weigh(items: NDArray[Any], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.bincount(items, weights), dtype=np.float64)

@@ -1,0 +1,1 @@
+"""Answers about a table: select, compare, and the experiments behind published tables."""

@@ -1,0 +1,327 @@
+"""Records of many splits as one row for each thing compared: mean, interval, tests, stability, times."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foresift.evaluation.harness.evaluate import selected
+from foresift.evaluation.harness.tasks import Record
+from foresift.stats import corrected_interval, corrected_resampled_ttest, holm
+from foresift.stats.stability import Stability, selection_stability
+
+__all__ = ["Row", "failures", "selection_shares", "summarise"]
+
+# Scores of a few folds are a handful of numbers that are often equal: their spread says nothing yet.
+MIN_TRIALS = 5
+# Scorers of scikit-learn that lie between 0 and 1.
+_SHARES = re.compile(
+    r"accuracy|balanced_accuracy|top_k_accuracy|average_precision|(f1|precision|recall|jaccard|roc_auc)(_\w+)?"
+)
+Trial = tuple[int, int]  # repeat and fold
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was found about one method, size and classifier.
+
+    Attributes
+    ----------
+    dataset, method, classifier, size, scorer : str
+        What the row is about; a size is a number, "own" (what the method selected) or "all".
+    n : int
+        Splits that were scored.
+    mean, deviation : float
+        Mean and standard deviation of their scores.
+    lower, upper : float
+        Interval of 95 % for the mean, corrected for the overlap of training sets (Nadeau & Bengio), and cut
+        at 0 and 1 where the scorer is known to lie between them. NaN if there are fewer than 5 splits, or if
+        all have the same score: that does not tell how far scores are spread.
+    n_features : float
+        Mean number of features.
+    stability, stability_lower, stability_upper : float
+        Nogueira's measure of how far the selections of the splits agree, and its interval; NaN where all
+        features are taken. The interval takes selections for independent, though splits share rows.
+    select_seconds : float
+        Mean time of selecting; NaN for no selection.
+    best : bool
+        Whether its mean is the highest of its data set, classifier and scorer, of those rows that have a
+        score for every split that any of them has. If there is no such row, none is best.
+    p_best, p_none : float
+        P-values of the difference to the best, and to no selection: corrected resampled t-test, adjusted by
+        Holm's method, for all pairs of rows (since the best is known only afterwards), and for the number of
+        rows. NaN where there is nothing to compare, of fewer than 5 splits, and where the difference is the
+        same in all of them.
+    n_failed : int
+        Splits that failed.
+    """
+
+    dataset: str
+    method: str
+    classifier: str
+    size: str
+    scorer: str
+    n: int
+    mean: float
+    deviation: float
+    lower: float
+    upper: float
+    n_features: float
+    stability: float = math.nan
+    stability_lower: float = math.nan
+    stability_upper: float = math.nan
+    select_seconds: float = math.nan
+    best: bool = False
+    p_best: float = math.nan
+    p_none: float = math.nan
+    n_failed: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Fields by name; NaN is None."""
+        return {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in asdict(self).items()
+        }
+
+
+@dataclass(frozen=True)
+class _Series:
+    """Scores of one row, by trial."""
+
+    scores: dict[Trial, float]
+    test_share: float
+
+
+def summarise(records: Iterable[Record], n_features: Mapping[str, int]) -> list[Row]:
+    """Summarise records of kind "score".
+
+    Parameters
+    ----------
+    records : iterable of Record
+        From `Store.records`; those that failed are counted.
+    n_features : mapping of str to int
+        How many columns each data set has, by its checksum (`Unit.data`).
+
+    Returns
+    -------
+    list of Row
+        In the order of the records.
+
+    Examples
+    --------
+    >>> from foresift.evaluation.harness.tasks import Unit
+    >>> def record(method, fold, score):
+    ...     unit = Unit("score", "toy", "", method, "", "nb", "", "", 0, fold, "", 0, "", "")
+    ...     features = {} if method == "none" else {"own": [0, fold]}
+    ...     size = "all" if method == "none" else "own"
+    ...     return Record(unit, {"accuracy": {size: score}}, features, {"n_train": 90, "n_test": 10})
+    >>> scores = {"none": [0.7, 0.8, 0.6, 0.7, 0.7], "gain": [0.8, 0.9, 0.9, 0.8, 1.0]}
+    >>> rows = summarise([record(m, k, s) for m in scores for k, s in enumerate(scores[m])], {"": 6})
+    >>> for row in rows:
+    ...     print(f"{row.method} {row.mean:.2f} {row.lower:.2f} {row.upper:.2f} {row.best} {row.p_none:.3f}")
+    none 0.70 0.59 0.81 False nan
+    gain 0.88 0.75 1.00 True 0.042
+    """
+    groups: dict[tuple[str, ...], list[Record]] = defaultdict(list)
+    for record in records:
+        if record.unit.kind == "score":
+            unit = record.unit
+            groups[unit.data, unit.dataset, unit.method, unit.classifier].append(record)
+    # Classifiers share the selections: where one failed, another tells them.
+    chosen = _selections(record for some in groups.values() for record in some)
+    known = {
+        key: _stability(list(some.values()), key[-1], n_features[key[0]]) for key, some in chosen.items()
+    }
+    rows: list[tuple[Row, _Series]] = []
+    families: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for (data, dataset, method, classifier), some in groups.items():
+        done = [record for record in some if not record.error]
+        for scorer, size in dict.fromkeys(
+            (scorer, size) for record in done for scorer, sizes in record.scores.items() for size in sizes
+        ):
+            agreement = known.get((data, method, size), Stability(math.nan, math.nan, math.nan))
+            scored = [record for record in done if size in record.scores.get(scorer, ())]
+            about = (dataset, method, classifier, size, scorer)
+            row, series = _row(about, scored, n_features[data], agreement)
+            families[data, dataset, classifier, scorer].append(len(rows))
+            rows.append((replace(row, n_failed=len(some) - len(scored)), series))
+    tested: dict[int, Row] = {}
+    for family in families.values():
+        tested |= dict(zip(family, _tested([rows[k] for k in family]), strict=True))
+    return [tested[k] for k in range(len(rows))]
+
+
+def _row(
+    about: tuple[str, str, str, str, str], records: Sequence[Record], p: int, agreement: Stability
+) -> tuple[Row, _Series]:
+    *_, size, scorer = about
+    scores: dict[Trial, float] = {}
+    shares, widths = [], []
+    for record in records:
+        value = record.scores[scorer][size]
+        scores[record.unit.repeat, record.unit.fold] = math.nan if value is None else float(value)
+        n_train, n_test = record.extra["n_train"], record.extra["n_test"]
+        shares.append(n_test / (n_train + n_test))
+        widths.append(p if size == "all" else len(selected(record.features, size)))
+    values, share = np.array(list(scores.values())), float(np.mean(shares))
+    mean = float(values.mean())
+    deviation = float(values.std(ddof=1)) if len(values) > 1 else math.nan
+    lower = upper = math.nan
+    if len(values) >= MIN_TRIALS and np.ptp(values) > 0:
+        _, lower, upper = corrected_interval(values, share, *_range(records[0], scorer))
+    row = Row(
+        *about,
+        len(values),
+        mean,
+        deviation,
+        lower,
+        upper,
+        float(np.mean(widths)),
+        float(agreement.value),
+        float(agreement.lower),
+        float(agreement.upper),
+        _mean_seconds(records),
+    )
+    return row, _Series(scores, share)
+
+
+def _mean_seconds(records: Sequence[Record]) -> float:
+    seconds = [record.seconds["select"] for record in records if "select" in record.seconds]
+    return float(np.mean(seconds)) if seconds else math.nan
+
+
+def _range(record: Record, scorer: str) -> tuple[float, float]:
+    """Between what the scores lie; a scorer of somebody's own may have any name."""
+    scorers = json.loads(record.unit.options or "{}").get("scoring", {})
+    known = _SHARES.fullmatch(scorer) and scorers.get(scorer, scorer) == scorer
+    return (0.0, 1.0) if known else (-math.inf, math.inf)
+
+
+def _selections(records: Iterable[Record]) -> dict[tuple[str, str, str], dict[Trial, Record]]:
+    """Records that tell what was selected, one for each trial, by data set, method and size."""
+    found: dict[tuple[str, str, str], dict[Trial, Record]] = defaultdict(dict)
+    for record in records:
+        if not record.error and record.features:
+            for size in dict.fromkeys(size for sizes in record.scores.values() for size in sizes):
+                unit = record.unit
+                found[unit.data, unit.method, size].setdefault((unit.repeat, unit.fold), record)
+    return found
+
+
+def _stability(records: Sequence[Record], size: str, p: int) -> Stability:
+    if size == "all" or len(records) < 2:
+        return Stability(math.nan, math.nan, math.nan)
+    return selection_stability(_masks(records, size, p))
+
+
+def _masks(records: Sequence[Record], size: str, p: int) -> NDArray[np.bool_]:
+    masks = np.zeros((len(records), p), dtype=bool)
+    for mask, record in zip(masks, records, strict=True):
+        mask[selected(record.features, size)] = True
+    return masks
+
+
+def _tested(family: Sequence[tuple[Row, _Series]]) -> list[Row]:
+    """Test rows of one data set, classifier and scorer against the best of them and against no selection."""
+    best = _best(family)
+    none = next((k for k, (row, _) in enumerate(family) if row.size == "all"), None)
+    # Which row is best is told by the same scores, so it is as if every pair were compared.
+    pairs = {} if best is None else _adjusted(family, list(combinations(range(len(family)), 2)))
+    others = {} if none is None else _adjusted(family, [(k, none) for k in range(len(family)) if k != none])
+    return [
+        replace(
+            row,
+            best=k == best,
+            p_best=math.nan if best is None else pairs.get((min(k, best), max(k, best)), math.nan),
+            p_none=math.nan if none is None else others.get((k, none), math.nan),
+        )
+        for k, (row, _) in enumerate(family)
+    ]
+
+
+def _best(family: Sequence[tuple[Row, _Series]]) -> int | None:
+    """The highest mean of rows that miss no trial that another has; of equals the one of fewest features."""
+    trials = {trial for _, series in family for trial in series.scores}
+    whole = [
+        k
+        for k, (row, series) in enumerate(family)
+        if not math.isnan(row.mean) and trials <= set(series.scores)
+    ]
+    return max(whole, key=lambda k: (family[k][0].mean, -family[k][0].n_features), default=None)
+
+
+def _adjusted(
+    family: Sequence[tuple[Row, _Series]], pairs: Sequence[tuple[int, int]]
+) -> dict[tuple[int, int], float]:
+    """P-values of some pairs of rows, adjusted for their number; pairs without one are left out."""
+    raw = {pair: _pvalue(family[pair[0]][1], family[pair[1]][1]) for pair in pairs}
+    told = {pair: value for pair, value in raw.items() if not math.isnan(value)}
+    return dict(zip(told, holm(list(told.values())).tolist(), strict=True))
+
+
+def _pvalue(one: _Series, other: _Series) -> float:
+    trials = [trial for trial in one.scores if trial in other.scores]
+    difference = np.array([one.scores[trial] - other.scores[trial] for trial in trials])
+    if len(trials) < MIN_TRIALS or not np.isfinite(difference).all():
+        return math.nan
+    # The test would be sure of a difference that never varies, as accuracies of small folds may happen to.
+    if difference.any() and np.ptp(difference) <= 1e-12 * np.abs(difference).max():
+        return math.nan
+    return float(corrected_resampled_ttest(difference, np.zeros(len(trials)), one.test_share).pvalue)
+
+
+def selection_shares(
+    records: Iterable[Record], names: Sequence[str], most: int = 30
+) -> dict[str, dict[str, dict[str, float]]]:
+    """In which share of the splits each feature was selected: by method, size and name, most often first.
+
+    Parameters
+    ----------
+    records : iterable of Record
+        Records of one data set.
+    names : sequence of str
+        Names of its columns.
+    most : int, default=30
+        How many features are named for each size.
+
+    Returns
+    -------
+    dict
+        Method -> size -> name of the feature -> share.
+    """
+    shares: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)
+    for (_, method, size), some in _selections(records).items():
+        mean = _masks(list(some.values()), size, len(names)).mean(axis=0)
+        order = np.argsort(-mean, kind="stable")[:most]
+        shares[method][size] = {names[j]: float(mean[j]) for j in order if mean[j] > 0}
+    return dict(shares)
+
+
+def failures(records: Iterable[Record]) -> list[dict[str, Any]]:
+    """What failed: method, classifier, error, and how many times; `size` if it is one that is not known.
+
+    Examples
+    --------
+    >>> from foresift.evaluation.harness.tasks import Unit
+    >>> unit = Unit("score", "toy", "", "gain", "", "nb", "", "", 0, 0, "", 0, "", "")
+    >>> failures([Record(unit, error="ValueError: no")] * 2)
+    [{'dataset': 'toy', 'method': 'gain', 'classifier': 'nb', 'error': 'ValueError: no', 'count': 2}]
+    """
+    counts: dict[tuple[str, ...], int] = defaultdict(int)
+    for record in records:
+        about = record.unit.dataset, record.unit.method, record.unit.classifier
+        if record.error:
+            counts[*about, record.error] += 1
+        for size, why in record.extra.get("unknown_sizes", {}).items():
+            counts[*about, why, size] += 1
+    names = ("dataset", "method", "classifier", "error", "size")
+    return [dict(zip(names, about, strict=False)) | {"count": count} for about, count in counts.items()]

@@ -1,0 +1,1 @@
+"""Experiments: tasks, splits, the store of results, clusters."""

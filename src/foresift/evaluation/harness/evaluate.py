@@ -1,0 +1,345 @@
+"""Selector and classifier scored together on held-out rows: tasks and their records."""
+
+from __future__ import annotations
+
+import numbers
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+from sklearn.dummy import DummyClassifier
+from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
+
+from foresift.data.named import NamedArray
+from foresift.data.sklearn_compat import seeded
+from foresift.data.slices import take_columns, take_rows
+from foresift.errors import no_such
+from foresift.evaluation.harness.chosen import Size, chosen_columns, selected
+from foresift.evaluation.harness.splits import Split, cv_name, seed_for, splits
+from foresift.evaluation.harness.tasks import (
+    Data,
+    Job,
+    Record,
+    Unit,
+    canonical,
+    describe,
+    host_facts,
+    software,
+)
+from foresift.models.subset_models import for_columns, refuse_numbered_columns
+
+__all__ = ["Protocol", "attempt", "plan_scores", "score_units", "selected"]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How methods are judged.
+
+    Parameters
+    ----------
+    cv : int, float, splitter or iterable, default=10
+        As in `splits.splits`.
+    repeats : int, default=1
+        How many times the rows are split anew.
+    sizes : int, "own" or a sequence of them, default="own"
+        How many of the best features the classifier gets, all from one ranking per split; "own" are those
+        that the method itself selects.
+    scoring : str, callable, sequence of str or mapping of str to scorer, default="accuracy"
+        Scorers of scikit-learn, higher is better.
+    random_state : int, default=0
+        From 0 to 2**32 - 1; all randomness comes from it. The seed of a unit is
+        ``seed_for(random_state, repeat, fold)``, the same for all methods and classifiers; every
+        `random_state` of a selector that is None is set by ``default_rng([seed, 0])``, of a classifier by
+        ``default_rng([seed, 1])``.
+
+    Examples
+    --------
+    >>> Protocol(cv=5, sizes=[1, 2]).scorers
+    {'accuracy': 'accuracy'}
+    """
+
+    cv: Any = 10
+    repeats: int = 1
+    sizes: Size | Sequence[Size] = "own"
+    scoring: Any = "accuracy"
+    random_state: int = 0
+
+    @property
+    def scorers(self) -> dict[str, Any]:
+        """Scorers by name."""
+        scoring = self.scoring
+        if isinstance(scoring, str) or callable(scoring) or not isinstance(scoring, Iterable):
+            scoring = [scoring]
+        if not isinstance(scoring, Mapping):
+            named = [(_name_of(scorer), scorer) for scorer in scoring]
+            scoring = dict(named)
+            if len(scoring) < len(named):
+                raise ValueError("Two scorers have one name: give a mapping of names to scorers.")
+        if not scoring:
+            raise ValueError("scoring names no scorer: give one, for instance 'accuracy'.")
+        for scorer in scoring.values():
+            if isinstance(scorer, str):
+                _require_scorer(scorer)
+            elif not callable(scorer):
+                raise TypeError(f"scoring has {scorer!r}: give names of scorers, or scorers themselves.")
+        return dict(scoring)
+
+    def sizes_for(self, data: Data) -> tuple[Size, ...]:
+        """Check the sizes, and put them in order: "own" first."""
+        given: Any = self.sizes
+        sizes = (given,) if isinstance(given, str | numbers.Real) else tuple(given)
+        counts = [size for size in sizes if size != "own"]
+        for size in counts:
+            if not isinstance(size, numbers.Integral) or not 1 <= int(size) <= data.n_features:
+                raise ValueError(
+                    f"sizes has {size!r}: give numbers of features from 1 to {data.n_features}, or 'own' for"
+                    " what each method selects."
+                )
+        own: list[Size] = ["own"] if len(counts) < len(sizes) else []
+        if not sizes:
+            raise ValueError(
+                "sizes is empty: give numbers of features, or 'own' for what each method selects."
+            )
+        return (*own, *sorted({int(size) for size in counts}))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What `score_units` needs to know besides the data: arguments of a job."""
+
+    selector: Any
+    classifiers: dict[str, Any]
+    split: Split
+    seed: int
+    sizes: tuple[Size, ...]
+    scorers: dict[str, Any]
+
+
+def plan_scores(
+    data: Data, methods: Mapping[str, Any], classifiers: Mapping[str, Any], protocol: Protocol
+) -> list[Job]:
+    """List the work: for every split and method one job, with a unit for every classifier.
+
+    Parameters
+    ----------
+    data : Data
+        The table.
+    methods : mapping of str to selector or None
+        Any selectors with the protocol of scikit-learn; None is no selection. For sizes they need `ranking_`
+        (1 is best) or `scores_` (higher is better).
+    classifiers : mapping of str to classifier
+        Any classifiers, pipelines included.
+    protocol : Protocol
+        How they are judged.
+
+    Returns
+    -------
+    list of Job
+        For `experiment.run`, split by split.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from foresift import InfoGainSelector
+    >>> data = Data.of("iris", *load_iris(return_X_y=True))
+    >>> methods, protocol = {"none": None, "gain": InfoGainSelector()}, Protocol(cv=5, sizes=[1, 2])
+    >>> jobs = plan_scores(data, methods, {"nb": GaussianNB()}, protocol)
+    >>> len(jobs), jobs[1].units[0].method
+    (10, 'gain')
+    >>> record, = score_units(data, jobs[1].arguments, jobs[1].units)
+    >>> record.scores, record.features["order"]
+    ({'accuracy': {'1': 0.9, '2': 0.9}}, [2, 3, 0, 1])
+    """
+    for name, classifier in classifiers.items():
+        if not is_classifier(classifier):
+            raise ValueError(f"{name}: {type(classifier).__name__} is no classifier.")
+        if any(method is not None for method in methods.values()):
+            _refuse_numbered_columns(classifier)
+    for name, method in methods.items():
+        if method is not None and not (hasattr(method, "fit") and hasattr(method, "get_params")):
+            raise ValueError(
+                f"{name}: {type(method).__name__} is no selector; make one, or give None for none."
+            )
+    if not methods or not classifiers:
+        raise ValueError("At least one method and one classifier are needed.")
+    sizes, scorers = protocol.sizes_for(data), protocol.scorers
+    _refuse_scorers(scorers, data)
+    about_methods = {name: canonical(describe(method)) for name, method in methods.items()}
+    about_classifiers = {name: canonical(describe(model)) for name, model in classifiers.items()}
+    jobs = []
+    for split in splits(data, protocol.cv, repeats=protocol.repeats, random_state=protocol.random_state):
+        seed = seed_for(protocol.random_state, split.repeat, split.fold)
+        for name, method in methods.items():
+            wanted: tuple[Size, ...] = ("all",) if method is None else sizes
+            first = Unit(
+                kind="score",
+                dataset=data.name,
+                data=data.checksum,
+                method=name,
+                method_parameters=about_methods[name],
+                classifier="",
+                classifier_parameters="",
+                cv=cv_name(protocol.cv, grouped=data.groups is not None),
+                repeat=split.repeat,
+                fold=split.fold,
+                rows=split.rows,
+                seed=seed,
+                options=canonical({"sizes": wanted, "scoring": describe(scorers)}),
+                software=software(),
+            )
+            units = tuple(
+                replace(first, classifier=model, classifier_parameters=about)
+                for model, about in about_classifiers.items()
+            )
+            trial = Trial(method, dict(classifiers), split, seed, wanted, scorers)
+            jobs.append(Job(score_units, data.checksum, trial, units))
+    return jobs
+
+
+def _refuse_scorers(scorers: Mapping[str, Any], data: Data) -> None:
+    """Raise if a named scorer cannot score these classes, before hours are spent: r2 and text."""
+    first = {label: row for row, label in reversed([*enumerate(data.y.tolist())])}
+    labels = data.y[np.repeat(sorted(first.values()), 2)]
+    rows = np.zeros((len(labels), 1))
+    model = DummyClassifier(strategy="prior").fit(rows, labels)
+    for name, scorer in scorers.items():
+        if not isinstance(scorer, str):
+            continue  # somebody's own may need more than this model has
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                get_scorer(scorer)(model, rows, labels)
+        except Exception as error:
+            why = " ".join(str(error).split()).rstrip(".")
+            raise ValueError(
+                f"The scorer {name!r} does not work on these {len(first)} classes ({why}): take another, for"
+                " instance 'accuracy', 'balanced_accuracy' or 'f1_macro'."
+            ) from error
+
+
+def _refuse_numbered_columns(classifier: Any) -> None:
+    """Raise if a classifier is told of columns by their numbers, which change as columns are selected."""
+    refuse_numbered_columns(classifier)
+    given = getattr(classifier, "categorical_features", None)
+    if given is not None and not isinstance(given, str):
+        raise ValueError(
+            f"categorical_features of {type(classifier).__name__} numbers columns, but it will get some of"
+            " them only: leave it out, and tell nominal columns by their dtype, such as category."
+        )
+
+
+def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]:
+    """Fit the selector once on the training rows, and every classifier for every size; score on the others.
+
+    A pure function: what comes of a unit depends on the unit alone. An error of the selector is that of all
+    units, an error of a classifier that of one. A size that the selector does not know, such as one that cuts
+    through columns of equal rank, is not scored: `extra` says why, under "unknown_sizes".
+
+    Parameters
+    ----------
+    data : Data
+        The table.
+    trial : Trial
+        Selector, classifiers, rows, seed, sizes and scorers.
+    units : sequence of Unit
+        What is asked for; `unit.classifier` names the classifier.
+
+    Returns
+    -------
+    list of Record
+        One per unit.
+    """
+    rows = [part.astype(np.intp) for part in (trial.split.train, trial.split.test)]
+    train, test = (take_rows(data.X, some) for some in rows)
+    y_train, y_test = (data.y[some] for some in rows)
+
+    def select() -> dict[str, Any]:
+        if trial.selector is None:
+            return {}
+        selector = seeded(clone(trial.selector), np.random.default_rng([trial.seed, 0]))
+        start = time.perf_counter()
+        selector.fit(_with_names(train, data, selector), y_train)
+        seconds = time.perf_counter() - start
+        features, unknown = chosen_columns(selector, data.n_features, trial.sizes)
+        extra = {"unknown_sizes": unknown} if unknown else {}
+        return {"features": features, "seconds": {"select": seconds}, "extra": extra}
+
+    def score(unit: Unit) -> dict[str, Any]:
+        model = seeded(clone(trial.classifiers[unit.classifier]), np.random.default_rng([trial.seed, 1]))
+        scorer = check_scoring(model, scoring=trial.scorers)
+        scores: dict[str, dict[str, float | None]] = {name: {} for name in trial.scorers}
+        seconds = {**chosen.seconds, "fit": 0.0, "score": 0.0}
+        for size in trial.sizes:
+            if str(size) in chosen.extra.get("unknown_sizes", ()):
+                continue
+            columns = _columns(chosen.features, size)
+            here, there = (X if columns is None else take_columns(X, columns) for X in (train, test))
+            one = clone(model) if columns is None else for_columns(model, None, columns)
+            start = time.perf_counter()
+            fitted = one.fit(here, y_train)
+            middle = time.perf_counter()
+            for name, value in scorer(fitted, there, y_test).items():
+                scores[name][str(size)] = float(value)
+            seconds["fit"] += middle - start
+            seconds["score"] += time.perf_counter() - middle
+        extra = {"n_train": len(y_train), "n_test": len(y_test), **chosen.extra}
+        return {"scores": scores, "features": chosen.features, "seconds": seconds, "extra": extra}
+
+    chosen = attempt(units[0], select)
+    if chosen.error:
+        return [replace(chosen, unit=unit) for unit in units]
+    records = [attempt(unit, lambda unit=unit: score(unit)) for unit in units]  # type: ignore[misc]
+    return [replace(record, notes=(*chosen.notes, *record.notes)) for record in records]
+
+
+def _with_names(X: Any, data: Data, selector: Any) -> Any:
+    """Give a selector of ours the names too, for what it has to say of columns: an array has none."""
+    ours = type(selector).__module__.startswith("foresift.")
+    return NamedArray(X, data.features) if ours and data.named and isinstance(X, np.ndarray) else X
+
+
+def attempt(unit: Unit, work: Callable[[], dict[str, Any]]) -> Record:
+    """Make a record of what `work` returns (fields of `Record`), or of its error; keep its warnings.
+
+    Examples
+    --------
+    >>> unit = Unit("toy", *[""] * 7, 0, 0, "", 0, "", "")
+    >>> attempt(unit, lambda: {"scores": {"one": {"all": 1.0}}}).scores
+    {'one': {'all': 1.0}}
+    >>> attempt(unit, lambda: 1 / 0).error
+    'ZeroDivisionError: division by zero'
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            fields = work()
+        except Exception as error:
+            fields = {
+                "error": f"{type(error).__name__}: {' '.join(str(error).split())}",
+                "traceback": traceback.format_exc(),
+            }
+    notes = tuple(dict.fromkeys(f"{note.category.__name__}: {note.message}" for note in caught))
+    return Record(unit, notes=notes, host=host_facts(), **fields)
+
+
+def _columns(features: dict[str, list[int]], size: Size) -> NDArray[np.intp] | None:
+    if size == "all":
+        return None
+    return np.array(selected(features, str(size)), dtype=np.intp)
+
+
+def _require_scorer(name: str) -> None:
+    known = get_scorer_names()
+    if name not in known:
+        raise no_such("scorer", name, known, "sklearn.metrics.get_scorer_names() lists them.")
+
+
+def _name_of(scorer: Any) -> str:
+    return scorer if isinstance(scorer, str) else getattr(scorer, "__name__", type(scorer).__name__)

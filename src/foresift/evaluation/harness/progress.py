@@ -1,0 +1,114 @@
+"""How far a long run is, on a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["steps", "units"]
+
+_WORDS = {
+    "reading": "reading the table",
+    "ranking": "ranking the columns",
+    "checking": "cross-validating",
+    "repeating": "repeating on parts of the rows",
+    "writing": "writing",
+}
+
+
+@contextmanager
+def units(n_known: int, n_units: int) -> Iterator[Callable[[int, int, int], None]]:
+    """Draw a bar on standard error, if that is a terminal or a notebook.
+
+    Call what it yields with units finished, failed among them, and wanted.
+
+    Examples
+    --------
+    >>> with units(0, 2) as report:
+    ...     report(1, 0, 2)
+    """
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    if not sys.stderr.isatty() and not console.is_jupyter:  # a log has no use for a bar
+        yield lambda finished, failed, wanted: None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    # The speed is that of the last minutes: methods take very different times.
+    with Progress(*columns, console=console, speed_estimate_period=300) as progress:
+        task = progress.add_task("units", total=n_units, completed=n_known)
+
+        def report(finished: int, failed: int, wanted: int) -> None:
+            what = f"units, {failed} failed" if failed else "units"
+            progress.update(task, completed=finished, description=what)
+
+        yield report
+
+
+@contextmanager
+def steps(wanted: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """Show what is being done on stderr, if that is a terminal; nothing of it stays there.
+
+    Parameters
+    ----------
+    wanted : bool
+        Whether to show anything.
+
+    Yields
+    ------
+    callable
+        Takes what is done, in how many steps (0 or 1: nobody knows how long it takes), and how many more of
+        them are done.
+
+    Examples
+    --------
+    >>> with steps(False) as tell:
+    ...     tell("ranking", 1, 0)
+    """
+    if not wanted or not sys.stderr.isatty():
+        yield lambda what, n_steps, done: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        SpinnerColumn,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    show = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*show, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("")
+
+        def tell(what: str, n_steps: int, done: int) -> None:
+            if done == 0:
+                total = n_steps if n_steps > 1 else None
+                progress.reset(task, total=total, description=_WORDS.get(what, what))
+            else:
+                progress.advance(task, done)
+
+        yield tell

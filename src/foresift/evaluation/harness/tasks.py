@@ -1,0 +1,281 @@
+"""The words of an experiment: data, units of work, what defines them, and what comes out."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property, lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import type_of_target
+
+from foresift.data.containers import Block, read
+from foresift.data.slices import sliceable
+from foresift.data.values import is_missing
+from foresift.evaluation.harness.identity import add_array, canonical, checksum, describe, storage
+
+__all__ = ["Data", "Job", "Record", "Unit", "canonical", "checksum", "describe", "host_facts", "software"]
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """A named table; made by `Data.of`.
+
+    Attributes
+    ----------
+    name : str
+        What it is called in the results.
+    X : ndarray, data frame or sparse matrix
+        The columns.
+    y : ndarray of shape (n_rows,)
+        The classes.
+    groups : ndarray of shape (n_rows,) or None
+        Rows of one group never lie on both sides of a split by groups.
+    checksum : str
+        Of names and values, and of how they are stored: sparse or dense, dtypes, categories and their order.
+    features : tuple of str
+        Names of the columns; "0", "1" ... if they have none.
+    named : bool
+        Whether the columns came with names.
+
+    Examples
+    --------
+    >>> data = Data.of("fruit", {"weight": [150.0, 30.0], "colour": ["red", "blue"]}, ["apple", "plum"])
+    >>> data.n_rows, data.features, data.classes
+    (2, ('weight', 'colour'), ['apple', 'plum'])
+    """
+
+    name: str
+    X: Any
+    y: NDArray[Any]
+    groups: NDArray[Any] | None
+    checksum: str
+    features: tuple[str, ...]
+    named: bool = False
+
+    @classmethod
+    def of(cls, name: str, X: Any, y: Any, groups: Any = None) -> Data:
+        """Check a table and reckon its checksum."""
+        source = read(X)
+        labels = np.asarray(y)
+        if labels.ndim == 2 and labels.shape[1] == 1:
+            labels = labels[:, 0]
+        if labels.shape != (source.n_rows,):
+            raise ValueError(
+                f"X has {source.n_rows} rows, but y has the shape {labels.shape}: one class each."
+            )
+        if _has_missing(y, labels):
+            raise ValueError("y has missing values: drop those rows first.")
+        if len(set(labels.tolist())) < 2:
+            raise ValueError("y has one class only: there is nothing to tell apart.")
+        if labels.dtype.kind == "f" and type_of_target(labels) == "continuous":
+            raise ValueError(
+                f"y has {len(set(labels.tolist()))} different numbers with fractions, so it is an amount and"
+                " no class: methods are compared by classifiers only. Cut it into classes first."
+            )
+        names = source.texts or tuple(map(str, range(source.n_columns)))
+        parts = None if groups is None else np.asarray(groups)
+        if parts is not None and parts.shape != labels.shape:
+            raise ValueError(
+                f"groups has the shape {parts.shape}: give one group for each of {len(labels)} rows."
+            )
+        if parts is not None and _has_missing(groups, parts):
+            raise ValueError("groups has missing values: give each such row a group of its own, or drop it.")
+        digest = hashlib.blake2b(digest_size=16)
+        kept = sliceable(X)
+        named = source.labels is not None
+        how = storage(kept, named=named)
+        digest.update(canonical([source.n_rows, names, "named" if named else None, *how]).encode())
+        blocks = source.blocks()
+        if source.matrix is not None:  # whether columns lie in one array must not count
+            blocks = (Block(j, source.matrix[:, [j]], False) for j in range(source.n_columns))
+        for block in blocks:
+            digest.update(canonical([block.start, block.nominal]).encode())
+            add_array(digest, block.values)
+        add_array(digest, labels)
+        if parts is not None:
+            add_array(digest, parts)
+        return cls(name, kept, labels, parts, digest.hexdigest(), names, named)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return len(self.features)
+
+    @property
+    def classes(self) -> list[str]:
+        """The classes, as text."""
+        return [str(label) for label in np.unique(self.y.astype(str) if self.y.dtype == object else self.y)]
+
+
+def _has_missing(given: Any, values: NDArray[Any]) -> bool:
+    if values.dtype.kind in "US" and not hasattr(given, "dtype"):
+        values = np.asarray(given, dtype=object)  # in a list of text and NaN, that has become the text "nan"
+    return values.dtype.kind in "fO" and any(map(is_missing, values.ravel().tolist()))
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The smallest thing that is done or not: one method and classifier on one fold, with one seed.
+
+    Its fields are everything that defines its result, in words, numbers and JSON text; `key` is a hash of
+    them all. Two units with the same key are the same unit.
+
+    Attributes
+    ----------
+    kind : str
+        What is done; "score" is a cross-validated score (`evaluate.score_units`).
+    dataset, data : str
+        Name and checksum of the data.
+    method, method_parameters : str
+        Name of the selector, and its class and parameters (`describe`); "none" and null: no selection.
+    classifier, classifier_parameters : str
+        The same for the classifier; empty if there is none.
+    cv : str
+        How rows were split.
+    repeat, fold : int
+        Which split, from 0.
+    rows : str
+        Checksum of the rows of the split.
+    seed : int
+        What randomness comes from.
+    options : str
+        JSON of what else there is: sizes, scorers.
+    software : str
+        Versions of the software.
+    """
+
+    kind: str
+    dataset: str
+    data: str
+    method: str
+    method_parameters: str
+    classifier: str
+    classifier_parameters: str
+    cv: str
+    repeat: int
+    fold: int
+    rows: str
+    seed: int
+    options: str
+    software: str
+
+    @cached_property
+    def key(self) -> str:
+        """Hash of all fields."""
+        return checksum(canonical(asdict(self)).encode())
+
+
+@dataclass(frozen=True)
+class Record:
+    """What came of a unit.
+
+    Attributes
+    ----------
+    unit : Unit
+        The unit.
+    scores : dict
+        Scorer -> size -> score; sizes are text: "5", "own" (what the method chose) or "all".
+    features : dict
+        Columns by number: "order" (best first), "own" (what the method chose), and the sets of sizes that are
+        not the beginning of that order, if there are any. `evaluate.selected` reads it.
+    extra : dict
+        Whatever else a kind of unit has to tell; of "score" the numbers of rows, and sizes that are unknown.
+    error : str
+        Why it failed; empty if it did not.
+    seconds : dict
+        How long its parts took: "select", "fit", "score".
+    notes : tuple of str
+        Warnings.
+    traceback : str
+        Of the error.
+    host : dict
+        Where it ran.
+    """
+
+    unit: Unit
+    scores: dict[str, dict[str, float | None]] = field(default_factory=dict)
+    features: dict[str, list[int]] = field(default_factory=dict)
+    extra: dict[str, Any] = field(default_factory=dict)
+    error: str = ""
+    seconds: dict[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    traceback: str = ""
+    host: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Job:
+    """Units that share work, for instance one fit of a selector; what travels to a worker, but for the data.
+
+    Attributes
+    ----------
+    function : callable
+        ``function(data, arguments, units)`` returns one `Record` per unit. It must be pure, found by its name
+        in a module, and give a unit the same result whatever other units it is called with.
+    data : str
+        Checksum of the data it is called with.
+    arguments : object
+        Whatever the function needs; picklable.
+    units : tuple of Unit
+        What to do.
+    """
+
+    function: Callable[[Data, Any, Sequence[Unit]], list[Record]]
+    data: str
+    arguments: Any
+    units: tuple[Unit, ...]
+
+
+@lru_cache
+def software() -> str:
+    """Versions of what results come from; scikit-learn's to the minor release.
+
+    Examples
+    --------
+    >>> software()
+    'foresift ..., scikit-learn ...'
+    """
+    return (
+        f"foresift {_version('foresift')}, scikit-learn {'.'.join(_version('scikit-learn').split('.')[:2])}"
+    )
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "?"
+
+
+@lru_cache
+def host_facts() -> dict[str, Any]:
+    """Where this process runs.
+
+    Examples
+    --------
+    >>> sorted(host_facts())
+    ['cores', 'host', 'libraries', 'machine', 'pid', 'python', 'system']
+    """
+    packages = ("foresift", "numpy", "scipy", "scikit-learn", "joblib")
+    return {
+        "host": socket.gethostname(),
+        "pid": os.getpid(),
+        "system": platform.platform(),
+        "machine": platform.machine(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "libraries": {package: _version(package) for package in packages},
+    }

@@ -1,0 +1,399 @@
+"""Run a paper's tables again and set our numbers beside the published ones."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+from foresift import datasets
+from foresift.errors import InputError
+from foresift.evaluation.harness.evaluate import Protocol, plan_scores
+from foresift.evaluation.harness.tasks import Data, Job, Record, Unit
+from foresift.evaluation.papers.specs import Cell, Model, Paper, PaperTable, SpecError, build
+from foresift.evaluation.papers.units import path_of, plan_intervals, plan_path, whole_repeats
+from foresift.selectors.search.path import commonality
+
+__all__ = ["Row", "load_data", "plan_paper", "rows_of_table", "units_of"]
+
+MAKERS = {
+    "simple": datasets.make_simple,
+    "friedman": datasets.make_friedman,
+    "waveform": datasets.make_waveform,
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A number of ours, beside the published one if there is one.
+
+    `size` is the number of features (or of trees, or what else a curve runs over), empty where there is only
+    one; `spread` is a standard deviation over `n` trials or repeats, `published_spread` one over
+    `published_n`.
+
+    Examples
+    --------
+    >>> row = Row("3", "Votes", "RF", "RF", "", "", 0.046, 0.031, 100, 0.065, 0.037, 100)
+    >>> round(row.difference, 3), row.within, round(row.z, 1)
+    (-0.019, True, -3.9)
+    """
+
+    table: str
+    dataset: str
+    model: str
+    label: str
+    classifier: str
+    size: str
+    ours: float
+    spread: float
+    n: int
+    published: float | None = None
+    published_spread: float | None = None
+    published_n: int | None = None
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less the published one."""
+        return None if self.published is None else self.ours - self.published
+
+    @property
+    def within(self) -> bool | None:
+        """Whether the difference is at most the published spread; None if none is published."""
+        if self.published is None or self.published_spread is None:
+            return None
+        return abs(self.ours - self.published) <= self.published_spread
+
+    @property
+    def z(self) -> float | None:
+        """The difference in standard errors, as if trials were independent; None if that is not known."""
+        if self.difference is None or self.published_spread is None or self.published_n is None:
+            return None
+        variance = self.spread**2 / self.n + self.published_spread**2 / self.published_n
+        return self.difference / variance**0.5 if variance > 0 else None  # NaN: a single trial
+
+
+def load_data(
+    name: str, entry: Mapping[str, Any], folder: str | os.PathLike[str] | None, repeats: int
+) -> list[tuple[Data, dict[str, Any]]]:
+    """Load or make a data set of a spec, coded as it says.
+
+    Parameters
+    ----------
+    name : str
+        What the paper calls it.
+    entry : mapping
+        What the spec says: `load` or `make`; `rows` = "complete" leaves out rows with missing values;
+        `fresh` rows of an artificial table are drawn besides, to judge by; `values` maps symbols to numbers;
+        `missing` is what a missing symbol becomes (a number, or "category" for one more symbol);
+        `code` = "as is" leaves the columns as they are, else symbols are numbered in alphabetical order;
+        `thin_to` keeps every k-th row, about so many in all.
+    folder : path or None
+        As in `datasets.load`.
+    repeats : int
+        How many tables to make, of an artificial one.
+
+    Returns
+    -------
+    list of (Data, dict)
+        The tables, and what "$name" stands for in the spec: all of `entry`, and `nominal` columns.
+
+    Examples
+    --------
+    >>> (data, about), *others = load_data("Simple", {"make": "simple", "n_samples": 50}, None, 3)
+    >>> data.n_rows, about["nominal"], len(others)
+    (50, [], 2)
+    """
+    if "make" in entry:
+        make, n = MAKERS[entry["make"]], entry["n_samples"] + entry.get("fresh", 0)
+        tables = [make(n, random_state=trial) for trial in range(repeats)]
+        return [(Data.of(name, *table), {**entry, "nominal": []}) for table in tables]
+    X, y = datasets.load(entry["load"], folder)
+    if entry.get("code") == "as is":
+        if "thin_to" in entry:
+            raise SpecError(f"{name}: thin_to needs numbers, not columns as they are.")
+        return [(Data.of(name, X, y), dict(entry))]
+    matrix, nominal = _numbers(X, entry)
+    keep = ~np.isnan(matrix).any(axis=1) if entry.get("rows") == "complete" else np.ones(len(y), dtype=bool)
+    if "thin_to" in entry:
+        keep &= np.arange(len(y)) % max(1, len(y) // entry["thin_to"]) == 0
+    return [(Data.of(name, matrix[keep], y[keep]), {**entry, "nominal": nominal})]
+
+
+def _numbers(X: Any, entry: Mapping[str, Any]) -> tuple[np.ndarray, list[int]]:
+    columns, nominal = [], []
+    for j, column in enumerate(X):
+        values = np.asarray(X[column], dtype=object if str(X[column].dtype) == "category" else None)
+        if values.dtype == object:
+            given = [None if cell is None or cell != cell else cell for cell in values]
+            symbols = sorted({cell for cell in given if cell is not None})
+            codes = dict(entry.get("values") or {symbol: float(k) for k, symbol in enumerate(symbols)})
+            missing = entry.get("missing", np.nan)
+            codes[None] = float(len(symbols)) if missing == "category" else float(missing)
+            values = np.array([codes[cell] for cell in given])
+            if "values" not in entry:
+                nominal.append(j)
+        columns.append(values.astype(np.float64))
+    return np.column_stack(columns), nominal
+
+
+def plan_paper(
+    paper: Paper,
+    tables: Sequence[PaperTable],
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    only: Iterable[str] = (),
+    repeats: int | None = None,
+) -> tuple[list[Job], list[Data]]:
+    """List the work of some tables of a paper.
+
+    Parameters
+    ----------
+    paper : Paper
+        From `specs.read_paper`.
+    tables : sequence of PaperTable
+        Which of its tables.
+    folder : path or None, default=None
+        As in `datasets.load`.
+    only : iterable of str, default=()
+        Data sets, as the paper calls them; none means all.
+    repeats : int or None, default=None
+        In place of the paper's number.
+
+    Returns
+    -------
+    jobs, data : list of Job, list of Data
+        For `experiment.run`.
+
+    Examples
+    --------
+    >>> from foresift.evaluation.papers.specs import read_paper
+    >>> paper = read_paper("rogers-gunn").shortened()
+    >>> jobs, data = plan_paper(paper, paper.tables[:1], only=["Simple"])
+    >>> len(data), len(jobs)
+    (2, 8)
+    """
+    unknown = [name for name in only if name not in paper.datasets]
+    if unknown:
+        known = ", ".join(f'"{name}"' if "," in name else name for name in paper.datasets)
+        hint = " (a name with a comma needs its double quotes)" if '"' in known else ""
+        raise SpecError(f"There is no data set {unknown[0]!r}; there are {known}{hint}.")
+    n_repeats = paper.protocol["repeats"] if repeats is None else repeats
+    jobs: list[Job] = []
+    data: list[Data] = []
+    for name, entry in paper.datasets.items():
+        models = {m.name: m for table in tables if name in table.datasets for m in paper.models_of(table)}
+        if not models or (only and name not in only):
+            continue
+        made = load_data(name, entry, folder, n_repeats)
+        here: list[Job] = []
+        for trial, (table, about) in enumerate(made):
+            data.append(table)
+            times = 1 if "make" in entry else n_repeats
+            for model in models.values():
+                here += _plan_model(model, table, about, paper.protocol, times, trial)
+        # Repeat by repeat, so that a run that is stopped has seen all models equally often.
+        jobs += sorted(here, key=lambda job: job.units[0].repeat)
+    return _first_folds(jobs, paper.protocol.get("folds")), data
+
+
+def _plan_model(
+    model: Model, data: Data, about: dict[str, Any], protocol: dict[str, Any], repeats: int, trial: int
+) -> list[Job]:
+    selector = None if model.selector is None else build(model.selector, about)
+    classifiers = {name: build(entry, about) for name, entry in model.classifiers.items()}
+    if model.kind == "path":
+        return plan_path(data, model.name, selector, classifiers[""], random_state=trial)
+    if model.kind == "intervals":
+        options = {"cv": protocol["cv"], "repeats": repeats, "random_state": trial}
+        return plan_intervals(data, model.name, classifiers[""], **options)
+    sizes = about.get("sizes", [])
+    chosen = ("own", *(range(1, data.n_features + 1) if sizes == "all" else sizes))
+    cv = _fresh(about, trial) if "fresh" in about else _folds(about.get("cv", protocol["cv"]))
+    how = Protocol(cv=cv, repeats=repeats, sizes=chosen, random_state=trial)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class")
+        return plan_scores(data, {model.name: selector}, classifiers, how)
+
+
+def _fresh(about: dict[str, Any], trial: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Learn from nine tenths of the rows of a table, and judge by all fresh ones."""
+    n = about["n_samples"]
+    train = np.sort(np.random.default_rng(trial).permutation(n)[: n * 9 // 10])
+    return [(train, np.arange(n, n + about["fresh"]))]
+
+
+def _folds(cv: Any) -> Any:
+    """Stratified folds; the papers have ten where a class has fewer rows too, which a number refuses."""
+    return StratifiedKFold(cv, shuffle=True) if isinstance(cv, int) else cv
+
+
+def _first_folds(jobs: list[Job], folds: int | None) -> list[Job]:
+    return jobs if folds is None else [job for job in jobs if job.units[0].fold < folds]
+
+
+def rows_of_table(
+    paper: Paper, table: PaperTable, records: Iterable[Record], planned: Iterable[Unit] | None = None
+) -> list[Row]:
+    """Set our numbers of a table beside the published ones.
+
+    Parameters
+    ----------
+    paper : Paper
+        The paper.
+    table : PaperTable
+        One of its tables.
+    records : iterable of Record
+        What the store has of it; others and failed ones are passed over.
+    planned : iterable of Unit, default=None
+        All that is to be run. Where a number stands for a repeat, those run in part are left out by it.
+
+    Returns
+    -------
+    list of Row
+        By data set, model, classifier and size, in the order of the spec.
+
+    Examples
+    --------
+    >>> from foresift.evaluation.papers.specs import read_paper
+    >>> paper = read_paper("opitz")
+    >>> unit = Unit("score", "iris", "", "Single Net", *[""] * 4, 0, 0, "", 0, "", "")
+    >>> row, = rows_of_table(paper, paper.tables[0], [Record(unit, scores={"accuracy": {"all": 0.95}})])
+    >>> round(row.ours, 1), row.published
+    (5.0, 4.3)
+    """
+    groups: dict[tuple[str, str, str], list[Record]] = defaultdict(list)
+    if planned is not None and table.per == "repeat":
+        records = whole_repeats(records, planned)
+    for record in records:
+        if not record.error:
+            groups[record.unit.dataset, record.unit.method, record.unit.classifier].append(record)
+    rows: list[Row] = []
+    labels = dict(zip(table.columns, table.labels, strict=True))
+    for dataset in table.datasets:
+        for model in paper.models_of(table):
+            if model.name == table.options.get("against"):
+                continue
+            label = model.label(labels.get(model.name) or labels.get(model.template, model.name))
+            over = model.grid.get(table.options.get("over", ""))  # a curve of models, not of features
+            for classifier in model.classifiers:
+                found = groups.get((dataset, model.name, classifier), [])
+                if not found:
+                    continue
+                others = groups.get((dataset, table.options.get("against", ""), classifier), [])
+                for given, values in _measure(table, model, found, others).items():
+                    size = given if over is None else str(over)
+                    rows.append(_row(table, dataset, model.name, label, classifier, size, values))
+    return _with_best(table, rows)
+
+
+def _row(
+    table: PaperTable, dataset: str, model: str, label: str, classifier: str, size: str, values: list[float]
+) -> Row:
+    numbers = table.scale * np.array(values)
+    spread = float(numbers.std(ddof=1)) if len(numbers) > 1 else float("nan")
+    cell = table.published.get((dataset, model, classifier, size))
+    row = Row(table.id, dataset, model, label, classifier, size, float(numbers.mean()), spread, len(numbers))
+    return row if cell is None else _beside(row, cell, table)
+
+
+def _beside(row: Row, cell: Cell, table: PaperTable) -> Row:
+    trials = table.options.get("trials")
+    return replace(row, published=cell.value, published_spread=cell.spread, published_n=trials)
+
+
+def _measure(
+    table: PaperTable, model: Model, records: list[Record], others: list[Record]
+) -> dict[str, list[float]]:
+    """Values by size, one for each trial or repeat."""
+    if table.measure in ("error", "accuracy"):
+        return _scores(table, records, model.name in table.constant_beyond_own)
+    if table.measure == "intervals":
+        # An interval of hardly more than one observation can be millions wide, which says no more than 1: all
+        # gains lie between 0 and 1. No interval at all (null in the store) says the same.
+        found = [record.extra["intervals"] for record in records]
+        if len({*map(len, found)}) > 1:  # all of them have as many trees
+            raise InputError(
+                f"The store is damaged ({model.name} has intervals of different lengths): restore it from a"
+                " copy, delete it, or name another file."
+            )
+        curves = np.array(found, dtype=np.float64)
+        curves = np.fmin(curves, 1.0)
+        return {str(k + 1): curves[:, k].tolist() for k in range(curves.shape[1])}
+    if table.measure == "seconds":
+        return {"": [r.seconds["select"] / max(1, len(r.features["order"]) - 1) for r in records]}
+    if table.measure == "commonality":
+        return _shared(records, others, table.options["reduction"])
+    return _reductions(records, table.options["limit"])
+
+
+def _scores(table: PaperTable, records: list[Record], constant_beyond_own: bool) -> dict[str, list[float]]:
+    groups: dict[str, dict[tuple[str, int], list[float]]] = defaultdict(lambda: defaultdict(list))
+    for record in records:
+        unit = record.unit
+        # A table that is drawn anew is a repeat of its own.
+        place = (unit.data, unit.repeat if table.per == "repeat" else unit.repeat * 1000 + unit.fold)
+        accuracies = record.scores["accuracy"]
+        for size, score in accuracies.items():
+            beyond = constant_beyond_own and size.isdigit() and int(size) > len(record.features["own"])
+            value = accuracies["own"] if beyond else score
+            if value is not None:
+                groups[size][place].append(1 - value if table.measure == "error" else value)
+    found = {size: [float(np.mean(v)) for v in places.values()] for size, places in groups.items()}
+    one_size = not any(size.isdigit() for size in found) and not any(cell.size for cell in table.cells)
+    return {"": next(iter(found.values()))} if one_size and found else found
+
+
+def _shared(records: list[Record], others: list[Record], reduction: float) -> dict[str, list[float]]:
+    def trial(record: Record) -> tuple[str, int, int]:
+        return record.unit.data, record.unit.repeat, record.unit.fold
+
+    values, partners = [], {trial(other): other for other in others}  # one of either may have failed
+    for record in records:
+        if trial(record) in partners:
+            rates, shares = commonality(path_of(record), path_of(partners[trial(record)]))
+            values.append(float(shares[np.argmin(np.abs(rates - reduction))]))
+    return {"": values} if values else {}
+
+
+def _reductions(records: list[Record], limit: float) -> dict[str, list[float]]:
+    """Errors by the number of features; how far the path goes within the limit, and the error there."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for record in records:
+        path = path_of(record)
+        for size, error in zip(path.n_features.tolist(), path.errors.tolist(), strict=True):
+            found[str(size)].append(error)
+        passed = np.flatnonzero(path.errors > path.errors[0] + limit)
+        last = int(passed[0]) - 1 if len(passed) else len(path) - 1
+        found["reduction within the limit"].append(float(path.reduction_rates[last]))
+        found["error there"].append(float(path.errors[last]))
+    return dict(found)
+
+
+def _with_best(table: PaperTable, rows: list[Row]) -> list[Row]:
+    """Add rows for published numbers that are the best of a curve."""
+    best, pick = [], max if table.measure in ("accuracy", "commonality") else min
+    for cell in table.cells:
+        if cell.size == "best":
+            where = (cell.dataset, cell.model, cell.classifier)
+            curve = [r for r in rows if (r.dataset, r.model, r.classifier) == where and r.size.isdigit()]
+            if curve:
+                top = pick(curve, key=lambda row: row.ours)
+                best.append(_beside(replace(top, size="best"), cell, table))
+    return rows + best
+
+
+def units_of(jobs: Iterable[Job]) -> list[Unit]:
+    """All units of some jobs.
+
+    Examples
+    --------
+    >>> units_of([])
+    []
+    """
+    return [unit for job in jobs for unit in job.units]

@@ -1,0 +1,5 @@
+"""One call from a table to an answer: what is kept, how well it predicts, and how sure that is."""
+
+from foresift.evaluation.select.selection import Selection, select
+
+__all__ = ["Selection", "select"]

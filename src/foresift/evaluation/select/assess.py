@@ -1,0 +1,353 @@
+"""How many of the ranked columns are enough, and whether they do as well as all, on unseen rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+
+from foresift.data.folds import Fold
+from foresift.evaluation.harness.chosen import known_sizes
+from foresift.evaluation.select.fitted import Rows, is_ours, order_of
+from foresift.models.forests import SiftForestClassifier
+from foresift.models.scorer import SubsetScorer, make_subset_scorer
+from foresift.selectors.size_cv import SizeCurve, choose_size, sizes_for
+from foresift.stats import Estimate, corrected_interval
+
+__all__ = [
+    "Assessment",
+    "Check",
+    "Plan",
+    "assess",
+    "plan_for",
+    "why_not",
+]
+
+# What a table may cost, in cells (rows times columns) that a ranking looks at; a million take about 5 s.
+MAX_CELLS = 250_000  # of the rows that are used; of more, some are drawn
+MIN_ROWS = 500  # that are used however many columns there are
+FIVE_FOLDS = 250_000  # cells up to which there are five folds; beyond, three
+FULL_TREES = 500_000  # cells up to which the ranking has all its trees in the folds
+N_TREES = 50  # of the forests that are scored
+MIN_IN_A_LEAF = 3  # rows; trees of few columns grown to the end learn the noise of their leaves
+MIN_OF_A_CLASS = 6  # rows; rarer classes cannot be in every fold and beside any two of them
+LEAST = 20  # rows
+LOPSIDED = 0.8  # share of the largest class above which accuracy says little
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the assessment is done, so that it ends within a minute or so on any table.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows that are used, at most.
+    n_folds : int
+        Folds.
+    tree_share : float
+        Share of the trees of a ranking that is grown in the folds.
+    """
+
+    n_rows: int
+    n_folds: int
+    tree_share: float
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether rankings follow each other, each in all threads: two of a wide table need much memory.
+
+        Examples
+        --------
+        >>> plan_for(200, 10_000).one_by_one, plan_for(100_000, 50).one_by_one
+        (True, False)
+        """
+        return self.n_folds < 5
+
+    def jobs(self, n_jobs: int | None) -> tuple[int | None, int | None]:
+        """How many threads share out the rankings, and how many each of them has."""
+        return (1, n_jobs) if self.one_by_one else (n_jobs, 1)
+
+    def lots(self, *, by_curve: bool) -> list[tuple[int, ...]]:
+        """Folds that are left out together: each alone, and every two if sizes are chosen inside of folds.
+
+        Examples
+        --------
+        >>> plan_for(200, 10_000).lots(by_curve=True)
+        [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]
+        """
+        folds = range(self.n_folds)
+        return [lot for size in (1, 2)[: 1 + by_curve] for lot in combinations(folds, size)]
+
+
+def plan_for(n_rows: int, n_columns: int) -> Plan:
+    """Plan the assessment of a table by its size alone, so that equal seeds give equal results anywhere.
+
+    Examples
+    --------
+    >>> plan_for(600, 12)
+    Plan(n_rows=600, n_folds=5, tree_share=1.0)
+    >>> plan_for(100_000, 50).n_rows, plan_for(200, 10_000).n_folds
+    (5000, 3)
+    """
+    used = min(n_rows, max(MIN_ROWS, MAX_CELLS // n_columns))
+    cells = used * n_columns
+    return Plan(used, 5 if cells <= FIVE_FOLDS else 3, min(1.0, max(0.2, FULL_TREES / cells)))
+
+
+class Check(NamedTuple):
+    """Scores of forests of all columns, and of those that were selected without the rows scored."""
+
+    full: Estimate
+    kept: Estimate
+    difference: Estimate
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """What the folds tell.
+
+    Attributes
+    ----------
+    metric : str
+        What the scores are: "accuracy" or "ROC AUC".
+    curve : SizeCurve
+        Scores of the best 1, 2, 3 ... columns; of a selector that does not rank all, of all columns only.
+    check : Check
+        Whether the selected columns do as well as all.
+    plan : Plan
+        How it was done.
+    n_rows : int
+        Rows that were used.
+    test_share : float
+        Share of them that is tested in a fold.
+    n_kept : ndarray of int
+        Columns that the selection kept in each fold.
+    baseline : float
+        Score without any column: of the commonest class, or 0.5.
+    rare : list
+        Classes with too few rows, which were left out.
+    n_copies : int
+        Rows that are copies of others, and not by coincidence.
+    """
+
+    metric: str
+    curve: SizeCurve
+    check: Check
+    plan: Plan
+    n_rows: int
+    test_share: float
+    n_kept: NDArray[np.intp]
+    baseline: float
+    rare: list[Any] = field(default_factory=list)
+    n_copies: int = 0
+
+
+# Given a fitted selector and the size that a curve chose, or None: the columns to keep, maybe none.
+Keep = Callable[[Any, int | None], NDArray[np.intp]]
+
+
+def assess(
+    rows: Rows,
+    selector: Any,
+    keep: Keep,
+    plan: Plan,
+    *,
+    by_curve: bool,
+    seed: int,
+    n_jobs: int | None = None,
+    tell: Callable[[], object] = lambda: None,
+) -> Assessment | None:
+    """Score the best 1, 2, 3 ... columns, and the selected ones beside all, out of fold.
+
+    In every fold the columns are ranked on the training rows alone. For the check the whole selection is
+    repeated there. If the curve is to choose the size, the other folds are the inner ones: what is learnt
+    without folds i and j is scored on j to choose a size for fold i, and on i to choose one for j, so that
+    every two folds cost one ranking. Nothing that is scored on a fold in the end has seen it.
+
+    Parameters
+    ----------
+    rows : Rows
+        The table.
+    selector : selector
+        It is cloned; one that is none of ours is fitted to all rows, and so tells what it ranks.
+    keep : callable
+        What a fitted selector keeps.
+    plan : Plan
+        Of `plan_for`.
+    by_curve : bool
+        Whether `keep` asks for a size.
+    seed : int
+        Draws rows and folds.
+    n_jobs : int or None
+        Threads: lots of folds at once, or one with so many.
+    tell : callable
+        Is called when one of `Plan.lots` is done.
+
+    Returns
+    -------
+    Assessment or None
+        None if there are too few rows.
+    """
+    rng = np.random.default_rng([seed, 2])
+    if why_not(rows.y) is not None:
+        return None
+    rare = _rare(rows.y)
+    there = np.flatnonzero(~np.isin(rows.y, rare))
+    if len(there) > plan.n_rows:
+        there = _stratified(there, rows.y, plan.n_rows, rng)
+    used = rows.take(there)
+    deal = StratifiedKFold(plan.n_folds, shuffle=True, random_state=seed).split(used.y, used.y)
+    parts = [test for _, test in deal]
+    outside, inside = plan.jobs(n_jobs)
+    light = _lighter(selector, plan.tree_share, inside)
+    n_columns = rows.table.n_columns
+    ranks_all = is_ours(selector) or len(known_sizes(selector)) == n_columns
+    sizes = sizes_for(n_columns) if ranks_all else np.array([n_columns])
+    lots, metric = plan.lots(by_curve=by_curve), _metric_of(used.y)
+    scorer = _forests(used, [_without(lot, parts) for lot in lots], metric, seed, inside)
+    work = _Folds(used, parts, lots, light, keep, sizes, metric, scorer)
+    ranked = Parallel(n_jobs=outside, prefer="threads")(delayed(work.ranked)(lot, tell) for lot in lots)
+    learnt = dict(zip(lots, ranked, strict=True))
+    curves = np.array([learnt[i,].scores[0] for i in range(plan.n_folds)])
+    inner = [_chosen_without(i, learnt, sizes) if by_curve else None for i in range(plan.n_folds)]
+    results = Parallel(n_jobs=outside, prefer="threads")(
+        delayed(work.kept)(i, learnt[i,].selector, size) for i, size in enumerate(inner)
+    )
+    kept, n_kept, baseline = (np.array(part) for part in zip(*results, strict=True))
+    full = curves[:, -1]  # the last size is that of all columns
+    share = 1 / plan.n_folds
+    check = Check(
+        corrected_interval(full, share, 0.0, 1.0),  # accuracy, or area under a curve
+        corrected_interval(kept, share, 0.0, 1.0),
+        corrected_interval(kept - full, share, -1.0, 1.0),
+    )
+    curve = SizeCurve(sizes, curves, choose_size(SizeCurve(sizes, curves, 0)))
+    about = (len(there), share, n_kept, float(baseline.mean()), rare.tolist())
+    return Assessment(metric, curve, check, plan, *about)
+
+
+def _rare(y: NDArray[np.intp]) -> NDArray[np.intp]:
+    counts = np.bincount(y)
+    return np.flatnonzero((counts > 0) & (counts < MIN_OF_A_CLASS))
+
+
+def why_not(y: NDArray[np.intp]) -> str | None:
+    """Say why rows of these classes cannot be checked, or None if they can.
+
+    Examples
+    --------
+    >>> why_not(np.array([0, 1] * 8))
+    'it needs 20 rows in classes of at least 6, and there are 16'
+    >>> why_not(np.array([0, 1] * 10))
+    """
+    there = y[~np.isin(y, _rare(y))]
+    if len(there) < LEAST:
+        return f"it needs {LEAST} rows in classes of at least {MIN_OF_A_CLASS}, and there are {len(there)}"
+    if len(np.unique(there)) < 2:
+        return f"only one class has the {MIN_OF_A_CLASS} rows that it needs of each"
+    return None
+
+
+def _stratified(
+    there: NDArray[np.intp], y: NDArray[np.intp], n_rows: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Rows drawn from every class in proportion, of each at least as many as the folds need."""
+    drawn = []
+    for label in np.unique(y[there]):
+        own = there[y[there] == label]
+        n_own = max(MIN_OF_A_CLASS, round(n_rows * len(own) / len(there)))
+        drawn.append(rng.permutation(own)[:n_own])
+    return np.sort(np.concatenate(drawn))
+
+
+def _lighter(selector: Any, tree_share: float, n_jobs: int | None) -> Any:
+    """Clone with fewer trees, and without what only the whole table needs."""
+    light = clone(selector)
+    params = light.get_params(deep=False)
+    new: dict[str, Any] = {"n_jobs": n_jobs} if "n_jobs" in params else {}
+    if tree_share < 1 and "n_estimators" in params:
+        new["n_estimators"] = max(1, round(tree_share * params["n_estimators"]))
+    return light.set_params(**new)
+
+
+def _metric_of(y: NDArray[np.intp]) -> str:
+    return "ROC AUC" if np.bincount(y).max() > LOPSIDED * len(y) else "accuracy"
+
+
+class _Ranked(NamedTuple):
+    """What was learnt without a lot of folds; the selector only if it is asked again."""
+
+    selector: Any
+    scores: NDArray[np.float64]  # of every fold of the lot, and every size
+
+
+def _chosen_without(fold: int, learnt: dict[tuple[int, ...], _Ranked], sizes: NDArray[np.intp]) -> int:
+    """Size that the other folds choose, by forests that have not seen this one."""
+    pairs = [lot for lot in learnt if len(lot) == 2 and fold in lot]
+    scores = [learnt[lot].scores[1 - lot.index(fold)] for lot in pairs]
+    return choose_size(SizeCurve(sizes, np.array(scores), 0))
+
+
+def _without(lot: tuple[int, ...], parts: list[NDArray[np.intp]]) -> Fold:
+    """The folds of a lot to judge by, and the rows of all others to learn from."""
+    train = np.concatenate([part for i, part in enumerate(parts) if i not in lot])
+    return Fold(np.sort(train), np.concatenate([parts[i] for i in lot]))
+
+
+def _forests(rows: Rows, folds: list[Fold], metric: str, seed: int, n_jobs: int | None) -> SubsetScorer:
+    """The forests that are scored: they all grow on one coded table."""
+    forest = SiftForestClassifier(
+        N_TREES, min_samples_leaf=MIN_IN_A_LEAF, max_features="sqrt", random_state=seed
+    )
+    scoring = "accuracy" if metric == "accuracy" else "roc_auc_ovr_weighted"
+    return make_subset_scorer(forest, None, rows.table, None, folds, scoring=scoring, n_jobs=n_jobs)
+
+
+@dataclass(frozen=True)
+class _Folds:
+    """What is done in the folds."""
+
+    rows: Rows
+    parts: list[NDArray[np.intp]]
+    lots: list[tuple[int, ...]]
+    selector: Any
+    keep: Keep
+    sizes: NDArray[np.intp]
+    metric: str
+    scorer: SubsetScorer
+
+    def ranked(self, lot: tuple[int, ...], tell: Callable[[], object]) -> _Ranked:
+        """Rank without a lot of folds, and score the best of every size on each of them."""
+        train = self.scorer.folds[self.lots.index(lot)].train
+        fitted = self.rows.take(train).fit(clone(self.selector))  # a copy that is gone before forests grow
+        order = order_of(fitted)
+        scores = self.scores([order[:size] for size in self.sizes], lot)
+        tell()
+        return _Ranked(fitted if len(lot) == 1 else None, np.array(scores).T)
+
+    def kept(self, fold: int, fitted: Any, size: int | None) -> tuple[float, int, float]:
+        """Score of the columns that the selection keeps, how many they are, and the score of none."""
+        columns, none = self.keep(fitted, size), self.baseline(fold)
+        score = self.scores([columns], (fold,))[0][0] if len(columns) else none
+        return score, len(columns), none
+
+    def scores(self, subsets: list[NDArray[np.intp]], lot: tuple[int, ...]) -> list[list[float]]:
+        """For each set of columns its score on each fold of a lot, of a forest that knows the others."""
+        number, tests = self.lots.index(lot), [self.parts[i] for i in lot]
+        # Equal sets of columns make equal forests.
+        return self.scorer.judge([(tuple(np.sort(columns).tolist()), number, tests) for columns in subsets])
+
+    def baseline(self, fold: int) -> float:
+        """Score of the commonest class."""
+        if self.metric != "accuracy":
+            return 0.5
+        commonest = np.bincount(self.rows.y[self.scorer.folds[self.lots.index((fold,))].train]).argmax()
+        return float((self.rows.y[self.parts[fold]] == commonest).mean())

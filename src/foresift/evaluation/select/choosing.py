@@ -1,0 +1,259 @@
+"""What `select` does with rows: the selector of a method, what it keeps, and its repetitions."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from foresift.data.sklearn_compat import seeded
+from foresift.errors import no_such, warn_caller
+from foresift.evaluation.registry import METHODS, is_slow
+from foresift.evaluation.select.assess import Assessment, Plan, assess, plan_for, why_not
+from foresift.evaluation.select.fitted import Rows, has_test, order_of
+from foresift.evaluation.select.resample import Resampled, resample, samples_for
+
+__all__ = [
+    "Tell",
+    "Work",
+    "count_copies",
+    "make",
+    "name_of",
+    "require_arguments",
+    "require_rows",
+    "require_size",
+]
+
+# Told what is being done, of how many steps, and how many more are done: 0 of them when it begins.
+Tell = Callable[[str, int, int], object]
+MIN_VALUES = 20  # of a column that tells rows apart
+USUAL = {"alpha": 0.1, "error": "fdr"}
+
+
+def count_copies(X: NDArray[Any], y: NDArray[np.intp]) -> int:
+    """Count the rows that are copies of others, unless rows may well be equal by coincidence.
+
+    Rows of a few categories are often equal. They are not where a column has a value of its own in at least
+    half of the different rows, and 20 different ones.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Numbers, or codes of the values.
+    y : ndarray of shape (n,)
+        Classes.
+
+    Returns
+    -------
+    int
+        How many rows would have to go to leave each only once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.arange(60.0).reshape(30, 2)[[*range(30), 0]], np.zeros(31, dtype=int)
+    >>> count_copies(X, y), count_copies(X % 5, y)
+    (1, 0)
+    """
+    whole = {hash((row.tobytes(), label)) for row, label in zip(X, y.tolist(), strict=True)}
+    n_copies = len(y) - len(whole)
+    own = max(len(whole) / 2, MIN_VALUES)
+    if n_copies and any(len(np.unique(column)) >= own for column in X.T):
+        return n_copies
+    return 0
+
+
+def name_of(method: Any) -> str:
+    """Return the key of a method, or the class of one that is a selector."""
+    return method if isinstance(method, str) else type(method).__name__
+
+
+def make(
+    method: Any,
+    n_wanted: int | None,
+    alpha: float,
+    error: str,
+    parameters: Mapping[str, Any],
+    seed: int,
+    n_jobs: int | None,
+) -> Any:
+    """Make the selector of a method; `parameters` go before what we would take."""
+    if not isinstance(parameters, Mapping):
+        raise TypeError(f"parameters is {parameters!r}: give a mapping of names to values.")
+    asked = [key for key, value in {"alpha": alpha, "error": error}.items() if value != USUAL[key]]
+    if not isinstance(method, str):
+        return _given(method, n_wanted, asked, parameters, seed, n_jobs)
+    selector = METHODS["relevance" if method == "auto" else method].make()
+    known = selector.get_params()
+    given = {"random_state": seed, "n_jobs": n_jobs, "alpha": alpha, "error": error}
+    if method != "auto":
+        given["n_features_to_select"] = n_wanted
+    if not hasattr(selector, "redundancy"):
+        given.pop("alpha")  # of Pearson's and others it means something else
+    given = {key: value for key, value in given.items() if key in known}
+    why = f"{method} has no test with such an error rate; auto and relevance have."
+    _warn_of_no_test([key for key in asked if key not in given], why)
+    return _set(selector, given, parameters)
+
+
+def _given(
+    method: Any,
+    n_wanted: int | None,
+    asked: list[str],
+    parameters: Mapping[str, Any],
+    seed: int,
+    n_jobs: int | None,
+) -> Any:
+    """Clone a selector: its own parameters stay, but threads and seeds that it leaves open are ours."""
+    selector = clone(method)
+    ours = {"random_state": seed, "n_jobs": n_jobs}
+    given = {key: value for key, value in ours.items() if selector.get_params().get(key, 0) is None}
+    wanted = {} if n_wanted is None else {"n_features_to_select": n_wanted}
+    it = "it" if len(asked) == 1 else "them"
+    _warn_of_no_test(asked, f"set {it} where {name_of(method)} is made.")
+    return seeded(_set(selector, given, {**wanted, **parameters}), seed)
+
+
+def _set(selector: Any, given: Mapping[str, Any], parameters: Mapping[str, Any]) -> Any:
+    known = selector.get_params()
+    if unknown := sorted(set(parameters) - set(known)):
+        name = type(selector).__name__
+        raise ValueError(f"{name} has no parameter {unknown[0]!r}; it has {', '.join(sorted(known))}.")
+    return selector.set_params(**{**given, **parameters})
+
+
+def _warn_of_no_test(ignored: list[str], why: str) -> None:
+    """Say which part of a test changes nothing, though it was asked for."""
+    if ignored:
+        warn_caller(f"{' and '.join(ignored)} changed nothing: {why}")
+
+
+def require_arguments(X: Any, y: Any, method: Any) -> None:
+    """Refuse what is often given by mistake, and say what to give."""
+    if isinstance(X, str | PathLike):
+        raise TypeError(
+            f"X is a table, not the name of a file: read {str(X)!r} first, as with pandas.read_csv, or use"
+            " the command foresift select."
+        )
+    if isinstance(y, str):
+        raise TypeError(
+            f"y is the class of every row, not the name of a column: select(X.drop(columns={y!r}), X[{y!r}])."
+        )
+    if isinstance(method, type):
+        name = method.__name__
+        raise TypeError(f"The method {name} is a class: make one, {name}().")
+    if isinstance(method, str):
+        if method not in ("auto", *METHODS):
+            raise no_such("method", method, METHODS, f"There are: auto, {', '.join(METHODS)}.")
+    elif not all(hasattr(method, name) for name in ("fit", "get_support", "get_params")):
+        raise TypeError(
+            f"method is a key such as 'auto', or a selector with fit and get_support, not {method!r}."
+        )
+
+
+def require_size(n_wanted: Any, n_columns: int, method: str) -> None:
+    """Refuse a number of columns that cannot be kept; methods know what else they take."""
+    whole = isinstance(n_wanted, numbers.Integral) and not isinstance(n_wanted, bool)
+    if n_wanted is None or (not whole and method != "auto"):
+        return
+    if not whole or not 1 <= n_wanted <= n_columns:
+        columns = f"{n_columns} columns" if n_columns != 1 else "1 column"
+        raise ValueError(
+            f"n_features_to_select is {n_wanted!r}, but there are {columns} to choose from: use a whole "
+            f"number from 1 to {n_columns}, or None to leave it to the method."
+        )
+
+
+def require_rows(selector: Any, n_rows: int) -> None:
+    """Refuse a table on which the test of relevance cannot try a single column."""
+    least = getattr(selector, "min_samples_split", 0)
+    if "error" in selector.get_params() and n_rows < least:
+        rows = f"{n_rows} rows are" if n_rows != 1 else "1 row is"
+        raise ValueError(
+            f"{rows} too few for a test of relevance, which needs at least {least}: get more rows, or rank "
+            'the columns without a test (method "info-gain").'
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """The parts of a selection that look at rows."""
+
+    rows: Rows
+    selector: Any
+    method: str
+    n_wanted: int | None
+    seed: int
+    n_jobs: int | None
+    tell: Tell
+
+    def keep(self, fitted: Any, size: int | None) -> NDArray[np.intp]:
+        """Return the columns that the method keeps: of "auto" the best relevant ones, maybe none.
+
+        Where no curve says how many are needed, redundant ones are left out.
+        """
+        if self.method != "auto":
+            # If nothing is relevant, a selector keeps the best all the same, and we do not.
+            by_test = has_test(fitted) and fitted.n_features_to_select is None
+            return np.flatnonzero(fitted._own_support() if by_test else fitted.get_support())
+        order, relevant = order_of(fitted), fitted.relevant_
+        if self.n_wanted is not None:
+            return order[: self.n_wanted]
+        if size is None:
+            return order[: int((relevant & (fitted.redundant_with_ < 0)).sum())]
+        return order[: min(size, int(relevant.sum()))]
+
+    def why_unchecked(self) -> str | None:
+        """Say why there is no check, or None if there can be one."""
+        if is_slow(self.selector):
+            return f"{self.method} would take too long to repeat in folds"
+        return why_not(self.rows.y)
+
+    def assess(self) -> Assessment | None:
+        """Score sizes, and the selection beside all columns."""
+        plan, by_curve = self._plan, self.method == "auto" and self.n_wanted is None
+        n_steps = len(plan.lots(by_curve=by_curve))
+        self.tell("checking", n_steps, 0)
+        some, n_rows = self.rows, len(self.rows.y)
+        if n_rows > 2 * plan.n_rows:
+            rng = np.random.default_rng([self.seed, 1])
+            some = some.take(np.sort(rng.choice(n_rows, 2 * plan.n_rows, replace=False)))
+        found = assess(
+            some,
+            self.selector,
+            self.keep,
+            plan,
+            by_curve=by_curve,
+            seed=self.seed,
+            n_jobs=self.n_jobs,
+            tell=lambda: self.tell("checking", n_steps, 1),
+        )
+        return None if found is None else replace(found, n_copies=count_copies(some.table.codes(), some.y))
+
+    def resample(self) -> Resampled | None:
+        """Repeat a test of relevance on parts of the rows."""
+        if not has_test(self.selector) or len(self.rows.y) < 2 * self.selector.min_samples_split:
+            return None
+        n_samples, _ = samples_for(len(self.rows.y), self.rows.table.n_columns)
+        self.tell("repeating", n_samples, 0)
+        n_jobs, n_jobs_each = self._plan.jobs(self.n_jobs)
+        return resample(
+            lambda selector, rows: self.rows.take(rows).fit(selector),
+            self.selector,
+            self.rows.y,
+            tree_share=self._plan.tree_share,
+            seed=self.seed,
+            n_jobs=n_jobs,
+            n_jobs_each=n_jobs_each,
+            tell=lambda: self.tell("repeating", n_samples, 1),
+        )
+
+    @property
+    def _plan(self) -> Plan:
+        return plan_for(len(self.rows.y), self.rows.table.n_columns)

@@ -1,0 +1,401 @@
+"""One call from a table to an answer: which columns to keep, how sure that is, and what it costs."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from inspect import isfunction
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from foresift.data.containers import read
+from foresift.data.sklearn_compat import seed_of
+from foresift.data.slices import take_columns
+from foresift.data.target_notes import are_numbers, notes_on_classes
+from foresift.engine.grow import one_blas_thread
+from foresift.evaluation.registry import METHODS
+from foresift.evaluation.select.choosing import (
+    Tell,
+    Work,
+    make,
+    name_of,
+    require_arguments,
+    require_rows,
+    require_size,
+)
+from foresift.evaluation.select.findings import Findings
+from foresift.evaluation.select.fitted import fit_all, has_test
+from foresift.evaluation.select.sentences import order_of_ranking, say
+
+__all__ = ["Selection", "select"]
+
+_TITLE = "Which columns matter"
+AUTO_TITLE = "calibrated relevance, and as few columns as do"
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What `select` found.
+
+    Attributes
+    ----------
+    selector_ : selector
+        Fitted to all rows.
+    features : list
+        The columns to keep, best first, as X labels them; may be empty. ``X[selection.features]`` are these
+        columns of a frame, also if its labels are numbers or pairs.
+    ranking : list of dict
+        A row for every column, best first, as in `to_dict`: there a label is text.
+    verdict : str
+        The result in one short sentence.
+    details : list of str
+        What was done, and how sure it is: whole sentences.
+    notes : list of str
+        What a reader should be warned of: a check that was left out, a column that is too good.
+    method, data : dict
+        Key, title and parameters of the method; size of the table, its target and what was made of columns.
+    curve, check, stability : dict or None
+        Scores of the best 1, 2, 3 ... columns; the selection compared with all columns on held-out rows;
+        how far selections from subsamples of the rows agree. None if they were not asked for.
+    seed : int
+        Of all randomness.
+    passes : ndarray of bool of shape (n_repetitions, n_columns) or None
+        Which columns passed the test again in each part of the rows, in the order of the table; None if it
+        was not repeated. Not in `to_dict`.
+    labels : list or None
+        All columns as X labels them, in its order; None if they have no names. Not in `to_dict`.
+    source, created : str
+        Name of the file, if there was one, and when the selection was made.
+
+    Examples
+    --------
+    >>> from foresift import select
+    >>> from foresift.datasets import make_simple
+    >>> X, y = make_simple(random_state=2)  # only the first two columns matter
+    >>> selection = select(X, y, random_state=0)
+    >>> sorted(selection.features), selection.transform(X).shape[1]
+    (['x0', 'x1'], 2)
+    >>> selection.to_frame().loc[:1, "kept"].tolist()
+    [True, True]
+    """
+
+    selector_: Any
+    ranking: list[dict[str, Any]]
+    verdict: str
+    details: list[str]
+    notes: list[str]
+    method: dict[str, Any]
+    data: dict[str, Any]
+    curve: dict[str, Any] | None
+    check: dict[str, Any] | None
+    stability: dict[str, Any] | None
+    seed: int
+    passes: NDArray[np.bool_] | None = None
+    labels: list[Any] | None = None
+    source: str = ""
+    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    @property
+    def features(self) -> list[Any]:
+        """Labels of the kept columns, best first."""
+        label_of = dict(zip(self._names, self.labels or self._names, strict=True))
+        return [label_of[row["name"]] for row in self.ranking if row["kept"]]
+
+    @property
+    def _names(self) -> list[str]:
+        """All columns as text, in the order of the table; those that have no names are numbered."""
+        return names_of(self.labels, len(self.ranking))
+
+    @property
+    def sentence(self) -> str:
+        """The verdict, the details and the notes as one text."""
+        return " ".join([self.verdict, *self.details, *self.notes])
+
+    def __repr__(self) -> str:
+        """Say in one line what was kept; `to_frame` has the ranking."""
+        features = self.features
+        shown = ", ".join(map(repr, features[:3])) + (", ..." if len(features) > 3 else "")
+        kept = f"{len(features)} of {len(self.ranking)} columns kept"
+        return f"<Selection by {self.method['key']}: {kept}{': ' if features else ''}{shown}>"
+
+    def transform(self, X: Any) -> Any:
+        """Keep the selected columns of X, in the order of X and in a container of its kind.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or mapping
+            With the columns that `select` saw; others do no harm if they have names. Names are compared as
+            text: 0 is the column "0".
+
+        Returns
+        -------
+        array-like, data frame, sparse matrix or mapping
+            The kept columns.
+        """
+        kept = [row["name"] for row in self.ranking if row["kept"]]
+        if not kept:
+            raise ValueError("No column was kept, so nothing is left of X.")
+        source = read(X)
+        names: Sequence[str] | None = source.texts
+        if names is None or (self.labels is None and source.names is None):
+            if source.n_columns != len(self.ranking):
+                raise ValueError(
+                    f"X has {source.n_columns} columns, but the selection was made of {len(self.ranking)}."
+                )
+            names = self._names
+        there, wanted = set(names), set(kept)
+        lost = [name for name in kept if name not in there]
+        if lost:
+            raise ValueError(f"X lacks the column {lost[0]!r}, which was kept.")
+        return take_columns(X, np.flatnonzero([name in wanted for name in names]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain lists, strings and numbers, fit for JSON; None for no number."""
+        return {
+            "foresift": version("foresift"),
+            "created": self.created,
+            "source": self.source,
+            "seed": self.seed,
+            "data": self.data,
+            "method": self.method,
+            "verdict": self.verdict,
+            "details": self.details,
+            "notes": self.notes,
+            "features": self.ranking,
+            "curve": self.curve,
+            "check": self.check,
+            "stability": self.stability,
+        }
+
+    def to_frame(self) -> Any:
+        """Return the ranking as a data frame of pandas or, where that is not installed, of polars."""
+        try:
+            import pandas as frames
+        except ImportError:  # pragma: no cover - the tests have pandas
+            import polars as frames
+        return frames.DataFrame(self.ranking)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return the report as one HTML page, and write it if `path` is given."""
+        from foresift.report import selection_html
+        from foresift.report.output import atomic
+
+        page = selection_html(self.to_dict())
+        if path is not None:
+            with atomic(Path(path)) as place:
+                place.write_text(page, encoding="utf-8")
+        return page
+
+    def _repr_html_(self) -> str:
+        from foresift.report import framed
+
+        return framed(self.to_html(), _TITLE)
+
+    def plot_ranking(self, **options: Any) -> Any:
+        """Draw the scores with their intervals; see `foresift.plots`."""
+        from foresift.report import plots
+
+        return plots.plot_ranking(self.to_dict(), **options)
+
+    def plot_curve(self, **options: Any) -> Any:
+        """Draw the score of the best 1, 2, 3 ... columns; see `foresift.plots`."""
+        from foresift.report import plots
+
+        return plots.plot_curve(self.to_dict(), **options)
+
+    def plot_redundancy(self, **options: Any) -> Any:
+        """Draw which columns are redundant with better ones; see `foresift.plots`."""
+        from foresift.report import plots
+
+        return plots.plot_redundancy(self.to_dict(), **options)
+
+    def plot_stability(self, **options: Any) -> Any:
+        """Draw which columns passed the test again in which part of the rows; see `foresift.plots`."""
+        from foresift.report import plots
+
+        if self.passes is None:
+            raise ValueError(
+                "The test was not repeated on parts of the rows: that takes check=True and a method with a"
+                ' test ("auto" or "relevance").'
+            )
+        if not self.passes.any():
+            raise ValueError("No column passed the test in any part of the rows.")
+        return plots.StabilityDisplay.from_selections(self.passes, self._names, **options)
+
+    def plot_convergence(self, **options: Any) -> Any:
+        """Draw how the sampling distribution settles, if the method learns one; see `foresift.plots`."""
+        from foresift.report import plots
+
+        return plots.ConvergenceDisplay.from_forest(self.selector_, **options)
+
+
+def select(
+    X: Any,
+    y: ArrayLike,
+    method: Any = "auto",
+    n_features_to_select: int | None = None,
+    *,
+    alpha: float = 0.1,
+    error: str = "fdr",
+    check: bool = True,
+    parameters: Mapping[str, Any] | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    tell: Tell | None = None,
+) -> Selection:
+    """Say which columns of a table to keep, and how sure that is.
+
+    Parameters
+    ----------
+    X : array-like, data frame, sparse matrix or mapping of shape (n_rows, n_columns)
+        The columns; missing values are allowed.
+    y : array-like of shape (n_rows,)
+        The class of every row.
+    method : str or selector, default="auto"
+        A key of `foresift methods`. "auto" tests which columns are relevant, marks those that are redundant
+        with better ones, and keeps as few of the relevant ones as are within one standard error of the best.
+        Or any selector with `get_support`, of foresift or of scikit-learn: a clone of it is fitted, with its
+        own parameters; a `random_state` or `n_jobs` that it leaves None is set.
+    n_features_to_select : int or None, default=None
+        Keep so many; None leaves it to the method.
+    alpha : float, default=0.1
+        Error rate of the test, if the method has one; a selector has its own.
+    error : {"fdr", "fwer", "none"}, default="fdr"
+        What the error rate is, as in `RelevanceSelector`.
+    check : bool, default=True
+        Whether to score the best 1, 2, 3 ... columns, to compare the selection with all columns out of fold,
+        and to repeat it on parts of the rows. Searches are not repeated. Of a large table some rows are used.
+    parameters : mapping or None, default=None
+        Further parameters of the selector, those that it was made with included.
+    random_state : int, RandomState or None, default=None
+        Equal seeds give equal selections.
+    n_jobs : int or None, default=None
+        Threads; -1 for all cores. The outcome is the same for any number.
+    tell : callable or None, default=None
+        Is told of progress: what is done, in how many steps, and how many steps more are done.
+
+    Returns
+    -------
+    Selection
+        The fitted selector, the ranking and what is known about it.
+
+    See Also
+    --------
+    foresift.RelevanceSelector : The test behind "auto".
+
+    Examples
+    --------
+    >>> from foresift import select
+    >>> from foresift.datasets import make_simple
+    >>> X, y = make_simple(random_state=2)  # only the first two columns matter
+    >>> print(select(X, y, "info-gain", 2, check=False).sentence)
+    Kept the best 2 of 9 columns. Method info-gain: information gain of the best split of each column.
+    """
+    require_arguments(X, y, method)
+    tell = tell or (lambda *_: None)
+    seed = int(random_state) if isinstance(random_state, numbers.Integral) else seed_of(random_state) % 2**32
+    started = perf_counter()
+    source = read(X)
+    names = names_of(source.texts, source.n_columns)
+    key = name_of(method)
+    require_size(n_features_to_select, source.n_columns, key)
+    selector = make(method, n_features_to_select, alpha, error, parameters or {}, seed, n_jobs)
+    require_rows(selector, source.n_rows)
+    # The threads are ours: those of the linear algebra would wait for each other in turns, at full speed.
+    with one_blas_thread(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "No feature passed")  # the sentence says so
+        tell("ranking", 1, 0)
+        rows = fit_all(selector, X, y)
+        tell("ranking", 1, 1)
+        work = Work(rows, selector, key, n_features_to_select, seed, n_jobs, tell)
+        assessment = resampled = None
+        unchecked = work.why_unchecked() if check else None
+        if check:  # warnings are shut off here and not in the threads, which share the filters
+            warnings.simplefilter("ignore", UserWarning)  # what there is to say, the fit to all rows has said
+            assessment = work.assess() if unchecked is None else None
+            resampled = work.resample()
+            if assessment is None and unchecked is None:
+                unchecked = "too few of the rows that it looked at are of common classes"
+    kept = work.keep(selector, None if assessment is None else assessment.curve.chosen)
+    table = rows.table
+    classes = table.target.labels.tolist()
+    class_names = list(map(str, classes))
+    result = Findings(selector, names, table.schema.nominal, class_names, kept, assessment, resampled)
+    counts = table.target.counts().astype(int).tolist()
+    facts = {
+        "n_rows": source.n_rows,
+        "n_columns": source.n_columns,
+        "target": "",
+        "classes": [{"name": c, "count": n} for c, n in zip(class_names, counts, strict=True)],
+        "columns_left_out": [],
+        "decisions": [],
+    }
+    tested = has_test(selector)
+    about = {
+        "key": key,
+        "title": _title(method),
+        "parameters": _plain(selector.get_params(deep=False)),
+        "error": selector.error if tested else None,
+        "alpha": selector.alpha if tested else None,
+        "seconds": round(perf_counter() - started, 3),
+    }
+    ranking = result.rows()
+    about["order"] = order_of_ranking(ranking)
+    wanted = n_features_to_select
+    if tested and selector.n_features_to_select is not None:
+        wanted = len(kept)
+    more = notes_on_classes(classes, numeric=are_numbers(y, classes))
+    if getattr(selector, "interrupted_", False):
+        more.insert(0, "The search was stopped by Ctrl-C: this is the best set it had found until then.")
+    said = say(ranking, about, wanted, facts, assessment, unchecked, more)
+    return Selection(
+        selector,
+        ranking,
+        *said,
+        about,
+        facts,
+        result.curve(),
+        result.check(),
+        result.stability(),
+        seed,
+        None if resampled is None else resampled.passed,
+        None if source.labels is None else list(source.labels),
+    )
+
+
+def names_of(labels: Iterable[Any] | None, n_columns: int) -> list[str]:
+    """Columns as texts and JSON have them.
+
+    Examples
+    --------
+    >>> names_of([("a", 1), ("b", 1)], 2), names_of(None, 2)
+    (["('a', 1)", "('b', 1)"], ['x0', 'x1'])
+    """
+    return [f"x{j}" for j in range(n_columns)] if labels is None else list(map(str, labels))
+
+
+def _title(method: Any) -> str:
+    """What a method does: of a selector the first line of its documentation."""
+    if isinstance(method, str):
+        return AUTO_TITLE if method == "auto" else METHODS[method].title
+    lines = (type(method).__doc__ or "").strip().splitlines()
+    return lines[0].strip().rstrip(".") if lines else "a selector that was given"
+
+
+def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as JSON can say them."""
+    plain = (str, int, float, bool, type(None))
+    return {key: value if isinstance(value, plain) else _shown(value) for key, value in parameters.items()}
+
+
+def _shown(value: Any) -> str:
+    """A parameter as text, the same in every run: a function by its name."""
+    return value.__name__ if isfunction(value) else " ".join(repr(value).split())

@@ -1,0 +1,222 @@
+"""The sentences that say what a selection did, and how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from foresift.evaluation.select.assess import MIN_OF_A_CLASS, Assessment
+
+__all__ = ["Said", "order_of_ranking", "say"]
+
+_RATES = {
+    "fdr": "a false discovery rate of {:.0%}",
+    "fwer": "a probability of {:.0%} of any error",
+    "none": "an error rate of {:.0%} each",
+}
+ALMOST_PERFECT = 0.99  # a score of one column from which on we ask where the column comes from
+MANY_COPIES = 0.01  # share of the rows from which on they are worth a word
+MAX_CLASSES = 5  # that are named
+
+
+class Said(NamedTuple):
+    """What a selection did in one short sentence, the details, and what a reader should be warned of."""
+
+    verdict: str
+    details: list[str]
+    notes: list[str]
+
+
+def say(
+    ranking: list[dict[str, Any]],
+    method: dict[str, Any],
+    n_wanted: int | None,
+    data: dict[str, Any],
+    assessment: Assessment | None,
+    unchecked: str | None = None,
+    more: Sequence[str] = (),
+) -> Said:
+    """Say what was kept, why, and how well that does on held-out rows.
+
+    Parameters
+    ----------
+    ranking, method, data
+        As in `Selection`.
+    n_wanted : int or None
+        How many columns were asked for.
+    assessment : Assessment or None
+        What the folds tell.
+    unchecked : str or None
+        Why there is no assessment, if that is to be said.
+    more : sequence of str
+        What else a reader should be warned of.
+
+    Returns
+    -------
+    Said
+        Whole sentences.
+    """
+    n_kept = sum(row["kept"] for row in ranking)
+    details = [*_why(ranking, method, n_wanted, n_kept, assessment)]
+    notes = []
+    if assessment is not None:
+        details += _how_good(assessment, n_kept, len(ranking), data["n_rows"])
+        notes = [*_leak(ranking, assessment), *_copies(assessment), *_rare(assessment, data)]
+    elif unchecked:
+        notes = [f"The check was left out because {unchecked}."]
+    return Said(_verdict(ranking, method, n_wanted, n_kept, assessment), details, [*notes, *more])
+
+
+def order_of_ranking(ranking: list[dict[str, Any]]) -> str:
+    """Say by what the ranking is ordered, which is not always the score alone."""
+    if any(row["redundant_with"] is not None for row in ranking):
+        return "relevant columns by score, then those redundant with a better one, then the others"
+    if any(row["relevant"] for row in ranking):
+        return "relevant columns by score, then the others"
+    if any(row["relevant"] is None and row["chance"] is not None for row in ranking):
+        return "by how far the score exceeds that of an irrelevant column"
+    return "as the method ranks them" if all(row["score"] is None for row in ranking) else "by score"
+
+
+def _verdict(
+    ranking: list[dict[str, Any]],
+    method: dict[str, Any],
+    n_wanted: int | None,
+    n_kept: int,
+    a: Assessment | None,
+) -> str:
+    """Say the result in a dozen words."""
+    n = len(ranking)
+    if method["error"] is None:
+        return f"Kept {'the best ' if n_wanted is not None else ''}{n_kept} of {_columns(n)}."
+    n_relevant = sum(row["relevant"] for row in ranking)
+    found = f"{n_relevant if n_relevant else 'none'} {_are(n_relevant or 1)} relevant"
+    if n_wanted is not None:
+        return f"The best {n_kept} of {_columns(n)} {_are(n_kept)} kept, as asked; {found}."
+    if not n_relevant:
+        return f"None of {_columns(n)} is relevant, so none is kept."
+    if n_kept == n_relevant:
+        return f"{n_kept} of {_columns(n)} {_are(n_kept)} relevant and kept."
+    if a is None or method["key"] != "auto":
+        return f"{n_relevant} of {_columns(n)} {_are(n_relevant)} relevant; {n_kept} {_are(n_kept)} kept."
+    return f"{n_kept} of {_columns(n)} {_are(n_kept)} enough; {found}."
+
+
+def _why(
+    ranking: list[dict[str, Any]],
+    method: dict[str, Any],
+    n_wanted: int | None,
+    n_kept: int,
+    a: Assessment | None,
+) -> list[str]:
+    """Say by which test or method, and how the number came about."""
+    if method["error"] is None:
+        return [f"Method {method['key']}: {method['title']}."]
+    rate = _RATES[method["error"]].format(method["alpha"])
+    relevant = [row for row in ranking if row["relevant"]]
+    same = sum(row["redundant_with"] is not None for row in relevant)
+    said = [f"Relevance was tested at {rate}."]
+    if same:
+        said.append(f"{same} of the relevant columns {_are(same)} redundant with a better one.")
+    if not relevant or n_wanted is not None or method["key"] != "auto" or a is None:
+        return said
+    if a.curve.chosen > n_kept:
+        wanted = _columns(a.curve.chosen)
+        return [*said, f"The size curve favours {wanted}, but no more are relevant."]
+    if n_kept < len(relevant):
+        said.append(f"The best {n_kept} {_score_verb(n_kept)} within one standard error of the best size.")
+    doubles = sum(row["kept"] and row["redundant_with"] is not None for row in ranking)
+    if doubles:
+        # They come last: every smaller size would be without some of them, and scored less.
+        said.append(
+            f"{doubles} of the kept columns {_are(doubles)} redundant with a better one, but fewer columns"
+            f" score less. To leave redundant columns out, ask for {_columns(n_kept - doubles)}."
+        )
+    return said
+
+
+def _how_good(a: Assessment, n_kept: int, n_columns: int, n_rows: int) -> list[str]:
+    """Say how the selected columns compare with all columns in nested cross-validation."""
+    name = "accuracy" if a.metric == "accuracy" else a.metric
+    full = f"{_score(a, a.check.full.value)} {name}"
+    used = "" if a.n_rows == n_rows else f" on {a.n_rows:,} of the {n_rows:,} rows"
+    folds = f"{len(a.curve.scores)}-fold cross-validation{used}"
+    if not n_kept:
+        guess = "always predicting the most frequent class" if a.metric == "accuracy" else "random guessing"
+        return [f"In {folds} a forest on all columns reaches {full}, {guess} {_score(a, a.baseline)}."]
+    least, most = int(a.n_kept.min()), int(a.n_kept.max())
+    if least == n_columns:
+        return [f"In nested {folds} every fold kept all columns; a forest on them reaches {full}."]
+    sizes = f"{least} to {most} columns" if least < most else _columns(least)
+    trees = "" if a.plan.tree_share == 1 else f", with {a.plan.tree_share:.0%} of the trees"
+    return [
+        f"In nested {folds} a forest on the selected columns reaches {_score(a, a.check.kept.value)} {name},"
+        f" a forest on all columns {_score(a, a.check.full.value)}.",
+        _difference(a),
+        f"Each fold kept {sizes}{trees}.",
+    ]
+
+
+def _difference(a: Assessment) -> str:
+    """Say the difference and whether it is significant; folds that all agree do not say how sure it is."""
+    unit = " points" if a.metric == "accuracy" else ""
+    value, low, high = (_signed(a, x) for x in a.check.difference)
+    if a.check.difference.low == a.check.difference.high:
+        return f"The difference is {value}{unit} in every fold, so there is no interval."
+    text = f"The difference, {value}{unit} (95 % interval {low} to {high}), is"
+    if a.check.difference.high < 0:
+        return f"{text} significant: the other columns are needed."
+    if a.check.difference.low > 0:
+        return f"{text} significant: the model improves without the other columns."
+    return f"{text} not significant."
+
+
+def _leak(ranking: list[dict[str, Any]], a: Assessment) -> list[str]:
+    """Ask where a column comes from that is too good."""
+    alone = float(a.curve.mean[0])
+    if a.curve.sizes[0] != 1 or alone < ALMOST_PERFECT or not ranking[0]["kept"]:
+        return []
+    return [
+        f"The best column alone ({ranking[0]['name']}) predicts almost perfectly ({a.metric}"
+        f" {_score(a, alone)}). It may be a leak: check that it is known when the prediction is made."
+    ]
+
+
+def _copies(a: Assessment) -> list[str]:
+    """Warn of rows that are there more than once, and so on both sides of a fold."""
+    if a.n_copies < MANY_COPIES * a.n_rows:
+        return []
+    rows = f"{a.n_copies:,} of the {a.n_rows:,} rows used in the check {_are(a.n_copies)} duplicates"
+    return [f"{rows}: they are in training and test folds alike, so all scores are too high. Drop them."]
+
+
+def _rare(a: Assessment, data: dict[str, Any]) -> list[str]:
+    """Say which classes the check did not look at."""
+    if not a.rare:
+        return []
+    names = [data["classes"][code]["name"] for code in a.rare]
+    more = f" and {len(names) - MAX_CLASSES} more" if len(names) > MAX_CLASSES else ""
+    said = ", ".join(names[:MAX_CLASSES]) + more
+    return [f"Classes with fewer than {MIN_OF_A_CLASS} rows were left out of the check: {said}."]
+
+
+def _score(a: Assessment, value: float) -> str:
+    return f"{value:.1%}" if a.metric == "accuracy" else f"{value:.3f}"
+
+
+def _signed(a: Assessment, value: float) -> str:
+    """Write a difference, of accuracies in points; what rounds to 0 has no sign."""
+    text = f"{100 * value:+.1f}" if a.metric == "accuracy" else f"{value:+.3f}"
+    return text if text.strip("+-0.") else text[1:]
+
+
+def _columns(n: int) -> str:
+    return f"{n} columns" if n != 1 else "1 column"
+
+
+def _are(n: int) -> str:
+    return "are" if n != 1 else "is"
+
+
+def _score_verb(n: int) -> str:
+    return "score" if n != 1 else "scores"

@@ -1,0 +1,1 @@
+"""Ensembles bred by a genetic search (Opitz)."""

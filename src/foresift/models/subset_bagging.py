@@ -1,0 +1,290 @@
+"""Bagging over subsets of the features (Bommaganti 3.2)."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import has_fit_parameter
+
+from foresift.data.sklearn_compat import (
+    HasMethods,
+    Interval,
+    RealNotInt,
+    StrOptions,
+    fit_context,
+    seed_of,
+    seeded,
+    track,
+)
+from foresift.engine.column_sampling import checked_weights, draw_columns
+from foresift.errors import warn_caller
+from foresift.models.members import MemberEnsemble, TrainingRows, draw_rows, fit_member, shares_of
+
+__all__ = ["SubsetBaggingClassifier"]
+
+
+class _Member(NamedTuple):
+    """A fitted member, its columns, and its accuracy on the training rows."""
+
+    estimator: Any
+    columns: NDArray[np.intp]
+    accuracy: float
+    probabilities: NDArray[np.float64]  # of the rows it did not draw
+    oob: NDArray[np.bool_]
+
+
+class SubsetBaggingClassifier(MemberEnsemble):
+    """Bagging where each member sees its own draw of rows and its own subset of the columns.
+
+    The ensemble of Bommaganti (section 3.2): every member is fitted on a bootstrap sample of the rows and on
+    `subset_size` columns drawn from a distribution over the columns, and votes with the weight of its
+    accuracy on the training rows (eq. 7).
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        What the members are clones of; None is `C45Classifier()`.
+    n_estimators : int, default=25
+        Number of members.
+    subset_size : int, float or None, default=None
+        Columns of a member: a number, or a share of all. None takes all columns: plain bagging.
+    distribution : "uniform", array-like of shape (n_features,) or selector, default="uniform"
+        How likely each column is drawn: all alike; by these weights; or by a selector, which is fitted to the
+        training data. A selector with a `feature_distribution_`, such as `FeatureBoostingSelector`, gives
+        that; any other gives the features it keeps equal weights. Where its `n_features_to_select` is None
+        (or its `subset_size`), it is set to that of the ensemble: `InfoGainSelector()` stands for the best
+        `subset_size` columns.
+    vote : {"accuracy", "equal"}, default="accuracy"
+        Weights of the members: their accuracy on the training rows, or all alike.
+    ballot : {"class", "probability"}, default="class"
+        What a member casts: its whole weight for one class (eq. 7), or in parts, by its probabilities.
+    oob_score : bool or callable, default=False
+        Whether to judge every row of positive weight by the members that did not draw it; a callable is the
+        metric, `score(y_true, y_predicted)`, instead of the accuracy, which counts rows by their weight.
+    n_jobs : int, default=None
+        Members fitted at once, in threads if they are trees of this package; -1 for all cores. The outcome is
+        the same for any number.
+    random_state : int, RandomState or None, default=None
+        Draws rows and columns, and seeds members (and a selector) whose own `random_state` is None.
+
+    Attributes
+    ----------
+    estimators_ : list of classifiers
+        The members.
+    estimators_features_ : list of ndarray
+        The columns of each, in ascending order.
+    estimator_weights_ : ndarray of shape (n_estimators,)
+        Their weights; they add up to one.
+    feature_distribution_ : ndarray of shape (n_features,)
+        What the columns were drawn by; adds up to one.
+    selector_ : selector
+        The fitted selector, if `distribution` is one.
+    oob_score_, oob_decision_function_
+        The out-of-bag estimate, and the votes it comes from (NaN in rows that every member drew), with
+        `oob_score`.
+    classes_, n_features_in_, feature_names_in_, schema_
+        What the classes and columns were.
+
+    See Also
+    --------
+    FeatureBoostingSelector : A distribution learned from the accuracy of classifiers.
+    CumulativeGainSelector : The best column of every level of a tree.
+    sklearn.ensemble.BaggingClassifier : Uniform subsets, equal votes by probability.
+
+    Notes
+    -----
+    Columns are drawn one after another, without replacement. Rows are drawn in proportion to `sample_weight`,
+    as many as there are rows of positive weight. A member whose rows are all of one class predicts that
+    class. The accuracies of eq. 7 are those on the training rows, so they are too good, and for unpruned
+    trees nearly alike.
+
+    Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
+    estimators inside are not read.
+
+    References
+    ----------
+    H. Bommaganti, master's thesis, University of Minnesota, sections 3.2 to 3.7.
+
+    Examples
+    --------
+    >>> from foresift import InfoGainSelector, SubsetBaggingClassifier
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> bagging = SubsetBaggingClassifier(subset_size=0.3, oob_score=True, random_state=0).fit(X, y)
+    >>> len(bagging.estimators_features_[0]), bagging.oob_score_ > 0.94
+    (9, True)
+    >>> best = SubsetBaggingClassifier(subset_size=3, distribution=InfoGainSelector(), random_state=0)
+    >>> best.fit(X, y).estimators_features_[0].tolist(), best.estimators_features_[1].tolist()
+    ([20, 22, 23], [20, 22, 23])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **MemberEnsemble._parameter_constraints,
+        "subset_size": [
+            Interval(numbers.Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+            None,
+        ],
+        "distribution": [StrOptions({"uniform"}), "array-like", HasMethods(["fit", "get_support"])],
+        "vote": [StrOptions({"accuracy", "equal"})],
+        "ballot": [StrOptions({"class", "probability"})],
+        "oob_score": ["boolean", callable],
+        "n_jobs": [numbers.Integral, None],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=25,
+        *,
+        subset_size=None,
+        distribution="uniform",
+        vote="accuracy",
+        ballot="class",
+        oob_score=False,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.subset_size = subset_size
+        self.distribution = distribution
+        self.vote = vote
+        self.ballot = ballot
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=False)  # estimator and selector check their own parameters
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
+            The columns, as the estimator takes them.
+        y : array-like of shape (n,)
+            The class of every row.
+        sample_weight : array-like of shape (n,), default=None
+            How likely each row is drawn, and how much it counts in the accuracy of a member.
+
+        Returns
+        -------
+        SubsetBaggingClassifier
+            Itself.
+        """
+        data, shares, weights = self._open(X, y, sample_weight)
+        size = self._size(data.table.n_columns)
+        seed = seed_of(self.random_state)
+        self.feature_distribution_ = self._distribution(X, y, weights, data.table.n_columns, size, seed)
+        wanted = range(self.n_estimators)
+        pool = Parallel(
+            n_jobs=self.n_jobs, require="sharedmem" if data.rows.coded else None, return_as="generator"
+        )
+        what = (data, self.feature_distribution_, size, shares)
+        members: list[_Member] = []
+        with track(self, self.n_estimators, task="member", X=X, y=y) as progress:
+            for member in pool(delayed(_fit_member)(*what, (seed, i)) for i in wanted):
+                members.append(member)
+                if progress.advance():
+                    break
+        self.estimators_ = [member.estimator for member in members]
+        self.estimators_features_ = [member.columns for member in members]
+        accuracy = np.array([member.accuracy for member in members])
+        alike = self.vote == "equal" or not accuracy.any()
+        votes = np.ones(len(members)) if alike else accuracy
+        self.estimator_weights_ = votes / votes.sum()
+        if self.oob_score:
+            self._judge_out_of_bag(members, data, shares)
+        return self
+
+    def _size(self, n_columns: int) -> int:
+        size = self.subset_size
+        if size is None:
+            return n_columns
+        if not isinstance(size, numbers.Integral):
+            return max(1, int(size * n_columns + 1e-9))
+        if int(size) > n_columns:
+            raise ValueError(
+                f"subset_size={size} is more than the {n_columns} columns of X: use at most that, a share"
+                " such as 0.5, or None for all."
+            )
+        return int(size)
+
+    def _distribution(
+        self, X: Any, y: Any, weights: NDArray[np.float64] | None, n_columns: int, size: int, seed: int
+    ) -> NDArray[np.float64]:
+        given = self.distribution
+        if isinstance(given, str):
+            return np.full(n_columns, 1 / n_columns)
+        if hasattr(given, "fit"):
+            given = self._weights_by_selector(given, X, y, weights, size, seed)
+        distribution = checked_weights(given, n_columns, "distribution")
+        positive = np.count_nonzero(distribution)
+        if positive < size:
+            raise ValueError(
+                f"distribution gives {positive} columns a positive weight, but subset_size={size} are to be"
+                f" drawn: lower subset_size to {positive}, or make more weights positive."
+            )
+        return distribution
+
+    def _weights_by_selector(
+        self, selector: Any, X: Any, y: Any, weights: NDArray[np.float64] | None, size: int, seed: int
+    ) -> NDArray[np.float64]:
+        fitted = seeded(clone(selector), seed % 2**32)
+        open_sizes = [
+            k for k in ("n_features_to_select", "subset_size") if fitted.get_params().get(k, 0) is None
+        ]
+        fitted.set_params(**dict.fromkeys(open_sizes, size))
+        takes_weights = weights is not None and has_fit_parameter(fitted, "sample_weight")
+        fitted.fit(X, y, **({"sample_weight": weights} if takes_weights else {}))
+        self.selector_ = fitted
+        learned = getattr(fitted, "feature_distribution_", None)
+        return np.asarray(fitted.get_support() if learned is None else learned, dtype=np.float64)
+
+    def _judge_out_of_bag(
+        self, members: list[_Member], data: TrainingRows, shares: NDArray[np.float64]
+    ) -> None:
+        votes = np.zeros((data.table.n_rows, data.table.target.n_classes))
+        for member, weight in zip(members, self.estimator_weights_, strict=True):
+            votes[member.oob] += weight * self._cast(member.probabilities)
+        there = shares > 0
+        judged = votes.any(axis=1) & there
+        if not judged[there].all():
+            warn_caller(
+                f"{(there & ~judged).sum()} rows were drawn by every member and have no out-of-bag estimate:"
+                " raise n_estimators."
+            )
+        self.oob_decision_function_ = shares_of(votes)
+        truth = self.classes_.take(data.table.target.codes[judged])
+        predicted = self.classes_.take(self.oob_decision_function_[judged].argmax(axis=1))
+        if not judged.any():
+            self.oob_score_ = float("nan")
+        elif callable(self.oob_score):
+            self.oob_score_ = float(self.oob_score(truth, predicted))
+        else:
+            self.oob_score_ = float(accuracy_score(truth, predicted, sample_weight=shares[judged]))
+
+
+def _fit_member(
+    data: TrainingRows,
+    distribution: NDArray[np.float64],
+    size: int,
+    shares: NDArray[np.float64],
+    seed: tuple[int, int],
+) -> _Member:
+    """Draw columns and rows, fit a member to them, and judge it on all rows."""
+    rng = np.random.default_rng(seed)
+    columns = draw_columns(rng, distribution, size)
+    times = draw_rows(rng, shares)
+    member = fit_member(data, columns, times, seed=int(rng.integers(2**63)))
+    probabilities = data.rows.probabilities(member, columns, data.table.target.labels)
+    accuracy = float(shares @ (probabilities.argmax(axis=1) == data.table.target.codes))
+    oob = times == 0
+    return _Member(member, columns, accuracy, probabilities[oob], oob)

@@ -1,0 +1,94 @@
+"""A classifier for some of the columns: what it takes, what it refuses, and how it is fitted."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from foresift.data.table import Schema
+
+__all__ = ["fit_plain", "for_columns", "refuse_numbered_columns", "refuse_size_by_cv"]
+
+_PER_COLUMN = ("feature_sampling", "interaction_cst", "monotonic_cst")
+
+
+def refuse_size_by_cv(selector: Any) -> None:
+    """Raise if a selector that searches for its size is told to find it by another cross-validation.
+
+    Examples
+    --------
+    >>> from foresift import SequentialSelector
+    >>> refuse_size_by_cv(SequentialSelector(n_features_to_select="cv"))
+    Traceback (most recent call last):
+        ...
+    ValueError: n_features_to_select="cv": SequentialSelector chooses its own size; use None, ...
+    """
+    wanted = selector.n_features_to_select
+    if (isinstance(wanted, str) and wanted == "cv") or hasattr(wanted, "curve"):
+        rules = [name for name in ("tol", "max_error_increase") if name in selector.get_params()]
+        raise ValueError(
+            f'n_features_to_select="cv": {type(selector).__name__} chooses its own size; use None,'
+            f" {' or '.join(rules)}, or give a number."
+        )
+
+
+def refuse_numbered_columns(estimator: Any) -> None:
+    """Raise if parameters of the classifier number columns in a way that cannot follow as some are dropped.
+
+    Examples
+    --------
+    >>> from foresift import SiftForestClassifier
+    >>> refuse_numbered_columns(SiftForestClassifier(feature_sampling=[0.5, 0.25, 0.25]))
+    Traceback (most recent call last):
+        ...
+    ValueError: feature_sampling of SiftForestClassifier says something of every column: it cannot follow ...
+    """
+    for key, value in estimator.get_params().items():
+        name = key.split("__")[-1]
+        per_column = name in _PER_COLUMN or (name == "categorical_features" and name != key)
+        if per_column and not (value is None or isinstance(value, str) or hasattr(value, "fit")):
+            raise ValueError(
+                f"{key} of {type(estimator).__name__} says something of every column: it cannot follow as"
+                " columns are dropped. Leave it out; nominal columns can be told by their dtype."
+            )
+
+
+def for_columns(estimator: Any, schema: Schema | None, columns: Sequence[int] | NDArray[np.intp]) -> Any:
+    """Clone a classifier for some columns: nominal ones are numbered anew, `max_features` is not more.
+
+    Without a schema, nominal columns that are given by number or name stay as they are.
+
+    Examples
+    --------
+    >>> from foresift import C45Classifier
+    >>> from foresift.data.table import make_table
+    >>> schema = make_table(np.eye(4), categorical_features=[0, 3]).schema
+    >>> for_columns(C45Classifier(categorical_features=[0, 3], max_features=3), schema, [1, 3])
+    C45Classifier(categorical_features=[1], max_features=2)
+    """
+    model, parameters = clone(estimator), estimator.get_params(deep=False)
+    given = parameters.get("categorical_features")
+    if given is not None and not isinstance(given, str) and schema is not None:
+        nominal = np.flatnonzero(schema.nominal[list(columns)]).tolist()
+        model.set_params(categorical_features=nominal or None)
+    most = parameters.get("max_features")
+    if isinstance(most, numbers.Integral) and int(most) > len(columns):
+        model.set_params(max_features=len(columns))
+    return model
+
+
+def fit_plain(model: Any, X: Any, labels: NDArray[Any], weights: NDArray[np.float64] | None) -> Any:
+    """Fit, with weights if there are any and it takes them."""
+    if weights is None:
+        return model.fit(X, labels)
+    if not has_fit_parameter(model, "sample_weight"):
+        raise ValueError(
+            f"{type(model).__name__} takes no sample_weight: leave it out, or take another estimator."
+        )
+    return model.fit(X, labels, sample_weight=weights)

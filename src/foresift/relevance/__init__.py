@@ -1,5 +1,0 @@
-"""Calibrated relevance: columns beside permuted twins in one forest, at an error rate that holds."""
-
-from foresift.relevance.selector import RelevanceSelector
-
-__all__ = ["RelevanceSelector"]

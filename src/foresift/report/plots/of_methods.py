@@ -1,0 +1,135 @@
+"""Picture of a comparison: what each method's selections are worth, over the number of features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from foresift.report.plots.display import INK, Display, label, numbers
+from foresift.report.plots.size_curve import known_points
+
+__all__ = ["MethodCurvesDisplay"]
+
+# Apart also for people who see few colours (Okabe & Ito 2008), our own green first.
+COLOURS = ("#17654f", "#d55e00", "#0072b2", "#cc79a7", "#e69f00", "#56b4e9", "#5c5c5c")
+MARKERS = "os^Dv*X"
+
+
+class MethodCurvesDisplay(Display):
+    """Scores of methods over the number of features that they select.
+
+    Parameters
+    ----------
+    curves : mapping of str to (sizes, scores, low, high)
+        Of every method numbers of features, scores and their intervals, NaN where there is none.
+    none : float, default=NaN
+        Score without selection, drawn as a line across.
+    metric : str, default="score"
+        What the scores are.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from foresift.plots import MethodCurvesDisplay
+    >>> nan = [float("nan")] * 2
+    >>> curves = {"info-gain": ([2, 5], [0.7, 0.8], nan, nan), "random": ([2, 5], [0.5, 0.6], nan, nan)}
+    >>> display = MethodCurvesDisplay(curves, none=0.79, metric="accuracy").plot()
+    >>> [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    ['info-gain', 'random', 'no selection']
+    """
+
+    def __init__(
+        self,
+        curves: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike]],
+        *,
+        none: float = float("nan"),
+        metric: str = "score",
+    ) -> None:
+        self.curves: dict[str, tuple[NDArray[np.float64], ...]] = {
+            name: tuple(np.asarray(part, dtype=np.float64) for part in parts)
+            for name, parts in curves.items()
+        }
+        self.none, self.metric = none, metric
+
+    @classmethod
+    def from_comparison(
+        cls, d: Mapping[str, Any], *, classifier: str | None = None, scorer: str | None = None, ax: Any = None
+    ) -> MethodCurvesDisplay:
+        """Draw the sizes of a comparison, with one classifier and by one scorer.
+
+        Parameters
+        ----------
+        d : dict
+            What `Comparison.to_dict()` returns, of one data set.
+        classifier, scorer : str, default=None
+            Their names; None is the first.
+        ax : matplotlib axes, default=None
+            Where to; None makes a figure.
+
+        Returns
+        -------
+        MethodCurvesDisplay
+            Drawn.
+        """
+        rows = d["rows"]
+        if len({row.get("dataset") for row in rows}) > 1:
+            raise ValueError("This comparison is of several data sets: draw each of them by itself.")
+        for key, wanted in (("classifier", classifier), ("scorer", scorer)):
+            known = list(dict.fromkeys(row[key] for row in rows))
+            if wanted is not None and wanted not in known:
+                raise ValueError(f"There is no {key} {wanted!r} in this comparison; it has {known}.")
+            rows = [row for row in rows if row[key] == (known[0] if wanted is None else wanted)]
+        points: dict[str, list[dict[str, Any]]] = {}
+        for row in rows:
+            if row["size"] != "all":
+                point = {"n": row["n_features"], "score": row["mean"]}
+                points.setdefault(row["method"], []).append(
+                    point | {"low": row["lower"], "high": row["upper"]}
+                )
+        curves = {}
+        for method, some in points.items():
+            if known_points(some):
+                some = known_points(some)
+                keys = ("n", "score", "low", "high")
+                at, scores, low, high = (numbers(some, key) for key in keys)
+                curves[method] = (at, scores, low, high)
+        if not curves:
+            raise ValueError("This comparison has no scores to draw.")
+        none = numbers([row for row in rows if row["size"] == "all"], "mean")
+        display = cls(curves, none=float(none[0]) if len(none) else np.nan, metric=rows[0]["scorer"])
+        return display.plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> MethodCurvesDisplay:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Where to; None makes a figure.
+
+        Returns
+        -------
+        MethodCurvesDisplay
+            Itself.
+        """
+        ax = self._axes(ax, (7.2, 4.0))
+        spread = 0.012 * max(np.ptp(np.concatenate([c[0] for c in self.curves.values()])), 1.0)
+        for i, (name, (sizes, scores, low, high)) in enumerate(self.curves.items()):
+            style = {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
+            at = sizes + spread * (i - (len(self.curves) - 1) / 2)  # or intervals would hide each other
+            ax.vlines(at, low, high, color=style["color"], linewidth=1, alpha=0.6)
+            ax.plot(at, scores, label=label(name), linewidth=1.4, markersize=5, **style)
+        if not np.isnan(self.none):
+            ax.axhline(self.none, color=INK, linestyle=":", linewidth=1.2, label="no selection")
+        ax.set(xlabel="number of columns", ylabel=self.metric.replace("_", " "))
+        ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        return self

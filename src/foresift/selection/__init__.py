@@ -1,5 +1,0 @@
-"""One call from a table to an answer: what is kept, how good it is on unseen rows, and how sure that is."""
-
-from foresift.selection.selection import Selection, select
-
-__all__ = ["Selection", "select"]

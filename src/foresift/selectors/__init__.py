@@ -1,0 +1,1 @@
+"""Every feature selector, one file per family."""

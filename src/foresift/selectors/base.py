@@ -1,0 +1,358 @@
+"""The base of every feature selector: from the scores of the columns to a ranking, a mask and `transform`."""
+
+from __future__ import annotations
+
+import numbers
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import InvalidOperation
+from typing import Any, ClassVar, Self
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from foresift.data.containers import label_of, read
+from foresift.data.sklearn_compat import (
+    CallbackSupportMixin,
+    Interval,
+    RealNotInt,
+    StrOptions,
+    check_features,
+    fit_context,
+    output_container,
+    table_tags,
+)
+from foresift.data.slices import columns_of, matrix_of, take_columns
+from foresift.data.table import Schema, Table, make_table
+from foresift.data.values import is_missing
+from foresift.data.weights import check_sample_weight
+from foresift.errors import warn_caller
+from foresift.selectors.size_cv import SizeCurve, SubsetSizeCV
+
+__all__ = ["RankingSelector", "Scores", "ranks_by_score"]
+
+_ROUNDING = 1e-12  # scores that differ by less, relative to their size, are equal
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What a selector learns from a table.
+
+    Attributes
+    ----------
+    values : array-like of shape (n_features,)
+        The score of every column, higher is better; NaN for none.
+    learned : mapping of str to object
+        Further attributes of the fitted selector, by name.
+    ranking : ndarray of int of shape (n_features,), default=None
+        The rank of every column, 1 is the best; None ranks by the scores.
+    """
+
+    values: ArrayLike
+    learned: Mapping[str, Any] = field(default_factory=dict)
+    ranking: NDArray[np.intp] | None = None
+
+
+class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
+    """What all selectors share: reading the data, ranking the columns by score, keeping the best.
+
+    A subclass has a parameter `n_features_to_select` (an int, a share, "cv" or a `SubsetSizeCV` to choose
+    it by cross-validation, or None for the method's own rule) and scores the columns in `_score`; it may
+    replace the rule, `_own_support`, and read the data into another kind of table, `_open`. Its parameters
+    `categorical_features` and `max_bins`, if it has them, say how the data is read.
+
+    Attributes
+    ----------
+    scores_ : ndarray of float64 of shape (n_features,)
+        The score of every column, higher is better; NaN where there is no estimate.
+    ranking_ : ndarray of int of shape (n_features,)
+        The rank of every column: 1 is the best, scores that are equal but for rounding (1e-12 of their size)
+        rank in column order, NaN last.
+    support_ : ndarray of bool of shape (n_features,)
+        Which columns are kept, at least one.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Their names, if X had any.
+    schema_ : Schema
+        What the columns were: nominal ones with their categories.
+    size_curve_ : SizeCurve
+        The scores of the sizes, if cross-validation chose the number of features.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from foresift.criteria import information_gain
+    >>> from foresift.selectors.base import RankingSelector, Scores
+    >>> class GainSelector(RankingSelector):
+    ...     def __init__(self, n_features_to_select=None):
+    ...         self.n_features_to_select = n_features_to_select
+    ...
+    ...     def _score(self, table, weights):
+    ...         columns = map(table.store.codes, range(table.n_columns))
+    ...         y = table.target.codes
+    ...         return Scores([information_gain(x, y, sample_weight=weights) for x in columns])
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selector = GainSelector(n_features_to_select=0.5).fit(X, y)
+    >>> selector.ranking_, selector.transform(X).shape
+    (array([3, 4, 1, 2]), (150, 2))
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_features_to_select": [
+            Interval(numbers.Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+            StrOptions({"cv"}),
+            SubsetSizeCV,
+            None,
+        ],
+    }
+
+    n_features_to_select: int | float | str | SubsetSizeCV | None
+    n_features_in_: int
+    scores_: NDArray[np.float64]
+    ranking_: NDArray[np.intp]
+    support_: NDArray[np.bool_]
+    schema_: Schema
+    size_curve_: SizeCurve
+
+    @abstractmethod
+    def _score(self, table: Any, weights: NDArray[np.float64] | None) -> Scores:
+        """Score the columns of what `_open` returned; sets no attributes."""
+
+    def _own_support(self) -> NDArray[np.bool_]:
+        """Mask of the features that the method itself would keep; reads the learned attributes."""
+        return self.scores_ > 0
+
+    def subset_of_size(self, size: int) -> NDArray[np.bool_]:
+        """Return the best columns, as many as are asked for.
+
+        Parameters
+        ----------
+        size : int
+            How many columns.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_features,)
+            Which columns they are.
+        """
+        check_is_fitted(self, "ranking_")
+        return self._best(size)
+
+    def _best(self, size: int) -> NDArray[np.bool_]:
+        return self.ranking_ <= size
+
+    @fit_context(prefer_skip_nested_validation=False)  # a classifier may be among the parameters
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Score and rank the columns, and choose which to keep.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
+            The columns; missing values are allowed.
+        y : array-like of shape (n,)
+            The class of every row.
+        sample_weight : array-like of shape (n,), default=None
+            How much each row counts.
+
+        Returns
+        -------
+        RankingSelector
+            Itself.
+        """
+        table = self._open(X, y)
+        weights = check_sample_weight(sample_weight, table.n_rows)
+        return self._fit_opened(table, weights, X, y)
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit_table(self, table: Table, weights: NDArray[np.float64] | None = None) -> Self:
+        """Fit to rows that are coded already, if `takes_table`; the result is that of `fit` to the same rows.
+
+        Parameters
+        ----------
+        table : Table
+            The rows, coded by themselves (`make_table`, `Table.take_rows`), with a target.
+        weights : ndarray of float64 of shape (n,) or None, default=None
+            How much each row counts.
+
+        Returns
+        -------
+        RankingSelector
+            Itself.
+        """
+        self.n_features_in_ = table.n_columns
+        return self._fit_opened(table, weights)
+
+    @property
+    def takes_table(self) -> bool:
+        """Whether the method scores coded columns: not if it reads X in a way of its own."""
+        return all(getattr(type(self), name) is getattr(RankingSelector, name) for name in ("fit", "_open"))
+
+    def _fit_opened(
+        self, table: Table, weights: NDArray[np.float64] | None, X: Any = None, y: Any = None
+    ) -> Self:
+        table.target.require_two_classes(self, weights)
+        # Before the scores, which may take long.
+        n_wanted = self._choose_size(X, y, weights, table.n_columns, table if self.takes_table else None)
+        found = self._score(table, weights)
+        for name, value in found.learned.items():
+            setattr(self, name, value)
+        self.schema_ = table.schema
+        self.scores_ = np.asarray(found.values, dtype=np.float64)
+        self.ranking_ = ranks_by_score(self.scores_) if found.ranking is None else found.ranking
+        self.support_ = self._own_support_or_best() if n_wanted is None else self._best(n_wanted)
+        return self
+
+    def _open(self, X: Any, y: Any) -> Any:
+        """Check X and y, and read them: a table with `n_rows`, `n_columns`, `schema` and `target`."""
+        return make_table(
+            X,
+            y,
+            categorical_features=getattr(self, "categorical_features", "from_dtype"),
+            max_bins=getattr(self, "max_bins", 65_536),
+            estimator=self,
+        )
+
+    def transform(self, X: Any) -> Any:
+        """Keep the selected columns of X.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
+            Anything that `fit` takes, with the same columns.
+
+        Returns
+        -------
+        ndarray, sparse matrix or data frame of shape (n, n_selected)
+            A sparse matrix (CSR) if X is one; a data frame if `set_output` asks for one (the columns keep
+            their dtype if X is a frame of the same library); otherwise an array, of numbers if all selected
+            columns are, else of objects.
+        """
+        check_is_fitted(self, "support_")
+        output = output_container(self)
+        if sparse.issparse(X) or (isinstance(X, np.ndarray) and (output == "default" or X.dtype != object)):
+            try:
+                return super().transform(X)
+            except InvalidOperation:  # a decimal that signals
+                raise ValueError(
+                    "X contains a value that is no number: use None where one is missing."
+                ) from None
+        # scikit-learn takes neither mappings nor frames of nullable types with text, and through its arrays
+        # of objects the columns of a frame would lose their types.
+        source = read(X, self)
+        check_features(self, X if source.pandas else None, source.names, source.n_columns, reset=False)
+        if source.array is not None:
+            return super().transform(source.array)
+        kept = take_columns(X, self.get_support(indices=True))
+        if output == "default":
+            return matrix_of(read(kept, self))
+        frame = nw.from_native(kept, pass_through=True)
+        if isinstance(frame, nw.DataFrame) and nw.get_native_namespace(frame).__name__ == output:
+            return frame.to_native()
+        columns = map(_plain, columns_of(read(kept, self)))
+        return dict(zip(self.get_feature_names_out(), columns, strict=True))  # set_output makes a frame of it
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put the selected columns back where they were, with zeros in the others.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_selected)
+            What `transform` returns; missing values are allowed.
+
+        Returns
+        -------
+        ndarray or sparse matrix of shape (n, n_features)
+            All columns; the removed ones are zero.
+        """
+        support = self.get_support()
+        if sparse.issparse(X):
+            return super().inverse_transform(X)
+        kept = matrix_of(read(X, self))  # scikit-learn's own would refuse missing values
+        if kept.shape[1] != support.sum():
+            raise ValueError(
+                f"X has a different shape than during fitting: {kept.shape[1]} columns, but {support.sum()}"
+                " were selected. Pass what transform returns."
+            )
+        whole = np.zeros((len(kept), len(support)), dtype=kept.dtype)
+        whole[:, support] = kept
+        return whole
+
+    def __sklearn_tags__(self) -> Any:
+        tags = table_tags(super().__sklearn_tags__())
+        tags.target_tags.required = True
+        return tags
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def _choose_size(
+        self,
+        X: Any,
+        y: ArrayLike,
+        weights: NDArray[np.float64] | None,
+        n_columns: int,
+        table: Table | None = None,
+    ) -> int | None:
+        """How many features to keep, by cross-validation if that is asked for; None: by the method."""
+        plan = SubsetSizeCV() if self.n_features_to_select == "cv" else self.n_features_to_select
+        if isinstance(plan, SubsetSizeCV):
+            ranker = clone(self).set_params(n_features_to_select=1.0)
+            self.size_curve_ = plan.curve(ranker, X, y, weights, n_columns, table)
+        return self._n_wanted(n_columns)
+
+    def _n_wanted(self, n_columns: int) -> int | None:
+        """How many features the user asks for, or cross-validation chose; None leaves it to the method."""
+        wanted = self.n_features_to_select
+        if wanted is None:
+            return None
+        if isinstance(wanted, str | SubsetSizeCV):
+            return self.size_curve_.chosen
+        if not isinstance(wanted, numbers.Integral):
+            return max(1, int(wanted * n_columns + 1e-9))  # 0.29 * 100 is a little less than 29
+        if wanted > n_columns:
+            raise ValueError(
+                f"n_features_to_select={wanted} is more than the {n_columns} columns of X: use at most that,"
+                f" a share such as 0.5, or None for the rule of {type(self).__name__}."
+            )
+        return int(wanted)
+
+    def _own_support_or_best(self) -> NDArray[np.bool_]:
+        support = self._own_support()
+        if support.any():
+            return support
+        best = self.ranking_ == 1
+        warn_caller(
+            f"No feature passed the rule of {type(self).__name__}, so the best is kept:"
+            f" {label_of(self.schema_.names, int(best.argmax()))}. None may be relevant; set"
+            " n_features_to_select to keep a given number."
+        )
+        return best
+
+
+def ranks_by_score(scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Rank of every score: 1 is the best, equal ones (but for rounding) in their order, NaN last."""
+    order = np.argsort(-scores, kind="stable")  # NaN is sorted to the end
+    # Columns that tie on paper differ in the last bits by the order of summation; they must not rank by that.
+    with np.errstate(over="ignore"):
+        close = np.isclose(scores[order[1:]], scores[order[:-1]], rtol=_ROUNDING, atol=0)
+    group = np.concatenate([[0], np.cumsum(~close)])
+    order = order[np.lexsort((order, group))]
+    ranks = np.empty(len(scores), dtype=np.intp)
+    ranks[order] = np.arange(1, len(scores) + 1)
+    return ranks
+
+
+def _plain(column: NDArray[Any]) -> NDArray[Any] | list[Any]:
+    """Return a column as every data frame library can tell its type and its missing values."""
+    if column.dtype == object or (column.dtype.kind == "f" and np.isnan(column).any()):
+        return [None if is_missing(value) else value for value in column.tolist()]
+    return column

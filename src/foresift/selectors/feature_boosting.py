@@ -1,0 +1,264 @@
+"""Feature boosting: a distribution over the features, learned from classifiers that use some of them."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foresift import _core
+from foresift.data.sklearn_compat import HasMethods, Interval, RealNotInt, StrOptions, seed_of, track
+from foresift.models.c45 import C45Classifier
+from foresift.models.members import TrainingRows, draw_rows, fit_member, open_training_rows
+from foresift.models.trees import CartClassifier
+from foresift.selectors.base import RankingSelector, Scores
+from foresift.selectors.feature_weights import PairWeights, SingleWeights, Weights, change
+
+__all__ = ["FeatureBoostingSelector"]
+
+_MAX_PAIRED = 1_000  # columns; each pair of them has a weight, and time grows with the third power
+_LOOKS = 10  # how often a pair is drawn on average, by default
+
+
+class FeatureBoostingSelector(RankingSelector):
+    """Boost the weights of features that were in use when a classifier did well (Bommaganti 3.6).
+
+    In every iteration a subset of the features is drawn by the current weights and a classifier is fitted to
+    it. If it is more accurate than those before, the features in use gain weight, else they lose some. The
+    outcome is a distribution over the features, which `SubsetBaggingClassifier` can draw from.
+
+    With `order=2` pairs of features have weights instead of single ones, so that two features that are worth
+    something only together, such as the two of an exclusive or, are boosted together.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
+        The number of heaviest features to keep, or their fraction; choose the number by cross-validation;
+        None keeps the features that weigh more than at the start.
+    subset_size : int, float or None, default=None
+        Features in use in an iteration: a number or a share of all. None is half of them; with `order=2` the
+        square root of their number, at least 2.
+    order : {1, 2}, default=1
+        Whether single features or pairs have weights. Pairs allow 1,000 features at most, and take time in
+        proportion to the third power of their number (two minutes for 1,000). Constant ones are left out.
+    estimator : classifier, default=None
+        What is fitted. None is `C45Classifier()`; with `order=2` it is `CartClassifier()`, which splits a
+        node also where no feature helps by itself, as C4.5 does not.
+    accuracy : {"training", "oob"} or None, default=None
+        What the classifier is judged by: its accuracy on the rows it was fitted to, all of them, as in the
+        thesis; or on those that a bootstrap sample left out. None is "training", and "oob" with `order=2`,
+        where trees that are not pruned fit their own rows perfectly.
+    n_iterations : int or None, default=None
+        Number of iterations. None is 25, the largest ensemble of the thesis; with `order=2` as many as let
+        every pair be in use ten times on average.
+    learning_rate : float or None, default=None
+        What the changes of eq. 8 are multiplied by, up to 1. None is 1; with `order=2` it is 0.5, so that
+        pairs that were drawn with a good one by chance do not carry the day.
+    init : int, default=3
+        Iterations at the start that change no weights, at least 2.
+    random_state : int, RandomState or None, default=None
+        Draws the subsets, and seeds classifiers whose own `random_state` is None.
+
+    Attributes
+    ----------
+    feature_distribution_ : ndarray of shape (n_features,)
+        The weights of the features at the end; they add up to one. With `order=2`, half the sum of the
+        weights of the pairs of each.
+    pair_distribution_ : ndarray of shape (n_features, n_features)
+        The weights of the pairs, with `order=2`; those above the diagonal add up to one.
+    history_ : dict of ndarray
+        What happened in each iteration: `features` (a row of numbers of columns), `accuracy`, and `change`,
+        the relative change of the weights (eq. 8).
+    scores_ : ndarray of shape (n_features,)
+        The weights.
+    ranking_, support_ : ndarray of shape (n_features,)
+        1 is the heaviest; mask of the kept features.
+    n_features_in_, feature_names_in_, schema_
+        What the columns were.
+
+    See Also
+    --------
+    SubsetBaggingClassifier : The ensemble of the thesis; set its `distribution` to this selector.
+
+    Notes
+    -----
+    Mean and standard deviation of eq. 8 are those of all iterations before the current one, the first ones
+    included. The factor (F - k) / (F - 1) is 0 for subsets of all features: they teach nothing. No weight
+    falls below 1e-9 of the one it began with.
+
+    Where one feature tells all by itself, any partner does as well: with `order=2` some feature shares its
+    weight then.
+
+    By training accuracy a feature that lets a tree fit noise is as good as a relevant one: with few
+    iterations and many features the distribution is close to the uniform one, and where trees are not
+    pruned accuracy="oob" is the better choice.
+
+    Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
+    estimators inside are not read.
+
+    References
+    ----------
+    H. Bommaganti, master's thesis, University of Minnesota, section 3.6; pairs: section 5.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from foresift import FeatureBoostingSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 12))
+    >>> y = (X[:, 3] > 0) ^ (X[:, 5] > 0)  # neither tells anything by itself
+    >>> selector = FeatureBoostingSelector(n_features_to_select=2, order=2, random_state=0).fit(X, y)
+    >>> selector.get_support(indices=True)
+    array([3, 5])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **RankingSelector._parameter_constraints,
+        "subset_size": [
+            Interval(numbers.Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+            None,
+        ],
+        "order": [Interval(numbers.Integral, 1, 2, closed="both")],
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "accuracy": [StrOptions({"training", "oob"}), None],
+        "n_iterations": [Interval(numbers.Integral, 1, None, closed="left"), None],
+        "learning_rate": [Interval(numbers.Real, 0, 1, closed="right"), None],
+        "init": [Interval(numbers.Integral, 2, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select=None,
+        *,
+        subset_size=None,
+        order=1,
+        estimator=None,
+        accuracy=None,
+        n_iterations=None,
+        learning_rate=None,
+        init=3,
+        random_state=None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.subset_size = subset_size
+        self.order = order
+        self.estimator = estimator
+        self.accuracy = accuracy
+        self.n_iterations = n_iterations
+        self.learning_rate = learning_rate
+        self.init = init
+        self.random_state = random_state
+
+    pair_distribution_: NDArray[np.float64]
+
+    def _open(self, X: Any, y: Any) -> TrainingRows:
+        return open_training_rows(self._base(), X, y, self)
+
+    def _base(self) -> Any:
+        if self.estimator is not None:
+            return self.estimator
+        return C45Classifier() if self.order == 1 else CartClassifier()
+
+    def _score(self, data: TrainingRows, weights: NDArray[np.float64] | None) -> Scores:
+        usable = np.arange(data.n_columns)
+        if self.order == 2:  # a feature that tells all by itself would carry a constant one along
+            usable = np.flatnonzero([_varies(data.table.store, j) for j in range(data.n_columns)])
+            usable = np.arange(data.n_columns) if len(usable) < 2 else usable
+        n_features = len(usable)
+        size = min(self._size(data.n_columns), n_features)
+        pairs = self.order == 2 and n_features > 1
+        learned: Weights = PairWeights(n_features) if pairs else SingleWeights(n_features)
+        n_iterations = self._n_iterations(n_features, size, pairs)
+        judge = _Judge(data, weights, oob=self.accuracy == "oob" or (not self.accuracy and pairs))
+        rate = (0.5 if pairs else 1.0) if self.learning_rate is None else self.learning_rate
+        rng = np.random.default_rng(seed_of(self.random_state))
+        subsets: list[NDArray[np.intp]] = []
+        accuracies: list[float] = []
+        changes: list[float] = []
+        with track(self, n_iterations, task="iteration") as progress:
+            for number in range(n_iterations):
+                drawn = learned.draw(rng, size)
+                subsets.append(usable[drawn])
+                accuracy = judge.accuracy(subsets[-1], rng)
+                early = number < self.init
+                changed = 0.0 if early else rate * change(accuracy, accuracies, n_features, size)
+                if changed:
+                    learned.multiply(drawn, 1 + changed)
+                accuracies.append(accuracy)
+                changes.append(changed)
+                if progress.advance():
+                    break
+        distribution = np.zeros(data.n_columns)
+        distribution[usable] = learned.of_features
+        history = {
+            "features": np.array(subsets),
+            "accuracy": np.array(accuracies),
+            "change": np.array(changes),
+        }
+        found: dict[str, Any] = {"history_": history, "feature_distribution_": distribution}
+        if isinstance(learned, PairWeights):
+            found["pair_distribution_"] = np.zeros((data.n_columns, data.n_columns))
+            found["pair_distribution_"][np.ix_(usable, usable)] = learned.of_pairs
+        return Scores(distribution, found)
+
+    def _own_support(self) -> NDArray[np.bool_]:
+        return self.scores_ > (1 + 1e-9) / self.n_features_in_
+
+    def _size(self, n_features: int) -> int:
+        size, pairs = self.subset_size, self.order == 2
+        if pairs and n_features > _MAX_PAIRED:
+            raise ValueError(
+                f"order=2 keeps a weight for every pair of features, and X has {n_features:,}: drop some"
+                f" first, for instance with InfoGainSelector, to {_MAX_PAIRED:,} at most, or use order=1."
+            )
+        least = 2 if pairs and n_features > 1 else 1
+        if size is None:
+            return max(least, math.isqrt(n_features) if pairs else n_features // 2)
+        if not isinstance(size, numbers.Integral):
+            return max(least, int(size * n_features + 1e-9))
+        if int(size) > n_features:
+            raise ValueError(
+                f"subset_size={size} is more than the {n_features} columns of X: use fewer, a share such as"
+                " 0.5, or None."
+            )
+        if int(size) < least:
+            raise ValueError("subset_size=1 has no pairs: use at least 2, or order=1.")
+        return int(size)
+
+    def _n_iterations(self, n_features: int, size: int, pairs: bool) -> int:
+        if self.n_iterations is not None:
+            return self.n_iterations
+        if not pairs:
+            return 25
+        return max(25, math.ceil(_LOOKS * n_features * (n_features - 1) / (size * (size - 1))))
+
+
+def _varies(store: _core.ColumnStore, column: int) -> bool:
+    return store.n_values(column) + store.has_missing(column) > 1
+
+
+class _Judge:
+    """Fits a classifier to some features, and tells how accurate it is."""
+
+    def __init__(self, data: TrainingRows, weights: NDArray[np.float64] | None, *, oob: bool) -> None:
+        self._data, self._oob = data, oob
+        self._weights = np.ones(data.n_rows) if weights is None else weights
+        self._shares = self._weights / self._weights.max()
+
+    def accuracy(self, columns: NDArray[np.intp], rng: np.random.Generator) -> float:
+        """Share of the rows that are classified rightly: of all, or of those a bootstrap leaves out."""
+        data, shares = self._data, self._shares
+        times: NDArray[Any] = draw_rows(rng, shares) if self._oob else self._weights
+        member = fit_member(data, columns, times, seed=int(rng.integers(2**63)))
+        right = (
+            data.rows.probabilities(member, columns, data.table.target.labels).argmax(axis=1)
+            == data.table.target.codes
+        )
+        if self._oob and (shares * (times == 0)).any():
+            shares = shares * (times == 0)
+        return float(shares @ right / shares.sum())

@@ -1,0 +1,406 @@
+"""Calibrated relevance: which columns matter, at an error rate that holds."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foresift.data.sklearn_compat import Interval, Progress, RealNotInt, StrOptions, seed_of, track
+from foresift.data.table import Table
+from foresift.engine.grow import one_blas_thread
+from foresift.errors import warn_caller
+from foresift.selectors.base import RankingSelector, Scores
+from foresift.selectors.redundancy import STEPS, redundant_with
+from foresift.selectors.relevance.contrasts import best_contrasts
+from foresift.selectors.relevance.pooling import (
+    equalize_max_of_k,
+    log_effective_levels,
+    normalize_null,
+    pooled_pvalues,
+    standardized,
+)
+from foresift.selectors.relevance.shadows import deduplicate_columns, gather_shadow_sums, shadow_rows
+from foresift.stats import adjusted_pvalues, selection_stability
+
+__all__ = ["RelevanceSelector"]
+
+_MAX_SHADOWS = 1000  # that are taken unasked
+_MIN_POOL = 100  # shadows of all columns: a few columns cannot tell from ten each what chance gives
+_MIN_SHADOWS = 3  # that must have been tried: each is measured by the spread of the others
+
+
+class RelevanceSelector(RankingSelector):
+    """Keep the features that gain more in a forest than shadow features do, at an error rate that holds.
+
+    A shadow of a column is a copy of it with its rows permuted, once and for all. Wherever a tree tries a
+    column, its shadows are tried on the same rows, and the score of each is its mean information gain, the
+    complex nodes weighing more (Rogers & Gunn), or what its ranks tell, alone or in pairs, if that is more.
+    Put on one scale, the scores of all shadows are what chance gives; the p-value of a column is the share of
+    them that is at least as high.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        The number of best features to keep, or their fraction; None keeps the relevant ones.
+    error : {"fdr", "fwer", "none"}, default="fdr"
+        What `alpha` bounds: the expected share of irrelevant features among the selected (Benjamini &
+        Hochberg), the probability of selecting any irrelevant feature (Bonferroni), or that of selecting an
+        irrelevant one, on average over the features.
+    alpha : float, default=0.1
+        The error rate.
+    minimal : bool, default=False
+        Keep only one feature of each group that tells the same; see `redundant_with_`.
+    interactions : bool, default=True
+        Also look for features that tell something only in pairs, as those of an exclusive or; see Notes.
+    n_estimators : int, default=50
+        Number of trees.
+    n_shadows : int or None, default=None
+        Shadows per column, at least 4. None takes 10, or 1 / alpha if that is more (with fewer, a single
+        relevant feature cannot pass), or so many that there are 100 in all. More than 1000 must be asked for.
+    max_features : int, float, {"sqrt", "log2"} or None, default=1/3
+        Columns tried per node, at least one; the best is split.
+    max_depth : int or None, default=5
+        Levels of splits; None for no limit.
+    min_samples_split : int, default=10
+        Least weight of a node that is split.
+    min_share : float, default=0
+        Cuts of numeric columns leave at least this share of the node's rows on either side, if the column has
+        such a cut.
+    redundancy : float or None, default=0.5
+        A relevant feature is redundant with a better one if at least this share of what it tells about the
+        classes is left when only what the other knows of it is left. It is compared with the three better
+        ones it is related to most. None leaves the question out.
+    n_half_samples : int, default=0
+        Number of random halvings of the rows on which the selection is repeated, both halves each, to measure
+        its stability. Each costs about as much as the fit itself.
+    nominal_splits : {"subsets", "multiway"}, default="subsets"
+        Split a nominal column into two sets of categories, or into one branch per category.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
+        masked here.
+    n_jobs : int, default=None
+        Threads; -1 uses all cores. The outcome is the same for any number.
+    random_state : int, RandomState or None, default=None
+        Draws permutations, columns and halves.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Standard deviations above what chance gives the column, on a scale where chance is about normal; 0 for
+        a constant column, NaN for one that was hardly ever tried, which too few trees may leave.
+    pvalues_ : ndarray of shape (n_features,)
+        Probability that an irrelevant feature, any of the table, scores as high; 1 without a score.
+    adjusted_pvalues_ : ndarray of shape (n_features,)
+        Adjusted for the number of features, as `error` says; relevant is what has at most `alpha`.
+    relevant_ : ndarray of bool of shape (n_features,)
+        The features that pass. May be none.
+    shadow_scores_ : ndarray of shape (n_features, n_shadows)
+        Scores of the shadows on the same scale; NaN for a constant column.
+    gains_, expected_gains_ : ndarray of shape (n_features,)
+        Mean gain in bits of every column, and of its shadows.
+    redundant_with_ : ndarray of int of shape (n_features,)
+        For every relevant feature that tells the same as a better one, the number of that feature; else -1,
+        as for all features if `redundancy` is None.
+    stability_ : Stability or None
+        Agreement of the selections of half of the rows: `value` (1: always the same, 0: as if drawn at
+        random), `lower` and `upper` end of a 95 % interval; see `foresift.stats.selection_stability`. None
+        without half-samples.
+    selection_frequencies_ : ndarray of shape (n_features,) or None
+        Share of the half-samples in which each feature was relevant.
+    ranking_ : ndarray of shape (n_features,)
+        1 is the best.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features: the relevant ones, with `minimal` one of each group. If there are none, the
+        best feature, with a warning, since `transform` cannot return a table without columns.
+    n_features_in_, feature_names_in_, schema_
+        What the columns were.
+
+    See Also
+    --------
+    foresift.ForestGainSelector : The paper's own threshold, which is no test.
+
+    Notes
+    -----
+    Relevant means: not independent of the classes, alone or together with others. A copy of a relevant
+    feature is relevant, and so is a feature that is correlated with one. In the words of Rogers & Gunn 2.1,
+    features of a group in `redundant_with_` are weakly relevant: any one of them can be left out while
+    another stays; a relevant feature without a group is strongly relevant as far as pairs of features can
+    tell. The error rate counts features as irrelevant that are independent of the classes and of everything
+    relevant.
+
+    Columns with the same codes are tried as one and get the same score. The outcome depends neither on the
+    number of threads nor on the order of the columns: shadows have their rows permuted alike in all columns,
+    and columns are drawn in an order that depends on their values. The order of the rows matters as the
+    seed does.
+
+    Weights are scaled to an average of one over the rows that have any. A shadow takes the values of its
+    column from other rows, and the weights with them, by their ranks in their classes: weights may depend on
+    the classes, and on columns (for instance to mend how a sample was drawn by age).
+
+    Beside the forest two tests run that need none, for columns and shadows: the rank sums of the classes,
+    which know more of a steady trend than cuts do, also after a regression on other clear columns, and, for
+    `interactions`, products of signs (above or below the median; in the commonest category or not) of each
+    column and every other one. Two columns that matter only together, such as those of an exclusive or, show
+    in these. The greatest score counts, pairs less one standard deviation. A column has a part in pairs if
+    its sign leaves a quarter of the rows on either side, in the tests of ranks if no value has more than
+    three quarters of them; if only some have a part, the greatest is put on the scale of a single score.
+    Pairs are looked at if there are at most 1,000 columns, on at most 2,000 rows. If weights vary within a
+    class, the forest is alone. Three columns that tell nothing in pairs are not found. For the error rates
+    that were measured see docs/relevance.md.
+
+    Examples
+    --------
+    >>> from foresift import RelevanceSelector
+    >>> from foresift.datasets import make_simple
+    >>> X, y = make_simple(random_state=2)  # only the first two columns matter
+    >>> selector = RelevanceSelector(random_state=0).fit(X, y)
+    >>> selector.get_support(indices=True)
+    array([0, 1])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **RankingSelector._parameter_constraints,
+        "error": [StrOptions({"fdr", "fwer", "none"})],
+        "alpha": [Interval(numbers.Real, 0, 1, closed="neither")],
+        "minimal": ["boolean"],
+        "interactions": ["boolean"],
+        "n_estimators": [Interval(numbers.Integral, 1, None, closed="left")],
+        "n_shadows": [Interval(numbers.Integral, 4, None, closed="left"), None],
+        "max_features": [
+            Interval(numbers.Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+            StrOptions({"sqrt", "log2"}),
+            None,
+        ],
+        "max_depth": [Interval(numbers.Integral, 1, None, closed="left"), None],
+        "min_samples_split": [Interval(numbers.Integral, 2, None, closed="left")],
+        "min_share": [Interval(numbers.Real, 0, 0.5, closed="left")],
+        "redundancy": [Interval(numbers.Real, 0, 1, closed="right"), None],
+        "n_half_samples": [Interval(numbers.Integral, 0, None, closed="left")],
+        "nominal_splits": [StrOptions({"subsets", "multiway"})],
+        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
+        "n_jobs": [numbers.Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select=None,
+        *,
+        error="fdr",
+        alpha=0.1,
+        minimal=False,
+        interactions=True,
+        n_estimators=50,
+        n_shadows=None,
+        max_features=1 / 3,
+        max_depth=5,
+        min_samples_split=10,
+        min_share=0.0,
+        redundancy=0.5,
+        n_half_samples=0,
+        nominal_splits="subsets",
+        categorical_features="from_dtype",
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.error = error
+        self.alpha = alpha
+        self.minimal = minimal
+        self.interactions = interactions
+        self.n_estimators = n_estimators
+        self.n_shadows = n_shadows
+        self.max_features = max_features
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_share = min_share
+        self.redundancy = redundancy
+        self.n_half_samples = n_half_samples
+        self.nominal_splits = nominal_splits
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
+        if self.minimal and self.redundancy is None:
+            raise ValueError(
+                "minimal=True keeps one feature of each group, and redundancy=None looks for none."
+            )
+        weights, seed = _scaled(weights), seed_of(self.random_state)
+        order, first = deduplicate_columns(table, weights)
+        n_rows = table.n_rows if weights is None else int(np.count_nonzero(weights))
+        n_tasks = self.n_estimators * (1 + 2 * self.n_half_samples)
+        n_tasks += 0 if self.redundancy is None else STEPS
+        with track(self, n_tasks, task="tree") as progress:
+            z, means = self._pass(table, weights, order, first, seed, progress)
+            halves = self._halves(table, weights, order, first, seed, progress)
+            pvalues, adjusted = self._tests(z)
+            relevant = adjusted <= self.alpha
+            scores = self._scores(z[:, 0], np.isin(first, order), n_rows)
+            redundant = np.full(table.n_columns, -1)
+            if self.redundancy is not None:
+                best_first = np.argsort(-scores, kind="stable")
+                best_first = best_first[relevant[best_first]]
+                redundant = redundant_with(table, weights, best_first, self.redundancy, seed, progress)
+        if not relevant.any():
+            self._warn_if_none_can_pass(z[:, 1:])
+        learned = {
+            "pvalues_": pvalues,
+            "adjusted_pvalues_": adjusted,
+            "relevant_": relevant,
+            "redundant_with_": redundant,
+            "gains_": means[:, 0].copy(),  # not all of them
+            "expected_gains_": _mean(means[:, 1:]),
+            "shadow_scores_": z[:, 1:],
+            "stability_": selection_stability(halves) if len(halves) else None,
+            "selection_frequencies_": halves.mean(axis=0) if len(halves) else None,
+        }
+        return Scores(scores, learned)
+
+    def _n_shadows(self, n_columns: int) -> int:
+        if self.n_shadows is not None:
+            return int(self.n_shadows)
+        if 1 / self.alpha > _MAX_SHADOWS:
+            raise ValueError(
+                f"alpha={self.alpha} asks for 1 / alpha = {1 / self.alpha:.0f} shadows of every column: use "
+                f"an alpha of at least {1 / _MAX_SHADOWS}, or set n_shadows (with fewer than 1 / alpha a "
+                "single relevant feature cannot pass)."
+            )
+        return max(10, math.ceil(_MIN_POOL / max(1, n_columns)), math.ceil(1 / self.alpha))
+
+    def _scores(self, z: NDArray[np.float64], varies: NDArray[np.bool_], n_rows: int) -> NDArray[np.float64]:
+        """Scores of the columns: 0 for constant ones, NaN for others that were not tried."""
+        n_untried = int(np.isnan(z[varies]).sum())
+        if n_untried and n_rows < self.min_samples_split:
+            self._warn(
+                f"No column was tried: there are {n_rows} rows (of a weight above 0), and a node needs "
+                f"min_samples_split={self.min_samples_split}. Lower min_samples_split, or get more rows."
+            )
+        elif n_untried:
+            self._warn(
+                f"{n_untried} of {len(z)} columns were hardly ever tried, so they have no score: raise "
+                "n_estimators or max_features."
+            )
+        return np.where(varies, z, 0.0)
+
+    def _warn_if_none_can_pass(self, shadow_scores: NDArray[np.float64]) -> None:
+        """Say so if a single feature could not have passed, however good."""
+        if self.n_shadows is None:
+            return
+        known = ~np.isnan(shadow_scores)
+        n_tried = int(known.any(axis=1).sum())
+        best = (1 if self.error == "none" else n_tried) / (1 + int(known.sum()))
+        if n_tried and best > self.alpha:
+            what = "A single feature cannot pass" if self.error == "fdr" else "No feature can pass"
+            self._warn(
+                f"{what}, however good: with n_shadows={self.n_shadows} and {n_tried} columns the smallest "
+                f"adjusted p-value of one is {best:.2g}, more than alpha={self.alpha}. Leave n_shadows at "
+                "None, or raise n_shadows or alpha."
+            )
+
+    def _warn(self, message: str) -> None:
+        warn_caller(message)
+
+    def _pass(
+        self,
+        table: Table,
+        weights: NDArray[np.float64] | None,
+        order: NDArray[np.uint32],
+        first: NDArray[np.intp],
+        seed: int,
+        progress: Progress,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Standardized scores and mean gains, of columns and shadows; NaN for columns that were not tried."""
+        n_shadows = self._n_shadows(len(order))
+        z = np.full((table.n_columns, 1 + n_shadows), np.nan)
+        means = np.zeros_like(z)
+        if len(order):
+            sums = gather_shadow_sums(
+                table,
+                weights,
+                progress,
+                order=order,
+                n_shadows=n_shadows,
+                n_estimators=self.n_estimators,
+                max_features=self.max_features,
+                max_depth=self.max_depth,
+                min_samples_split=self.min_samples_split,
+                min_share=self.min_share,
+                nominal_splits=self.nominal_splits,
+                seed=seed,
+                n_jobs=self.n_jobs,
+            )
+            means = sums.mean
+            # In the order of the hashes, so that rounding does not depend on how the columns stand.
+            tried = order[(sums.weight[order, 1:] > 0).sum(axis=1) >= _MIN_SHADOWS]
+            z[tried] = standardized(means[tried], log_effective_levels(table, weights)[tried])
+            rows = shadow_rows(table, weights, seed)
+            # Threads of linear algebra on small products wait for each other longer than they work.
+            with one_blas_thread():
+                others = best_contrasts(table, weights, tried, n_shadows, rows, seed, pairs=self.interactions)
+            greatest = np.where(np.isnan(z[tried]), np.nan, np.fmax(normalize_null(z[tried]), others))
+            z[tried] = equalize_max_of_k(greatest, ~np.isnan(others[:, 0]))
+        return z[first], means[first]
+
+    def _tests(self, z: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """P-values, plain and adjusted; columns that were not tried have 1 and do not count."""
+        tried = ~np.isnan(z[:, 0])
+        pvalues, adjusted = np.ones((2, len(z)))
+        if tried.any():
+            p = pvalues[tried] = pooled_pvalues(z[tried])
+            # They hold on average over the columns, not for each: enough for Bonferroni, not for Holm.
+            adjusted[tried] = adjusted_pvalues(p, self.error)
+        return pvalues, adjusted
+
+    def _halves(
+        self,
+        table: Table,
+        weights: NDArray[np.float64] | None,
+        order: NDArray[np.uint32],
+        first: NDArray[np.intp],
+        seed: int,
+        progress: Progress,
+    ) -> NDArray[np.bool_]:
+        """What is relevant in either half of the rows, for every halving; a weight of 0 leaves a row out."""
+        chosen = []
+        whole = np.ones(table.n_rows) if weights is None else weights
+        for k in range(self.n_half_samples):
+            rng = np.random.default_rng([seed, k])
+            # Every other row of each class, in random order.
+            shuffled = np.lexsort((rng.random(table.n_rows), table.target.codes, whole > 0))
+            in_half = np.zeros(table.n_rows)
+            in_half[shuffled[::2]] = 1
+            for half in (in_half, 1 - in_half):
+                z, _ = self._pass(table, whole * half, order, first, int(rng.integers(2**63)), progress)
+                chosen.append(self._tests(z)[1] <= self.alpha)
+        return np.array(chosen, dtype=bool).reshape(-1, table.n_columns)
+
+    def _own_support(self) -> NDArray[np.bool_]:
+        return self.relevant_ & (self.redundant_with_ < 0) if self.minimal else self.relevant_
+
+    def _best(self, size: int) -> NDArray[np.bool_]:
+        # Redundant ones come last, if only one of each group is wanted.
+        last = (self.redundant_with_ >= 0) & self.minimal
+        support = np.zeros(len(last), dtype=bool)
+        support[np.lexsort((self.ranking_, last))[:size]] = True
+        return support
+
+
+def _scaled(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    """Weights with an average of one where they are not 0, so that their unit does not matter."""
+    if weights is None:
+        return None
+    weights = weights / weights[weights > 0].mean()
+    return None if np.allclose(weights, 1) else weights  # rounding must not decide what may be split
+
+
+def _mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean of what is known in each row."""
+    known = ~np.isnan(values)
+    sums = np.where(known, values, 0.0).sum(axis=1)
+    return np.divide(sums, known.sum(axis=1), out=np.full(len(values), np.nan), where=known.any(axis=1))

@@ -1,0 +1,1 @@
+"""Searches through sets of columns."""

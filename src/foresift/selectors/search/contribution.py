@@ -1,0 +1,317 @@
+"""Dropping the features that contribute least to a forest, one after the other (Murata et al.)."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import time
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foresift.data.sklearn_compat import HasMethods, Interval, Progress, RealNotInt, StrOptions
+from foresift.data.table import Table
+from foresift.models.forests import SiftForestClassifier
+from foresift.models.scorer import SubsetScorer
+from foresift.selectors.search.base import SearchSelector
+from foresift.selectors.search.path import Step, report
+from foresift.selectors.search.subset_forests import SubsetForests
+
+__all__ = ["ContributionSelector"]
+
+# "Information gain becomes 0" ends a branch in Algorithm 1; below this a gain is nothing but rounding.
+_NO_GAIN = 1e-12
+
+
+class ContributionSelector(SearchSelector):
+    """Drop the features that contribute least to a forest, as long as the error allows (Murata IV).
+
+    The contribution ratio of a feature is the share of a forest's split rows that are split on it (eq. 5).
+    The one with the lowest is dropped, the forest is judged by cross-validation, and so on until the error
+    has risen too far. A step takes one forest and its cross-validation, however many features there are; a
+    backward search takes one per feature.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Stop at so many features, or at such a share of all, whatever the error. None stops by the error;
+        there is no "cv".
+    mode : {"sequential", "batch"}, default="sequential"
+        Grow a new forest after every deletion to see what contributes least now (Algorithm 2), or read the
+        order from the forest of all features (Algorithm 3).
+    max_error_increase : float or None, default=0.1
+        How far the error may rise above that with all features: 0.1 lets it go from 3 % to 13 %. The last set
+        before it is passed is kept. None goes down to one feature and keeps the best set.
+    relative : bool, default=False
+        Read `max_error_increase` as a share of the error with all features.
+    step : int or float, default=1
+        Features dropped at a time, or a share of those that are left.
+    patience : int, default=0
+        So many sets in a row may pass the limit before the search ends; if a smaller one is within it again,
+        it is kept.
+    protect_pairs : bool, default=False
+        Let a feature that works together with others, in a significant pair of
+        `foresift.importance.co_occurrence`, count with the largest contribution among itself and those of
+        them that are left; and before such a feature goes, see what error it makes if others go instead:
+        these go, unless that error is larger. (Without `cv` there are no errors to compare.) In XOR neither
+        half is of any use without the other.
+    pair_alpha : float, default=0.05
+        Level at which a pair is significant, all pairs together (Holm): a statement about the trees that were
+        grown, not about the data they were grown on.
+    estimator : classifier or None, default=None
+        The forest: one of ours or any whose trees `foresift.importance.node_tables` reads. None is that of
+        Algorithm 1: sqrt(p) features per node, 10 random thresholds each, a leaf where nothing is gained.
+    n_estimators : int, default=100
+        Trees of that forest, where `estimator` is None.
+    scoring : str or callable, default="accuracy"
+        A scorer of scikit-learn; higher is better. The error is 1 less the score.
+    cv : int, splitter, iterable of (train, test) rows or None, default=3
+        The folds, the same for all sets; a number means stratified and shuffled ones. None estimates no
+        errors, which is three times as fast; then `n_features_to_select` must be given.
+    return_partial : bool, default=False
+        On Ctrl-C, return the best set so far; else KeyboardInterrupt goes on, after it has been stored.
+    verbose : int, default=0
+        1 prints a line per step to the standard error output: features, error, time left.
+    n_jobs : int, default=None
+        Threads; -1 uses all cores. The outcome is the same for any number.
+    random_state : int, RandomState or None, default=None
+        Deals out the folds and seeds the forest if it has no seed.
+
+    Attributes
+    ----------
+    contributions_ : ndarray of shape (n_features,)
+        Contribution ratios with all features, in percent.
+    path_ : SearchPath
+        Every set, from all features on, with score, error, reduction rate and seconds.
+    pairs_ : CoOccurrence
+        The pairs in the forest of all features, if `protect_pairs` is set.
+    full_error_ : float
+        Error with all features; NaN without `cv`.
+    interrupted_ : bool
+        Whether the search was cut short.
+    scores_ : ndarray of shape (n_features,)
+        What a feature counts with, its contribution ratio or with `protect_pairs` that of a partner, in the
+        forest of all features ("batch"). "sequential": how many features were dropped before; for the kept
+        ones all that were, and what they count with in the last forest, as a share.
+    ranking_ : ndarray of shape (n_features,)
+        1 is the best; the dropped ones from the last to the first.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+    n_features_in_, feature_names_in_, schema_
+        What the columns were.
+
+    See Also
+    --------
+    foresift.importance.contribution_ratio : The ratios of any fitted forest.
+    foresift.SequentialSelector : Tries every deletion instead.
+    foresift.selectors.search.path.commonality : How far two paths agree (Figure 8).
+
+    Notes
+    -----
+    The ratios are of a forest on all rows; only the error is cross-validated. Features that are
+    equal in contribution are dropped from the last column on. docs/murata.md compares the method with
+    backward search on the four tables of the paper.
+
+    Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
+    estimators inside are not read.
+
+    Examples
+    --------
+    >>> from foresift import ContributionSelector
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selector = ContributionSelector(max_error_increase=0.02, random_state=0).fit(X, y)
+    >>> selector.path_.n_features, selector.get_support(indices=True)
+    (array([4, 3, 2, 1]), array([3]))
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_features_to_select": [
+            Interval(numbers.Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+            None,
+        ],
+        "mode": [StrOptions({"sequential", "batch"})],
+        "max_error_increase": [Interval(numbers.Real, 0, None, closed="left"), None],
+        "relative": ["boolean"],
+        "step": [
+            Interval(numbers.Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
+        ],
+        "patience": [Interval(numbers.Integral, 0, None, closed="left")],
+        "protect_pairs": ["boolean"],
+        "pair_alpha": [Interval(numbers.Real, 0, 1, closed="neither")],
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "n_estimators": [Interval(numbers.Integral, 1, None, closed="left")],
+        "scoring": [str, callable],
+        "cv": [
+            Interval(numbers.Integral, 2, None, closed="left"),
+            HasMethods(["split", "get_n_splits"]),
+            HasMethods(["__iter__"]),
+            None,
+        ],
+        "return_partial": ["boolean"],
+        "verbose": ["verbose"],
+        "n_jobs": [numbers.Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select=None,
+        *,
+        mode="sequential",
+        max_error_increase=0.1,
+        relative=False,
+        step=1,
+        patience=0,
+        protect_pairs=False,
+        pair_alpha=0.05,
+        estimator=None,
+        n_estimators=100,
+        scoring="accuracy",
+        cv=3,
+        return_partial=False,
+        verbose=0,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.mode = mode
+        self.max_error_increase = max_error_increase
+        self.relative = relative
+        self.step = step
+        self.patience = patience
+        self.protect_pairs = protect_pairs
+        self.pair_alpha = pair_alpha
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.scoring = scoring
+        self.cv = cv
+        self.return_partial = return_partial
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    _worths: list[NDArray[np.float64]]  # of every step: what its features count with,
+    _orders: list[NDArray[np.intp]]  # and the order in which they would go
+    _tied: NDArray[np.bool_]  # the significant pairs
+
+    def _estimator(self) -> Any:
+        if self.estimator is not None:
+            return self.estimator
+        return SiftForestClassifier(
+            self.n_estimators, max_features="sqrt", n_thresholds=10, min_gain=_NO_GAIN
+        )
+
+    def _check_rules(self, n_columns: int, n_wanted: int | None) -> None:
+        if self.cv is None and n_wanted is None:
+            raise ValueError("Without cv there are no errors to stop by: set n_features_to_select, or cv=3.")
+
+    def _open_search(
+        self, estimator: Any, X: Any, table: Table, weights: NDArray[np.float64] | None
+    ) -> SubsetForests:
+        self._worths, self._orders = [], []
+        return SubsetForests(estimator, X, table, weights, self.n_jobs)
+
+    # --- the way down ---
+
+    def _search(
+        self, forests: SubsetForests, scorer: SubsetScorer | None, n_wanted: int | None, progress: Progress
+    ) -> None:
+        features = np.arange(self.path_.n_features_in)
+        last, beyond = time.perf_counter(), 0
+        while True:
+            subset = tuple(features.tolist())
+            if self.mode == "sequential" or not self.path_:  # before the folds: it says if it reads no trees
+                worth, ranked = self._read(forests, features)
+            order = ranked[np.isin(ranked, features)]
+            score = math.nan if scorer is None else scorer([subset])[0]
+            if not self.path_:
+                self.full_error_ = 1.0 - score
+            self._worths.append(worth)
+            self._orders.append(order)
+            now = time.perf_counter()
+            self.path_.append(Step(subset, score, now - last))
+            last = now
+            beyond = 0 if self._within_limit(score) else beyond + 1
+            if self.verbose:
+                report(type(self).__name__, self.path_, self._seconds_left(n_wanted))
+            if progress.advance():
+                self.interrupted_ = True
+                return
+            enough = len(features) <= n_wanted if n_wanted is not None else beyond > self.patience
+            if enough or len(features) == 1:
+                return
+            n_dropped = self._n_dropped(len(features), n_wanted)
+            if scorer is not None and self.protect_pairs:
+                order = self._orders[-1] = self._better_order(order, n_dropped, scorer)
+            features = np.sort(order[n_dropped:])
+
+    def _read(
+        self, forests: SubsetForests, features: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """What each column counts with, and the order in which the features go."""
+        ratios, pairs = forests.read(features, self.protect_pairs)
+        if not self.path_:
+            self.contributions_ = ratios
+            if pairs is not None:
+                self.pairs_ = pairs
+        worth = ratios.copy()
+        if pairs is not None:
+            tied = pairs.significant(self.pair_alpha)
+            self._tied = tied | self._tied if self.path_ else tied  # what was seen once is not forgotten
+            one, other = np.nonzero(tied)
+            np.maximum.at(worth, one, ratios[other])
+        # Low ones first, of a pair its smaller half, of equals the last column. So a feature outlives its
+        # partners or counts no less without them: the order stays the same as they go.
+        keys = (-features, np.round(ratios[features], 9), np.round(worth[features], 9))
+        return worth, features[np.lexsort(keys)]
+
+    def _better_order(
+        self, order: NDArray[np.intp], n_dropped: int, scorer: SubsetScorer
+    ) -> NDArray[np.intp]:
+        """Let features that are in a pair go last, if that makes no larger error now."""
+        paired = self._tied[np.ix_(order, order)].any(axis=1)
+        other = np.concatenate([order[~paired], order[paired]])
+        if set(order[:n_dropped]) == set(other[:n_dropped]):
+            return order
+        plain, spared = scorer([tuple(np.sort(way[n_dropped:]).tolist()) for way in (order, other)])
+        return other if spared >= plain else order
+
+    def _n_dropped(self, n_left: int, n_wanted: int | None) -> int:
+        step = self.step if isinstance(self.step, numbers.Integral) else max(1, int(self.step * n_left))
+        return min(int(step), n_left - (1 if n_wanted is None else n_wanted))
+
+    def _seconds_left(self, n_wanted: int | None) -> float:
+        """Estimate from the steps so far, on the safe side: a step gets cheaper with fewer features."""
+        left, step = len(self.path_[-1].features) - (n_wanted or 1), float(self.step)
+        n_steps = min(left, left / step if step >= 1 else math.log(left + 1) / step)
+        return float(np.mean(self.path_.seconds[-5:])) * math.ceil(n_steps)
+
+    # --- the outcome ---
+
+    def _keep(self, scorer: SubsetScorer | None, n_wanted: int | None) -> None:
+        at = self._chosen(n_wanted)
+        self.support_ = self.path_.mask(self.path_[at])
+        # Counted back from the chosen set: what was dropped after it is kept.
+        sizes = [*self.path_.n_features[: at + 1].tolist(), 0]
+        going = [order[: sizes[k] - sizes[k + 1]] for k, order in enumerate(self._orders[: at + 1])]
+        order = np.concatenate(going)
+        self.ranking_ = np.empty(len(order), dtype=np.intp)
+        self.ranking_[order] = np.arange(len(order), 0, -1)
+        self.scores_ = self._worths[at].copy()
+        if self.mode == "sequential":
+            n_dropped = len(order) - sizes[at]
+            self.scores_ = n_dropped + self.scores_ / 100.0
+            self.scores_[order[:n_dropped]] = np.arange(n_dropped)
+        del self._worths, self._orders
+        self.__dict__.pop("_tied", None)
+
+    def _chosen(self, n_wanted: int | None) -> int:
+        if n_wanted is not None:
+            return len(self.path_) - 1
+        if self.max_error_increase is None:
+            return self.path_.features.index(self.path_.best().features)
+        return max(i for i, step in enumerate(self.path_) if self._within_limit(step.score))

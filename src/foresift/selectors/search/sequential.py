@@ -1,0 +1,305 @@
+"""Searches for the set of features with which a classifier predicts best."""
+
+from __future__ import annotations
+
+import numbers
+import time
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from foresift.data.sklearn_compat import HasMethods, Interval, Progress, RealNotInt, StrOptions
+from foresift.data.table import Table
+from foresift.models.forests import SiftForestClassifier
+from foresift.models.scorer import SubsetScorer
+from foresift.selectors.base import ranks_by_score
+from foresift.selectors.search.base import SearchSelector
+from foresift.selectors.search.path import ROUNDING, Step, report
+from foresift.selectors.search.walks import Found, backward, exhaustive, forward, n_subsets, plus_minus
+
+__all__ = ["SequentialSelector"]
+
+
+class SequentialSelector(SearchSelector):
+    """Search for the features with which a classifier predicts best, set by set (Murata II).
+
+    Every set is judged by cross-validation of a classifier that sees only its columns, so the choice suits
+    that classifier, and takes as many fits. Forests and trees of this package are grown on one column store
+    that is made once; folds and sets of columns are masks of it.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        Whom the features are for; None is a `SiftForestClassifier` of 50 trees and sqrt(p) columns per node.
+    n_features_to_select : int, float or None, default=None
+        Stop at so many features, or at such a share of all, and keep the best set of that size;
+        "plus-minus" first finishes its round, and a floating search goes one feature further and back. None
+        stops by `tol` or `max_error_increase` if one is given; else the whole way is searched and the best
+        set kept, of equals the smallest. The search chooses its size itself: there is no "cv".
+    direction : {"forward", "backward", "plus-minus", "exhaustive"}, default="backward"
+        Add the feature that helps most (SFS); drop the one that is missed least (SBS); add `plus` and drop
+        `minus` in turn (Stearns); or try every set (round robin), the only one that is sure to find the best.
+    plus, minus : int, default=2, 1
+        Steps of "plus-minus"; more forth than back.
+    floating : bool, default=False
+        After every step of "forward" or "backward" go back as long as that makes the best set of its size.
+    tol : float or None, default=None
+        "forward" stops when a further feature does not raise the score by as much; "backward" when a deletion
+        would lower it by more.
+    max_error_increase : float or None, default=None
+        Keep the smallest set whose error is at most that much above the error with all features: 0.1 lets it
+        rise from 3 % to 13 %.
+    relative : bool, default=False
+        Read `max_error_increase` as a share of the error with all features: 0.1 lets 3 % rise to 3.3 %.
+    scoring : str or callable, default="accuracy"
+        A scorer of scikit-learn; higher is better. The error is 1 less the score.
+    cv : int, splitter or iterable of (train, test) rows, default=3
+        The folds, the same for all sets. A number means stratified and shuffled ones.
+    max_subsets : int, default=100000
+        An exhaustive search over more sets is refused.
+    return_partial : bool, default=False
+        On Ctrl-C, return the best set so far; else KeyboardInterrupt goes on, after it has been stored.
+    verbose : int, default=0
+        1 prints a line per step to the standard error output: features, error, time left.
+    n_jobs : int, default=None
+        Threads (of other classifiers: processes) that evaluate sets; -1 uses all cores. The outcome is the
+        same for any number.
+    random_state : int, RandomState or None, default=None
+        Deals out the folds and seeds the classifier if it has no seed. All sets meet the same folds and
+        seeds.
+
+    Attributes
+    ----------
+    path_ : SearchPath
+        Every set the search moved to, with score, error, reduction rate and seconds.
+    full_error_ : float
+        Error with all features; NaN if the search did not need it.
+    n_evaluated_, n_cached_ : int
+        How many sets were evaluated, and how often one was known already.
+    interrupted_ : bool
+        Whether the search was cut short.
+    scores_ : ndarray of shape (n_features,)
+        Number of sizes at which the best set found has the feature, and for the kept ones the number of all
+        features more: what was dropped last, or added first, scores high.
+    ranking_ : ndarray of shape (n_features,)
+        1 is the best.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+    n_features_in_, feature_names_in_, schema_
+        What the columns were.
+
+    See Also
+    --------
+    foresift.ContributionSelector : Reads what to drop from one forest per step instead of trying all.
+
+    Notes
+    -----
+    `path_` errors are those the search itself minimised, so they flatter the set it chose: judge
+    that on other rows, for instance by cross-validating the selector and the classifier in one pipeline.
+
+    A class must be among the training rows of every fold. Sample weights count in fitting and in scoring.
+
+    Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
+    estimators inside are not read.
+
+    Examples
+    --------
+    >>> from foresift import SequentialSelector
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selector = SequentialSelector(max_error_increase=0.02, random_state=0).fit(X, y)
+    >>> selector.path_.n_features, selector.get_support(indices=True)
+    (array([4, 3, 2, 1]), array([3]))
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "n_features_to_select": [
+            Interval(numbers.Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+            None,
+        ],
+        "direction": [StrOptions({"forward", "backward", "plus-minus", "exhaustive"})],
+        "plus": [Interval(numbers.Integral, 1, None, closed="left")],
+        "minus": [Interval(numbers.Integral, 1, None, closed="left")],
+        "floating": ["boolean"],
+        "tol": [Interval(numbers.Real, None, None, closed="neither"), None],
+        "max_error_increase": [Interval(numbers.Real, 0, None, closed="left"), None],
+        "relative": ["boolean"],
+        "scoring": [str, callable],
+        "cv": [
+            Interval(numbers.Integral, 2, None, closed="left"),
+            HasMethods(["split", "get_n_splits"]),
+            HasMethods(["__iter__"]),
+        ],
+        "max_subsets": [Interval(numbers.Integral, 1, None, closed="left")],
+        "return_partial": ["boolean"],
+        "verbose": ["verbose"],
+        "n_jobs": [numbers.Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        n_features_to_select=None,
+        *,
+        direction="backward",
+        plus=2,
+        minus=1,
+        floating=False,
+        tol=None,
+        max_error_increase=None,
+        relative=False,
+        scoring="accuracy",
+        cv=3,
+        max_subsets=100_000,
+        return_partial=False,
+        verbose=0,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.n_features_to_select = n_features_to_select
+        self.direction = direction
+        self.plus = plus
+        self.minus = minus
+        self.floating = floating
+        self.tol = tol
+        self.max_error_increase = max_error_increase
+        self.relative = relative
+        self.scoring = scoring
+        self.cv = cv
+        self.max_subsets = max_subsets
+        self.return_partial = return_partial
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _estimator(self) -> Any:
+        return SiftForestClassifier(50, max_features="sqrt") if self.estimator is None else self.estimator
+
+    def _check_rules(self, n_columns: int, n_wanted: int | None) -> None:
+        if self.direction == "plus-minus" and self.plus <= self.minus:
+            raise ValueError(
+                f"plus={self.plus} must be more than minus={self.minus}, or the search never gets anywhere."
+            )
+        if self.floating and self.direction not in ("forward", "backward"):
+            raise ValueError(f'floating=True goes with "forward" or "backward", not with "{self.direction}".')
+        rules = {
+            "n_features_to_select": n_wanted,
+            "tol": self.tol,
+            "max_error_increase": self.max_error_increase,
+        }
+        given = [name for name, value in rules.items() if value is not None]
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)} are rules to stop by: set one of them.")
+        if self.tol is not None and self.direction not in ("forward", "backward"):
+            raise ValueError(f'tol goes with "forward" or "backward", not with "{self.direction}".')
+        if self.direction == "exhaustive" and n_subsets(n_columns, n_wanted) > self.max_subsets:
+            count = n_subsets(n_columns, n_wanted)
+            raise ValueError(
+                f"An exhaustive search would evaluate {count:,} sets, more than"
+                f" max_subsets={self.max_subsets:,}:"
+                ' raise that if you can wait, set n_features_to_select, or use direction="plus-minus".'
+            )
+
+    # --- the search ---
+
+    def _search(
+        self, data: Table, scorer: SubsetScorer | None, n_wanted: int | None, progress: Progress
+    ) -> None:
+        assert scorer is not None
+        n_columns = data.n_columns
+        everything = tuple(range(n_columns))
+        if self.max_error_increase is not None:
+            self.full_error_ = 1.0 - scorer([everything])[0]
+        steps = self._steps(n_columns, scorer, n_wanted)
+        last = time.perf_counter()
+        for features, score in steps:
+            now = time.perf_counter()
+            self._move_to(Step(features, score, now - last))
+            if features == everything:
+                self.full_error_ = 1.0 - score
+            last = now
+            if self.verbose:
+                report(type(self).__name__, self.path_, self._seconds_left(scorer, n_wanted))
+            if progress.advance():
+                self.interrupted_ = True
+                return
+            if self._enough(n_wanted):
+                return
+
+    def _steps(self, p: int, scorer: SubsetScorer, n_wanted: int | None) -> Iterator[Found]:
+        if self.direction == "forward":
+            return forward(p, scorer, floating=self.floating, until=n_wanted)
+        if self.direction == "backward":
+            return backward(p, scorer, floating=self.floating, until=n_wanted)
+        if self.direction == "plus-minus":
+            return plus_minus(p, scorer, plus=self.plus, minus=self.minus, until=n_wanted)
+        limited = self.max_error_increase is not None
+        return exhaustive(
+            p, scorer, size=n_wanted, enough=lambda score: limited and self._within_limit(score)
+        )
+
+    def _move_to(self, step: Step) -> None:
+        better = self.path_ and len(self.path_[-1].features) == len(step.features)
+        if self.direction == "exhaustive" and better:  # than the best of that size so far, or the same
+            self.path_.replace_last(step)
+        else:
+            self.path_.append(step)
+
+    @property
+    def _shrinks(self) -> bool:
+        return self.direction == "backward"
+
+    def _enough(self, n_wanted: int | None) -> bool:
+        """Whether the search has come to its end, by what its last step was."""
+        if n_wanted is not None or self.direction == "exhaustive":
+            return False  # these end by themselves
+        size, sizes = len(self.path_[-1].features), self.path_.n_features
+        if np.count_nonzero(sizes == size) > 1:  # floating: the rules look at sizes that are new
+            return False
+        if self.max_error_increase is not None:
+            return self._within_limit(self.path_[-1].score) != self._shrinks
+        return self.tol is not None and len(sizes) > 1 and not self._step_pays(size)
+
+    def _step_pays(self, size: int) -> bool:
+        now = self.path_.best(size).score
+        before = self.path_.best(size + 1 if self._shrinks else size - 1).score
+        # Forward a feature must bring tol; backward a deletion may cost it.
+        return now >= before - self.tol - ROUNDING if self._shrinks else now >= before + self.tol - ROUNDING
+
+    # --- the outcome ---
+
+    def _keep(self, scorer: SubsetScorer | None, n_wanted: int | None) -> None:
+        assert scorer is not None
+        self.n_evaluated_, self.n_cached_ = scorer.n_evaluated, scorer.n_cached
+        self.support_ = self.path_.mask(self._chosen(n_wanted))
+        self.scores_ = self.path_.memberships() + self.path_.n_features_in * self.support_
+        self.ranking_ = ranks_by_score(self.scores_)
+
+    def _chosen(self, n_wanted: int | None) -> Step:
+        sizes = self.path_.n_features
+        if n_wanted is not None and n_wanted in sizes:
+            return self.path_.best(n_wanted)
+        if n_wanted is None and self.max_error_increase is not None:
+            good = [step for step in self.path_ if self._within_limit(step.score)]
+            return self.path_.best(min(len(step.features) for step in good)) if good else self.path_.best()
+        if n_wanted is None and self.tol is not None and len(sizes) > 1 and not self.interrupted_:
+            size = int(sizes[-1])
+            if not self._step_pays(size):  # the last step was one too many
+                return self.path_.best(size + 1 if self._shrinks else size - 1)
+            return self.path_.best(size)
+        return self.path_.best()
+
+    def _seconds_left(self, scorer: SubsetScorer, n_wanted: int | None) -> float:
+        """Estimate from the sets that a straight way to the end would evaluate."""
+        p, size = self.path_.n_features_in, len(self.path_[-1].features)
+        end = n_wanted if n_wanted is not None else 1 if self._shrinks else p
+        if self.direction == "exhaustive":
+            left = max(0, n_subsets(p, n_wanted) - scorer.n_evaluated)
+        else:
+            left = sum(range(end + 1, size + 1)) if self._shrinks else sum(p - k for k in range(size, end))
+        return left * float(self.path_.seconds.sum()) / max(1, scorer.n_evaluated)

@@ -1,0 +1,184 @@
+"""Feature rankings from trees of the separability criterion SSV (Grabczewski & Jankowski)."""
+
+from __future__ import annotations
+
+import numbers
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+
+from foresift import _core
+from foresift.data.complete import require_numbers
+from foresift.data.sklearn_compat import StrOptions, track
+from foresift.data.table import Table
+from foresift.data.weights import scale_up
+from foresift.engine.grow import grow_trees, in_threads, make_grower
+from foresift.engine.node_table import NodeTable
+from foresift.errors import warn_caller
+from foresift.selectors.base import RankingSelector, Scores
+
+__all__ = ["SSVSelector"]
+
+
+class SSVSelector(RankingSelector):
+    """Rank features by full SSV trees: one tree per feature, or one tree of them all.
+
+    The separability of a split, SSV, is twice the number of pairs of rows of different classes that it parts,
+    less the rows of each class on the side where fewer of them are. It compares numeric and nominal columns
+    alike.
+
+    mode="separate" is the paper's Algorithm 1. For each feature the full tree of that feature alone is grown,
+    and its final splits (whose two sides are leaves) are deleted one by one, always the one that saves the
+    fewest training errors. With i splits left, the tree is worth the sum of their SSV over ln(2 + i); the
+    score is the most that it is worth on the way. Features that need several splits get their due, with a
+    penalty for every split.
+
+    mode="tree" is Algorithm 2. The full tree of all features is pruned in rounds: all final splits that save
+    the fewest training errors go, and then, again and again, all that save none. The score is the number of
+    rounds a feature stays in the tree. Features that complement each other rank well, but those that the tree
+    does not use cannot be ranked: they score 0.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
+        The number of best features to keep, or their fraction; choose the number by cross-validation. None
+        keeps the better half (at least one) with mode="separate", for which the paper has no rule, and the
+        features in the tree with mode="tree".
+    mode : {"separate", "tree"}, default="separate"
+        One tree per feature, or one tree of all.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
+        masked here. A missing value of a nominal column is one more category; one of a numeric column is
+        refused.
+    n_jobs : int, default=None
+        Threads over the columns, with mode="separate"; -1 uses all cores. The outcome is the same for any
+        number.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Algorithm 1's or Algorithm 2's rank R(f) of every feature, higher is better; 0 for a constant column,
+        and with mode="tree" for every column that the tree does not use.
+    n_rankable_ : int
+        How many features the ranking can tell apart from useless ones: those that the tree uses with
+        mode="tree", all with mode="separate". Selecting more than that gives a warning; the others follow in
+        column order.
+    node_table_ : NodeTable
+        The full tree. Only with mode="tree".
+    ranking_ : ndarray of shape (n_features,)
+        1 is the best. With mode="tree" many features share a score; they rank in column order.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+    n_features_in_, feature_names_in_, schema_
+        What the columns were.
+
+    See Also
+    --------
+    foresift.SSVTreeClassifier : The tree as a classifier, pruned by cross-validation.
+    foresift.criteria.best_ssv_split : The best split of one column.
+
+    Notes
+    -----
+    What the paper leaves open: of several final splits that save equally many errors the one of least SSV
+    goes first, and of these the leftmost; of equally good splits of a node the first column, the smallest cut
+    or the smallest subset is taken. Weights are counts: a row of weight 2 is two rows. Weights that are below
+    one on average are scaled up to an average of one.
+
+    References
+    ----------
+    K. Grabczewski and N. Jankowski, "Feature selection with decision tree criterion", HIS 2005.
+
+    Examples
+    --------
+    >>> from foresift import SSVSelector
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> SSVSelector(3).fit(X, y).get_support(indices=True)
+    array([ 0,  6, 12])
+    >>> selector = SSVSelector(mode="tree").fit(X, y)
+    >>> selector.scores_.astype(int), selector.n_rankable_
+    (array([2, 3, 3, 1, 2, 0, 4, 0, 0, 0, 3, 5, 6]), 9)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **RankingSelector._parameter_constraints,
+        "mode": [StrOptions({"separate", "tree"})],
+        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
+        "n_jobs": [numbers.Integral, None],
+    }
+
+    def __init__(
+        self, n_features_to_select=None, *, mode="separate", categorical_features="from_dtype", n_jobs=None
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.mode = mode
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # Only nominal columns may have missing values; scikit-learn's check in `transform` knows all or none.
+        tags.input_tags.allow_nan = hasattr(self, "schema_") and bool(self.schema_.nominal.any())
+        return tags
+
+    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
+        require_numbers(table)
+        weights = scale_up(weights)
+        if self.mode == "separate":
+            return Scores(self._score_columns(table, weights), {"n_rankable_": table.n_columns})
+        tree = self._grow_full_tree(table, weights)
+        scores = rounds_in_tree(tree, table.n_columns)
+        return Scores(scores, {"node_table_": tree, "n_rankable_": int(np.count_nonzero(scores))})
+
+    def _score_columns(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        n_columns, stop = table.n_columns, _core.StopFlag()
+        n_spans = min(n_columns, 8 * effective_n_jobs(self.n_jobs))  # many: they keep the threads busy
+        edges = [n_columns * k // n_spans for k in range(n_spans + 1)]
+        with track(self, n_columns, task="column") as progress:
+
+            def score(span: tuple[int, int]) -> NDArray[np.float64]:
+                scores = _core.ssv_ranks(
+                    table.store, *span, table.target.codes, table.target.n_classes, weights, stop
+                )
+                progress.advance(len(scores))
+                return scores
+
+            return np.concatenate(in_threads(score, list(pairwise(edges)), self.n_jobs, stop))
+
+    def _grow_full_tree(self, table: Table, weights: NDArray[np.float64] | None) -> NodeTable:
+        whole = {"max_features": table.n_columns, "min_split": 0.0, "min_leaf": 0.0}
+        grower = make_grower(
+            table,
+            weights,
+            criterion="ssv",
+            missing="learn",
+            **whole,
+        )
+        with track(self, 1, task="tree") as progress:
+            return grow_trees(grower, [0], progress, tried=False)[0]
+
+    def _own_support(self) -> NDArray[np.bool_]:
+        if self.mode == "tree":
+            return self.scores_ > 0
+        return self.ranking_ <= max(1, len(self.ranking_) // 2)
+
+    def _best(self, size: int) -> NDArray[np.bool_]:
+        if size > self.n_rankable_:
+            warn_caller(
+                f"{size} features are to be selected, but the tree uses, and so can rank, only"
+                f" {self.n_rankable_}: the others are taken in column order. Select at most"
+                f' {self.n_rankable_}, or use mode="separate".'
+            )
+        return super()._best(size)
+
+
+def rounds_in_tree(tree: NodeTable, n_features: int) -> NDArray[np.float64]:
+    """Rounds of pruning that each feature stays in a tree (Algorithm 2); 0 if it is not used."""
+    inner = ~tree.is_leaf
+    rounds = np.zeros(n_features)
+    # A split that goes in round i is missed when round i + 1 begins.
+    np.maximum.at(rounds, tree.nodes["feature"][inner], _core.ssv_rounds(tree.arrays)[inner] + 1)
+    return rounds

@@ -79,7 +79,8 @@ def test_a_loss_that_was_seen_is_not_denied():
     assert "Each fold kept 1 to 3 columns." in whole(3, 2)
     assert (
         "In nested 5-fold cross-validation a forest on the selected columns reaches 77.5 % accuracy, a"
-        " forest on all columns 79.0 %. The difference, -1.5 points (95 % interval -6.0 to +3.0), is not significant."
+        " forest on all columns 79.0 %. The difference, -1.5 points (95 % interval -6.0 to +3.0), is not"
+        " significant."
     ) in whole(3, 2)
     assert "is significant: the other columns are needed." in whole(3, 2, low=-0.06, high=-0.01)
     assert "improves without the other columns" in whole(3, 2, kept=0.82, low=0.01, high=0.05)

@@ -3,7 +3,7 @@
 python benchmarks/leaks.py F.sqlite [--rows 200] [--columns 1000] [--splits 10] [--only A,B] [--jobs 1]
 
 Results are kept in the store: a run that was stopped goes on. "leaky" is a selection on all rows, before they
-are split: what a leak looks like. With --quick the methods are those of tests/test_leaks.py.
+are split: what a leak looks like. With --quick the methods are those of tests/evaluation/test_leaks.py.
 """
 
 import argparse

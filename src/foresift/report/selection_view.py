@@ -154,7 +154,7 @@ def _tiles(
         full = (check.get("full") or {}).get("score")
         beside = "" if full is None else f", {metric_text(metric, full)} with all columns"
         if n_kept:
-            tiles.append((text, f"{words(metric)} when selecting like this{beside}"))
+            tiles.append((text, f"{words(metric)} of the selected columns{beside}"))
         elif full is not None:
             tiles.append((metric_text(metric, full), f"{words(metric)} with all columns{guess_text(check)}"))
     if (d.get("stability") or {}).get("value") is not None:

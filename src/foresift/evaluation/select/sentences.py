@@ -10,9 +10,9 @@ from foresift.evaluation.select.assess import MIN_OF_A_CLASS, Assessment
 __all__ = ["Said", "order_of_ranking", "say"]
 
 _RATES = {
-    "fdr": "a false discovery rate of {:.0%}",
-    "fwer": "a probability of {:.0%} of any error",
-    "none": "an error rate of {:.0%} each",
+    "fdr": "a false discovery rate of {:g} %",
+    "fwer": "a probability of {:g} % of any error",
+    "none": "an error rate of {:g} % each",
 }
 ALMOST_PERFECT = 0.99  # a score of one column from which on we ask where the column comes from
 MANY_COPIES = 0.01  # share of the rows from which on they are worth a word
@@ -112,7 +112,7 @@ def _why(
     """Say by which test or method, and how the number came about."""
     if method["error"] is None:
         return [f"Method {method['key']}: {method['title']}."]
-    rate = _RATES[method["error"]].format(method["alpha"])
+    rate = _RATES[method["error"]].format(100 * method["alpha"])
     relevant = [row for row in ranking if row["relevant"]]
     same = sum(row["redundant_with"] is not None for row in relevant)
     said = [f"Relevance was tested at {rate}."]
@@ -148,7 +148,7 @@ def _how_good(a: Assessment, n_kept: int, n_columns: int, n_rows: int) -> list[s
     if least == n_columns:
         return [f"In nested {folds} every fold kept all columns; a forest on them reaches {full}."]
     sizes = f"{least} to {most} columns" if least < most else _columns(least)
-    trees = "" if a.plan.tree_share == 1 else f", with {a.plan.tree_share:.0%} of the trees"
+    trees = "" if a.plan.tree_share == 1 else f", with {100 * a.plan.tree_share:.0f} % of the trees"
     return [
         f"In nested {folds} a forest on the selected columns reaches {_score(a, a.check.kept.value)} {name},"
         f" a forest on all columns {_score(a, a.check.full.value)}.",
@@ -201,7 +201,7 @@ def _rare(a: Assessment, data: dict[str, Any]) -> list[str]:
 
 
 def _score(a: Assessment, value: float) -> str:
-    return f"{value:.1%}" if a.metric == "accuracy" else f"{value:.3f}"
+    return f"{100 * value:.1f} %" if a.metric == "accuracy" else f"{value:.3f}"
 
 
 def _signed(a: Assessment, value: float) -> str:

@@ -29,7 +29,7 @@ DEMO = Path(str(files("foresift.datasets") / "_data" / "bikeshare.csv"))
 RELEVANT = {"plan", "payment", "months_subscribed", "rides_last_month", "support_calls", "home_to_station_m"}
 FOLLOWS = "minutes_last_month"
 IRRELEVANT = {"age", "city", "birth_weekday", "helmet_colour", "heard_from"}
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def run(*args, **more):

@@ -10,7 +10,7 @@ from foresift.evaluation.harness.store import Store
 from foresift.evaluation.registry import METHODS
 from foresift.stats.resampled import corrected_interval
 
-_spec = importlib.util.spec_from_file_location("leaks", Path(__file__).parents[1] / "benchmarks" / "leaks.py")
+_spec = importlib.util.spec_from_file_location("leaks", Path(__file__).parents[2] / "benchmarks" / "leaks.py")
 leaks = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(leaks)
 

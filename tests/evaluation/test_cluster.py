@@ -31,7 +31,7 @@ DATA = Data.of("noise", RNG.normal(size=(500, 400)), RNG.integers(0, 2, 500))
 
 def dask(*arguments):
     # The workers get the functions of this file by name.
-    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
     return subprocess.Popen(
         [sys.executable, "-m", "dask", *arguments],
         env={**os.environ, "PYTHONPATH": path, "DASK_DISTRIBUTED__ADMIN__LOG_LENGTH": "10"},

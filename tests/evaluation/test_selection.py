@@ -92,10 +92,12 @@ def test_the_dictionary_is_json_and_what_the_sentence_says(selection):
     ]
     n_relevant = sum(row["relevant"] for row in plain["features"])
     assert f"{n_relevant} are relevant" in plain["verdict"]
-    assert "Relevance was tested at a false discovery rate of 10%." in plain["details"]
+    assert "Relevance was tested at a false discovery rate of 10 %." in plain["details"]
     assert "1 of the relevant columns is redundant with a better one." in plain["details"]
     check = plain["check"]
-    assert f"on the selected columns reaches {check['kept']['score']:.1%} accuracy" in selection.sentence
+    assert (
+        f"on the selected columns reaches {100 * check['kept']['score']:.1f} % accuracy" in selection.sentence
+    )
     assert selection.sentence.startswith(plain["verdict"] + " ")
     assert len(plain["verdict"].split()) < 16
     assert len(check["n_kept"]) == check["n_folds"] == 5
@@ -163,9 +165,11 @@ def test_nothing_relevant():
     assert found.features == []
     assert found.sentence.startswith("None of 3 columns is relevant")
     assert found.check["kept"]["score"] <= 0.65  # the commonest class, where nothing is kept
-    assert f"always predicting the most frequent class {found.check['baseline']:.1%}." in found.sentence
+    assert (
+        f"always predicting the most frequent class {100 * found.check['baseline']:.1f} %." in found.sentence
+    )
     assert found.check["baseline"] == 0.5
-    assert "growing a forest has" not in found.sentence
+    assert "on the selected columns" not in found.sentence
     assert found.method["order"] == "by score"
     page = found.to_html()
     assert "No column was kept" in page

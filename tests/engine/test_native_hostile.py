@@ -12,7 +12,7 @@ import pytest
 
 from foresift import CartClassifier
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 
 
 def run(script, *arguments):

@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 
 from foresift import ForestGainSelector, GEFSSelector, SiftForestClassifier, compare
 
-KEPT = Path(__file__).parent / "data" / "kept-store.db"
+KEPT = Path(__file__).parent / "kept-store.db"
 FIELDS = ("kind", "dataset", "data", "method", "method_parameters", "classifier", "classifier_parameters")
 FIELDS += ("cv", "repeat", "fold", "rows", "seed", "options", "software")
 N_TASKS = 80

@@ -20,7 +20,7 @@ def test_a_column_that_is_too_good_is_pointed_out():
     y = np.arange(80) % 2
     X = pd.DataFrame({"paid_back": y + 0.0, "age": rng.normal(size=80), "income": rng.normal(size=80)})
     found = select(X, y, random_state=0, parameters=FAST)
-    assert "The best column alone (paid_back) predicts almost perfectly (accuracy 100.0%)" in found.sentence
+    assert "The best column alone (paid_back) predicts almost perfectly (accuracy 100.0 %)" in found.sentence
     assert "leak" in found.notes[0]
     assert "-0.0" not in found.sentence
     assert "The difference is 0.0 points in every fold, so there is no interval." in found.sentence
@@ -78,8 +78,9 @@ def test_a_loss_that_was_seen_is_not_denied():
     assert whole(3, 2).startswith("2 of 3 columns are enough; 3 are relevant.")
     assert "Each fold kept 1 to 3 columns." in whole(3, 2)
     assert (
-        "In nested 5-fold cross-validation a forest on the selected columns reaches 77.5% accuracy, a forest"
-        " on all columns 79.0%. The difference, -1.5 points (95 % interval -6.0 to +3.0), is not significant."
+        "In nested 5-fold cross-validation a forest on the selected columns reaches 77.5 % accuracy, a"
+        " forest on all columns 79.0 %. The difference, -1.5 points (95 % interval -6.0 to +3.0), is not"
+        " significant."
     ) in whole(3, 2)
     assert "is significant: the other columns are needed." in whole(3, 2, low=-0.06, high=-0.01)
     assert "improves without the other columns" in whole(3, 2, kept=0.82, low=0.01, high=0.05)

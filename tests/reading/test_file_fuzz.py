@@ -1,6 +1,6 @@
 """Damaged files are read or refused in a sentence; they never end the process.
 
-`python tests/test_file_fuzz.py --seconds 600` tries new damage for ten minutes.
+`python tests/reading/test_file_fuzz.py --seconds 600` tries new damage for ten minutes.
 """
 
 import argparse

@@ -53,7 +53,7 @@ class RelevanceSelector(RankingSelector):
     alpha : float, default=0.1
         The error rate.
     minimal : bool, default=False
-        Keep only one feature of each group that tells the same; see `redundant_with_`.
+        Keep only one feature of each redundant group; see `redundant_with_`.
     interactions : bool, default=True
         Also look for features that tell something only in pairs, as those of an exclusive or; see Notes.
     n_estimators : int, default=50
@@ -103,7 +103,7 @@ class RelevanceSelector(RankingSelector):
     gains_, expected_gains_ : ndarray of shape (n_features,)
         Mean gain in bits of every column, and of its shadows.
     redundant_with_ : ndarray of int of shape (n_features,)
-        For every relevant feature that tells the same as a better one, the number of that feature; else -1,
+        For every relevant feature that is redundant with a better one, the number of that one; else -1,
         as for all features if `redundancy` is None.
     stability_ : Stability or None
         Agreement of the selections of half of the rows: `value` (1: always the same, 0: as if drawn at

@@ -20,7 +20,7 @@ CELLS = 2**22  # of classes in the order of the shadows, at a time
 MAX_KNOWN = 2**20  # ranks of columns that explain the classes; a tenth as many columns as rows at most
 _CLEAR = 0.02  # columns with p-values below this explain the classes;
 _BY_CHANCE = 2  # of many columns fewer, so that of noise no more than so many are expected to
-RELATED = 0.3  # correlation of ranks from which on columns are said to tell the same
+RELATED = 0.3  # correlation of ranks from which on columns count as related
 _RIDGE = 1e-6  # of unit columns: copies share their coefficient
 _NOTHING = 1e-9  # of the variance of a class; what is left below this is rounding
 

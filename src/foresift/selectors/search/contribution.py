@@ -35,7 +35,7 @@ class ContributionSelector(SearchSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Stop at so many features, or at such a share of all, whatever the error. None stops by the error;
+        Stop at this number of features, or this fraction of all, whatever the error. None stops by the error;
         there is no "cv".
     mode : {"sequential", "batch"}, default="sequential"
         Grow a new forest after every deletion to see what contributes least now (Algorithm 2), or read the

@@ -33,7 +33,7 @@ class SequentialSelector(SearchSelector):
     estimator : classifier or None, default=None
         Whom the features are for; None is a `SiftForestClassifier` of 50 trees and sqrt(p) columns per node.
     n_features_to_select : int, float or None, default=None
-        Stop at so many features, or at such a share of all, and keep the best set of that size;
+        Stop at this number of features, or this fraction of all, and keep the best set of that size;
         "plus-minus" first finishes its round, and a floating search goes one feature further and back. None
         stops by `tol` or `max_error_increase` if one is given; else the whole way is searched and the best
         set kept, of equals the smallest. The search chooses its size itself: there is no "cv".

@@ -2,8 +2,8 @@
 
     python benchmarks/versions.py /path/of/old /path/of/new [--runs 2]
 
-A path is what PYTHONPATH is set to: a folder that holds the package `foresift`. Every run is a process of its own
-with one thread; the least processor time of all runs counts.
+A path is what PYTHONPATH is set to: a folder that holds the package `foresift`. Every run is a process of its
+own with one thread; the least processor time of all runs counts.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def seconds(work):
 forest = SiftForestClassifier(30, max_features="sqrt", **seeded).fit(X, y)
 gain = ForestGainSelector(bound="mid", max_features="sqrt", n_estimators=100, **seeded)
 print(json.dumps({
-    "fit 30 trees, 10,000 x 100": seconds(lambda: SiftForestClassifier(30, max_features="sqrt", **seeded).fit(X, y)),
+    "fit 30 trees, 10,000 x 100": seconds(
+        lambda: SiftForestClassifier(30, max_features="sqrt", **seeded).fit(X, y)
+    ),
     "fit 100 trees, 1,000 x 60": seconds(
         lambda: SiftForestClassifier(100, max_features="sqrt", **seeded).fit(small, labels)
     ),

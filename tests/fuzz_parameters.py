@@ -28,6 +28,7 @@ BUDGETS = {
     "n_half_samples": (0, 2),
     "n_permutations": (1, 4),
     "n_iterations": (1, 8),
+    "n_stale": (1, 8),
     "init": (1, 3),
     "cv": (2, 4),
     "max_subsets": (1, 40),
@@ -44,7 +45,7 @@ ANY_NUMBER = (
         "n_thresholds",
         "top",
     ),
-    *("n_features_to_select", "n_samples", "n_neighbors", "n_stale", "patience", "step", "update_every"),
+    *("n_features_to_select", "n_samples", "n_neighbors", "patience", "step", "update_every"),
     *("subset_size", "plus", "minus", "min_gain", "soft_constant", "weight_unit", "random_state"),
     *("learning_rate", "initial_length", "diversity_weight", "tol", "max_error_increase"),
 )

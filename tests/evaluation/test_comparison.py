@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats as scipy_stats
+from sklearn.base import BaseEstimator
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.feature_selection import RFE, RFECV, SelectKBest
 from sklearn.naive_bayes import GaussianNB
@@ -278,3 +279,23 @@ def test_scorers_that_can_are_not():
     assert compare(X, y.astype(str), ["random"], ["nb"], cv=2, scoring=names).failures == []
     names = ["roc_auc", "average_precision", "matthews_corrcoef", "recall", "neg_brier_score"]
     assert compare(X, y == 0, ["random"], ["nb"], cv=2, scoring=names).failures == []
+
+
+class ScoresOnly(BaseEstimator):
+    """Ranks columns by their variance, and selects nothing of its own."""
+
+    def fit(self, X, y):
+        self.scores_ = np.asarray(X, dtype=float).var(axis=0)
+        return self
+
+
+def test_a_selector_that_selects_nothing_of_its_own_is_stored_and_found_again(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 4)), np.arange(60) % 2
+    given = {"methods": {"by variance": ScoresOnly(), "gain": InfoGainSelector(2)}, "classifiers": ["nb"]}
+    store = tmp_path / "results.sqlite"
+    first = compare(X, y, **given, sizes=["own", 2], cv=2, store=store)
+    again = compare(X, y, **given, sizes=["own", 2], cv=2, store=store)
+    assert [row.to_dict() for row in again.rows] == [row.to_dict() for row in first.rows]
+    assert {(row.method, row.size) for row in first.rows} >= {("by variance", "2"), ("gain", "own")}
+    assert any(failure["size"] == "own" for failure in first.failures)

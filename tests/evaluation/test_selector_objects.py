@@ -254,3 +254,9 @@ def test_stability_of_labels_is_drawn():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert "('a', 'x')" in found.plot_stability().names
+
+
+def test_a_function_among_the_parameters_has_no_address():
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2
+    found = select(X, y, SelectKBest(k=2), check=False)
+    assert found.method["parameters"]["score_func"] == "f_classif"

@@ -80,10 +80,6 @@ class Target:
         """The labels of the rows, as models of other libraries take them."""
         return np.asarray(self.labels.take(self.codes[rows]))
 
-    def strata(self, rows: Any = slice(None)) -> NDArray[np.int32]:
-        """Numbers that are equal for rows which folds and halves should hold in proportion."""
-        return np.asarray(self.codes[rows])
-
     def require_two_classes(self, estimator: Any = None, weights: NDArray[Any] | None = None) -> None:
         """Raise unless there is something to tell apart, among rows of a positive weight.
 

@@ -150,6 +150,7 @@ void bind_options(nb::module_& m) {
         .def_rw("level_columns", &GrowOptions::level_columns)
         .def_rw("column_order", &GrowOptions::column_order)
         .def_rw("n_shadows", &GrowOptions::n_shadows)
+        .def_rw("shadow_of", &GrowOptions::shadow_of)
         .def_rw("shadows_per_tree", &GrowOptions::shadows_per_tree);
     split("n_thresholds", &SplitOptions::n_thresholds);
     split("multiway", &SplitOptions::multiway);

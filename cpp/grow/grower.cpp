@@ -83,7 +83,10 @@ Grower::Grower(std::span<const Column> columns, std::span<const std::int32_t> ta
     if (std::find(weights.begin(), weights.end(), 0.0) != weights.end())
         for (std::uint32_t row = 0; row < weights.size(); ++row)
             if (weights[row] > 0) heavy_.push_back(row);
-    for (std::uint32_t t = 0; t < options.n_shadows; ++t) shadows_.push_back({shadow_rows(t), shadow_ratios(t)});
+    const std::uint32_t n_permutations =
+        options.shadow_of.empty() ? options.n_shadows
+                                  : 1 + *std::max_element(options.shadow_of.begin(), options.shadow_of.end());
+    for (std::uint32_t t = 0; t < n_permutations; ++t) shadows_.push_back({shadow_rows(t), shadow_ratios(t)});
     // Every tree has the same root, and what a column gains there is neither left to chance nor, as it is if trials
     // are not recorded, only as exact as the choice of the best column needs it.
     const bool plain = options.split.n_thresholds == 0 && options.split.criterion != Criterion::gain_ratio;

@@ -34,6 +34,7 @@ struct GrowOptions {
     // its children are one level below that column's. Empty: the best column splits.
     std::vector<std::uint32_t> level_columns;
     std::uint32_t n_shadows = 0;  // each trial again with fixed permutations of all rows, so many (not n_permutations)
+    std::vector<std::uint32_t> shadow_of;  // of every column and shadow, its permutation; empty: that of the shadow's number
     std::uint32_t shadows_per_tree = 0;  // only so many of the shadows, in turn; the others gain NaN. 0: all of them
     std::vector<std::uint32_t> column_order;  // the columns that may be drawn, in the order that draws count in;
                                               // empty: all as they stand. feature_weights must then be empty

@@ -35,36 +35,31 @@ void TreeGrower<Case, Score>::try_permuted(const Pending& at, const NodeRows<Cas
     }
 }
 
-// The node's rows with the values that shadows give them, and the weights if these go with the values.
+// The node's rows with the values that a shadow gives them, and the weights if these go with the values.
 template <class Case, class Score>
-void TreeGrower<Case, Score>::move_rows(const Pending& at, const NodeRows<Case>& node) {
-    shuffled_node_ = at.node;
+NodeRows<Case> TreeGrower<Case, Score>::moved(const NodeRows<Case>& node, const Shadow& shadow) {
     shuffled_.clear();
-    shadow_totals_.assign(shadows_.size(), node.totals);
-    for (std::size_t t = 0; t < shadows_.size(); ++t) {
-        if (!has_turn(t)) continue;
-        const Shadow& shadow = shadows_[t];
-        if (shadow.ratios.empty()) {
-            for (const auto& member : node.members) shuffled_.push_back({shadow.rows[member.row], member.of});
-            continue;
-        }
-        shadow_totals_[t].clear();
-        for (const auto& member : node.members) {
-            double weight = double(member.of.weight()) * shadow.ratios[member.row];
-            if constexpr (std::is_integral_v<Weight>) weight = std::round(weight);
-            shuffled_.push_back({shadow.rows[member.row], Case::make(member.of.cls(), weight)});
-            shadow_totals_[t].add(shuffled_.back().of);
-        }
+    if (shadow.ratios.empty()) {
+        for (const auto& member : node.members) shuffled_.push_back({shadow.rows[member.row], member.of});
+        return {shuffled_, node.totals};
     }
+    shadow_totals_ = node.totals;
+    shadow_totals_.clear();
+    for (const auto& member : node.members) {
+        double weight = double(member.of.weight()) * shadow.ratios[member.row];
+        if constexpr (std::is_integral_v<Weight>) weight = std::round(weight);
+        shuffled_.push_back({shadow.rows[member.row], Case::make(member.of.cls(), weight)});
+        shadow_totals_.add(shuffled_.back().of);
+    }
+    return {shuffled_, shadow_totals_};
 }
 
 // What fixed permutations of the column would have gained: the same search over other rows' values.
 template <class Case, class Score>
 void TreeGrower<Case, Score>::try_shadows(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature) {
-    const std::size_t n = node.members.size();
+    const std::size_t n = node.members.size(), n_shadows = options_.n_shadows;
     Bits bits(options_.seed, tree_number_, static_cast<std::uint64_t>(at.node) + kShuffleStream);
-    std::size_t begin = 0;
-    for (std::size_t t = 0; t < shadows_.size(); ++t) {
+    for (std::size_t t = 0; t < n_shadows; ++t) {
         if (!has_turn(t)) {
             out_.permuted.push_back(std::numeric_limits<double>::quiet_NaN());
             continue;
@@ -72,16 +67,15 @@ void TreeGrower<Case, Score>::try_shadows(const Pending& at, const NodeRows<Case
         auto* const shared = known_gains_ ? &shared_->of(known_gains_, feature)[1 + t] : nullptr;
         double gain = shared ? shared->load(std::memory_order_relaxed) : std::numeric_limits<double>::quiet_NaN();
         if (std::isnan(gain)) {
-            if (shuffled_node_ != at.node) move_rows(at, node);
             poll_(n + 64);
-            const NodeRows<Case> rows{std::span(shuffled_).subspan(begin, n), shadow_totals_[t]};
+            const std::size_t number = options_.shadow_of.empty() ? t : options_.shadow_of[feature * n_shadows + t];
+            const NodeRows<Case> rows = moved(node, shadows_[number]);
             using Outcome = typename Splitter<Case, Score>::Outcome;
             const auto outcome = splitter_.best(columns_[feature], codes_[feature], rows, 0.0, bits, permuted_trial_);
             gain = outcome == Outcome::found ? permuted_trial_.gain : 0.0;
             if (shared) shared->store(gain, std::memory_order_relaxed);
         }
         out_.permuted.push_back(gain);
-        begin += n;
     }
     last_tried_ = static_cast<std::uint32_t>(columns_.size());  // the splitter holds other rows' codes now
 }

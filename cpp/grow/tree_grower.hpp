@@ -115,10 +115,10 @@ private:
     SharedTrials::Gain* shared_gains(const Pending& at);
     void try_permuted(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature, bool constant);
     void try_shadows(const Pending& at, const NodeRows<Case>& node, std::uint32_t feature);
-    void move_rows(const Pending& at, const NodeRows<Case>& node);
+    NodeRows<Case> moved(const NodeRows<Case>& node, const Shadow& shadow);
     // Shadows take turns: tree k has the next `shadows_per_tree` of them after tree k - 1.
     bool has_turn(std::size_t shadow) const noexcept {
-        const std::size_t n = shadows_.size(), m = options_.shadows_per_tree;
+        const std::size_t n = options_.n_shadows, m = options_.shadows_per_tree;
         return m == 0 || (shadow + n - tree_number_ % n * m % n) % n < m;
     }
     void pick_by_ratio(const NodeRows<Case>& node, Split& chosen);
@@ -179,7 +179,7 @@ private:
     std::vector<Member<Case>> shuffled_;
     SharedTrials::Gain* known_gains_ = nullptr;  // at the node that is visited; null: it is the tree's own
     std::vector<std::uint32_t> path_;
-    std::vector<Tally<Weight>> shadow_totals_;  // at that node, of each shadow
+    Tally<Weight> shadow_totals_;  // of the shadow that is tried
     std::vector<Case> shuffled_cases_;
     Split permuted_trial_;
     std::vector<std::int32_t> level_of_;        // oblivious tree: the level of each column, -1 for none

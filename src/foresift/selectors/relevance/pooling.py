@@ -1,20 +1,19 @@
-"""Puts scores of unlike columns and their shadows on one scale; p-values are read from the pooled shadows."""
+"""The forest's test: gains of unlike columns and their shadows on one scale, where shadows are normal."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtri_exp, polygamma
+from scipy.special import log_ndtr, polygamma, stdtr
 
 from foresift.data.table import Table
 
-__all__ = ["equalize_max_of_k", "log_effective_levels", "normalize_null", "pooled_pvalues", "standardized"]
+__all__ = ["forest_log_pvalues", "log_effective_levels", "normalize_null", "standardized"]
 
 _NEAR = 0.3  # columns whose numbers of values differ by less, in logarithms, are of one kind
 _ODD = 2.0  # standard errors from the mean of its kind from which a column is on its own
 _MIN_SKEWNESS = 0.05  # below which there is nothing to mend
-_FAR = 7.0  # where a probability is so small that among k it is k times that
-_TIE = 1e-9  # scores closer than this are equal but for rounding
+_MANY = 1000  # shadows from which on their mean and spread count as known
 
 
 def log_effective_levels(table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
@@ -95,58 +94,21 @@ def normalize_null(z: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(3 * np.sqrt(shape) * (np.cbrt(gamma / shape) - 1 + 1 / (9 * shape)))
 
 
-def equalize_max_of_k(z: NDArray[np.float64], tested: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return scores on one scale where some columns have the greatest of several and others but one.
+def forest_log_pvalues(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Logs of the p-values of columns by the normal scores of `normalize_null`.
 
-    The greatest of k independent normal scores is below z with probability Phi(z)^k. Tests of one column are
-    not independent, so k is read from the shadows, of either group of columns, those above zero counting
-    by how far they are: the likelihood's maximum, with one more shadow of k = 1 so that it is never 0. One
-    number per group does for small groups, too, whose shadows could not tell their own tail. Nothing changes
-    if all columns are of one group.
-
-    Parameters
-    ----------
-    z : ndarray of shape (n_features, 1 + n_shadows)
-        Scores, standard normal by chance in each test.
-    tested : ndarray of bool of shape (n_features,)
-        Columns with more than one test.
+    With few shadows in all their mean and spread are uncertain: Student's distribution counts for that.
 
     Examples
     --------
-    >>> tests = np.random.default_rng(0).normal(size=(3, 100, 11))
-    >>> z = np.concatenate([tests[0, :50], tests[:, 50:].max(axis=0)])  # one, and the greatest of three
-    >>> even = equalize_max_of_k(z, np.arange(100) >= 50)
-    >>> for scores in (z[:50], z[50:], even[:50], even[50:]):  # of normal numbers 0.055 are above 1.6
-    ...     print(round(float((scores > 1.6).mean()), 2))
-    0.05
-    0.14
-    0.05
-    0.05
+    >>> z = np.column_stack([[4.0] * 5, np.random.default_rng(0).normal(size=(5, 10))])
+    >>> np.exp(forest_log_pvalues(z)[0]) / np.exp(forest_log_pvalues(np.tile(z, (40, 1)))[0]) > 3
+    True
     """
-    if tested.all() or not tested.any():
-        return z
-    even = np.empty_like(z)
-    for group in (tested, ~tested):
-        below = log_ndtr(z[group])  # minus a number of exponential distribution and rate k
-        shadows = -below[:, 1:][~np.isnan(below[:, 1:])]
-        k = (1 + np.count_nonzero(shadows < np.log(2))) / (1 + np.minimum(shadows, np.log(2)).sum())
-        even[group] = np.where(
-            z[group] < _FAR, ndtri_exp(k * below), -ndtri_exp(log_ndtr(-z[group]) + np.log(k))
-        )
-    return even
-
-
-def pooled_pvalues(z: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Share of all shadows, the column itself counted among them, that score at least as high as the column.
-
-    Examples
-    --------
-    >>> pooled_pvalues(np.array([[2.5, 0.0, 1.0], [0.5, -1.0, 2.0]]))
-    array([0.2, 0.6])
-    """
-    null = np.sort(z[:, 1:][~np.isnan(z[:, 1:])])
-    at_least = len(null) - np.searchsorted(null, z[:, 0] - _TIE)
-    return np.asarray((1 + at_least) / (1 + len(null)))
+    n_shadows = int(np.count_nonzero(~np.isnan(z[:, 1:])))
+    if n_shadows > _MANY:
+        return np.asarray(log_ndtr(-z[:, 0]))
+    return np.asarray(np.log(stdtr(max(1, n_shadows - 1), -z[:, 0])))
 
 
 class _Window:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri_exp
 
 from foresift.data.sklearn_compat import Interval, Progress, RealNotInt, StrOptions, seed_of, track
 from foresift.data.table import Table
@@ -15,22 +16,23 @@ from foresift.engine.grow import one_blas_thread
 from foresift.errors import warn_caller
 from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.redundancy import STEPS, redundant_with
-from foresift.selectors.relevance.contrasts import best_contrasts
+from foresift.selectors.relevance.combining import WEIGHTS, combined_log_pvalues
+from foresift.selectors.relevance.pairs import pair_tests
 from foresift.selectors.relevance.pooling import (
-    equalize_max_of_k,
+    forest_log_pvalues,
     log_effective_levels,
     normalize_null,
-    pooled_pvalues,
     standardized,
 )
-from foresift.selectors.relevance.shadows import deduplicate_columns, gather_shadow_sums, shadow_rows
+from foresift.selectors.relevance.ranks import rank_tests
+from foresift.selectors.relevance.shadows import deduplicate_columns, gather_shadow_sums
 from foresift.stats import adjusted_pvalues, selection_stability
 
 __all__ = ["RelevanceSelector"]
 
-_MAX_SHADOWS = 1000  # that are taken unasked
-_MIN_POOL = 100  # shadows of all columns: a few columns cannot tell from ten each what chance gives
-_MIN_SHADOWS = 3  # that must have been tried: each is measured by the spread of the others
+_SHADOWS = 10  # per column
+_MIN_POOL = 100  # shadows of all columns: ten of each are too few for a few columns
+_MIN_SHADOWS = 3  # that must have been candidates: each is compared with the spread of the others
 
 
 class RelevanceSelector(RankingSelector):
@@ -237,26 +239,26 @@ class RelevanceSelector(RankingSelector):
         n_tasks = self.n_estimators * (1 + 2 * self.n_half_samples)
         n_tasks += 0 if self.redundancy is None else STEPS
         with track(self, n_tasks, task="tree") as progress:
-            z, means = self._pass(table, weights, order, first, seed, progress)
+            tested = self._test(table, weights, order, first, seed, progress)
             halves = self._halves(table, weights, order, first, seed, progress)
-            pvalues, adjusted = self._tests(z)
+            pvalues, adjusted = self._pvalues(tested.log_pvalues)
             relevant = adjusted <= self.alpha
-            scores = self._scores(z[:, 0], np.isin(first, order), n_rows)
+            scores = self._scores(tested.log_pvalues, np.isin(first, order), n_rows)
             redundant = np.full(table.n_columns, -1)
             if self.redundancy is not None:
                 best_first = np.argsort(-scores, kind="stable")
                 best_first = best_first[relevant[best_first]]
                 redundant = redundant_with(table, weights, best_first, self.redundancy, seed, progress)
-        if not relevant.any():
-            self._warn_if_none_can_pass(z[:, 1:])
         learned = {
             "pvalues_": pvalues,
             "adjusted_pvalues_": adjusted,
+            "test_pvalues_": {name: np.exp(logs) for name, logs in tested.by_test.items()},
             "relevant_": relevant,
             "redundant_with_": redundant,
-            "gains_": means[:, 0].copy(),  # not all of them
-            "expected_gains_": _mean(means[:, 1:]),
-            "shadow_scores_": z[:, 1:],
+            "representative_": self._representatives(pvalues, relevant & (redundant < 0)),
+            "gains_": tested.gains[:, 0].copy(),  # not all of them
+            "expected_gains_": _mean(tested.gains[:, 1:]),
+            "shadow_scores_": tested.shadow_scores,
             "stability_": selection_stability(halves) if len(halves) else None,
             "selection_frequencies_": halves.mean(axis=0) if len(halves) else None,
         }
@@ -265,48 +267,40 @@ class RelevanceSelector(RankingSelector):
     def _n_shadows(self, n_columns: int) -> int:
         if self.n_shadows is not None:
             return int(self.n_shadows)
-        if 1 / self.alpha > _MAX_SHADOWS:
-            raise ValueError(
-                f"alpha={self.alpha} asks for 1 / alpha = {1 / self.alpha:.0f} shadows of every column: use "
-                f"an alpha of at least {1 / _MAX_SHADOWS}, or set n_shadows (with fewer than 1 / alpha a "
-                "single relevant feature cannot pass)."
-            )
-        return max(10, math.ceil(_MIN_POOL / max(1, n_columns)), math.ceil(1 / self.alpha))
+        return max(_SHADOWS, math.ceil(_MIN_POOL / max(1, n_columns)))
 
-    def _scores(self, z: NDArray[np.float64], varies: NDArray[np.bool_], n_rows: int) -> NDArray[np.float64]:
-        """Scores of the columns: 0 for constant ones, NaN for others that were not tried."""
-        n_untried = int(np.isnan(z[varies]).sum())
-        if n_untried and n_rows < self.min_samples_split:
-            self._warn(
-                f"No column was tried: there are {n_rows} rows (of a weight above 0), and a node needs "
+    def _representatives(
+        self, pvalues: NDArray[np.float64], kept: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """One feature of each group, at the error rate of what is left of the selection.
+
+        Irrelevant features are hardly ever redundant. If only the redundant ones were left out, the share of
+        false ones among the rest would grow; so a group counts as one discovery.
+        """
+        if self.error == "fdr" and kept.any():
+            adjusted = adjusted_pvalues(pvalues[kept], "fdr") * (len(pvalues) / kept.sum())
+            kept = kept.copy()
+            kept[kept] = adjusted <= self.alpha
+        return kept
+
+    def _scores(
+        self, log_pvalues: NDArray[np.float64], varies: NDArray[np.bool_], n_rows: int
+    ) -> NDArray[np.float64]:
+        """Normal quantiles of the p-values: 0 for constant columns, NaN for others without a test."""
+        n_untested = int(np.isnan(log_pvalues[varies]).sum())
+        if n_untested and n_rows < self.min_samples_split:
+            warn_caller(
+                f"No column was tested: there are {n_rows} rows (of a weight above 0), and a node needs "
                 f"min_samples_split={self.min_samples_split}. Lower min_samples_split, or get more rows."
             )
-        elif n_untried:
-            self._warn(
-                f"{n_untried} of {len(z)} columns were hardly ever tried, so they have no score: raise "
-                "n_estimators or max_features."
+        elif n_untested:
+            warn_caller(
+                f"{n_untested} of {len(log_pvalues)} columns were split candidates too rarely, so they have "
+                "no score: raise n_estimators or max_features."
             )
-        return np.where(varies, z, 0.0)
+        return np.where(varies, -ndtri_exp(np.minimum(log_pvalues, -1e-12)), 0.0)
 
-    def _warn_if_none_can_pass(self, shadow_scores: NDArray[np.float64]) -> None:
-        """Say so if a single feature could not have passed, however good."""
-        if self.n_shadows is None:
-            return
-        known = ~np.isnan(shadow_scores)
-        n_tried = int(known.any(axis=1).sum())
-        best = (1 if self.error == "none" else n_tried) / (1 + int(known.sum()))
-        if n_tried and best > self.alpha:
-            what = "A single feature cannot pass" if self.error == "fdr" else "No feature can pass"
-            self._warn(
-                f"{what}, however good: with n_shadows={self.n_shadows} and {n_tried} columns the smallest "
-                f"adjusted p-value of one is {best:.2g}, more than alpha={self.alpha}. Leave n_shadows at "
-                "None, or raise n_shadows or alpha."
-            )
-
-    def _warn(self, message: str) -> None:
-        warn_caller(message)
-
-    def _pass(
+    def _test(
         self,
         table: Table,
         weights: NDArray[np.float64] | None,
@@ -314,11 +308,12 @@ class RelevanceSelector(RankingSelector):
         first: NDArray[np.intp],
         seed: int,
         progress: Progress,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Standardized scores and mean gains, of columns and shadows; NaN for columns that were not tried."""
+    ) -> _Tested:
+        """P-values of all tests, and mean gains of columns and shadows; NaN for untested columns."""
         n_shadows = self._n_shadows(len(order))
-        z = np.full((table.n_columns, 1 + n_shadows), np.nan)
-        means = np.zeros_like(z)
+        gains = np.zeros((table.n_columns, 1 + n_shadows))
+        shadow_scores = np.full((table.n_columns, n_shadows), np.nan)
+        logs = {name: np.full(table.n_columns, np.nan) for name in WEIGHTS}
         if len(order):
             sums = gather_shadow_sums(
                 table,
@@ -335,26 +330,36 @@ class RelevanceSelector(RankingSelector):
                 seed=seed,
                 n_jobs=self.n_jobs,
             )
-            means = sums.mean
-            # In the order of the hashes, so that rounding does not depend on how the columns stand.
-            tried = order[(sums.weight[order, 1:] > 0).sum(axis=1) >= _MIN_SHADOWS]
-            z[tried] = standardized(means[tried], log_effective_levels(table, weights)[tried])
-            rows = shadow_rows(table, weights, seed)
-            # Threads of linear algebra on small products wait for each other longer than they work.
-            with one_blas_thread():
-                others = best_contrasts(table, weights, tried, n_shadows, rows, seed, pairs=self.interactions)
-            greatest = np.where(np.isnan(z[tried]), np.nan, np.fmax(normalize_null(z[tried]), others))
-            z[tried] = equalize_max_of_k(greatest, ~np.isnan(others[:, 0]))
-        return z[first], means[first]
+            gains = sums.mean
+            # In the order of the hashes, so that rounding does not depend on the order of the columns.
+            tested = order[(sums.weight[order, 1:] > 0).sum(axis=1) >= _MIN_SHADOWS]
+            levels = log_effective_levels(table, weights)[tested]
+            z = normalize_null(standardized(gains[tested], levels))
+            shadow_scores[tested] = z[:, 1:]
+            logs["forest"][tested] = forest_log_pvalues(z)
+            if _equal_in_classes(table, weights):
+                # Threads of linear algebra on small products wait for each other longer than they work.
+                with one_blas_thread():
+                    logs["ranks"][tested], logs["residuals"][tested] = rank_tests(table, weights, tested)
+                    if self.interactions:
+                        logs["pairs"][tested] = pair_tests(table, weights, tested, seed)
+        return _Tested(
+            combined_log_pvalues(logs)[first],
+            {name: some[first] for name, some in logs.items()},
+            gains[first],
+            shadow_scores[first],
+        )
 
-    def _tests(self, z: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """P-values, plain and adjusted; columns that were not tried have 1 and do not count."""
-        tried = ~np.isnan(z[:, 0])
-        pvalues, adjusted = np.ones((2, len(z)))
-        if tried.any():
-            p = pvalues[tried] = pooled_pvalues(z[tried])
-            # They hold on average over the columns, not for each: enough for Bonferroni, not for Holm.
-            adjusted[tried] = adjusted_pvalues(p, self.error)
+    def _pvalues(
+        self, log_pvalues: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """P-values, plain and adjusted; untested columns have 1 and do not count."""
+        tested = ~np.isnan(log_pvalues)
+        pvalues, adjusted = np.ones((2, len(log_pvalues)))
+        if tested.any():
+            p = pvalues[tested] = np.exp(log_pvalues[tested])
+            # The forest's hold on average over the columns, not for each: enough for Bonferroni, not for Holm.
+            adjusted[tested] = adjusted_pvalues(p, self.error)
         return pvalues, adjusted
 
     def _halves(
@@ -376,19 +381,38 @@ class RelevanceSelector(RankingSelector):
             in_half = np.zeros(table.n_rows)
             in_half[shuffled[::2]] = 1
             for half in (in_half, 1 - in_half):
-                z, _ = self._pass(table, whole * half, order, first, int(rng.integers(2**63)), progress)
-                chosen.append(self._tests(z)[1] <= self.alpha)
+                own_seed = int(rng.integers(2**63))
+                tested = self._test(table, whole * half, order, first, own_seed, progress)
+                chosen.append(self._pvalues(tested.log_pvalues)[1] <= self.alpha)
         return np.array(chosen, dtype=bool).reshape(-1, table.n_columns)
 
     def _own_support(self) -> NDArray[np.bool_]:
-        return self.relevant_ & (self.redundant_with_ < 0) if self.minimal else self.relevant_
+        return self.representative_ if self.minimal else self.relevant_
 
     def _best(self, size: int) -> NDArray[np.bool_]:
-        # Redundant ones come last, if only one of each group is wanted.
-        last = (self.redundant_with_ >= 0) & self.minimal
-        support = np.zeros(len(last), dtype=bool)
-        support[np.lexsort((self.ranking_, last))[:size]] = True
+        # If one of each group is wanted, the others come after those.
+        first = self.representative_ & self.minimal
+        support = np.zeros(len(first), dtype=bool)
+        support[np.lexsort((self.ranking_, ~first))[:size]] = True
         return support
+
+
+class _Tested(NamedTuple):
+    """Logs of p-values, combined and by test, and what the forest's test is made from."""
+
+    log_pvalues: NDArray[np.float64]
+    by_test: dict[str, NDArray[np.float64]]
+    gains: NDArray[np.float64]
+    shadow_scores: NDArray[np.float64]
+
+
+def _equal_in_classes(table: Table, weights: NDArray[np.float64] | None) -> bool:
+    """Whether all weights of a class are equal, or 0: tests without a forest know of no others."""
+    if weights is None:
+        return True
+    codes = table.target.codes
+    of_class = [weights[(codes == c) & (weights > 0)] for c in range(table.target.n_classes)]
+    return all(not len(some) or some.min() == some.max() for some in of_class)
 
 
 def _scaled(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:

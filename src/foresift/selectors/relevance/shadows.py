@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
 
@@ -17,7 +17,10 @@ from foresift.engine.criteria import complexity_of
 from foresift.engine.grow import fold_trees, make_grower, resolve_max_features
 from foresift.engine.node_table import NodeTable
 
-__all__ = ["ShadowSums", "deduplicate_columns", "gather_shadow_sums", "shadow_rows"]
+__all__ = ["ShadowSums", "deduplicate_columns", "draw_permutations", "gather_shadow_sums"]
+
+POOL = 300  # permutations that the shadows of all columns share
+MAX_POOLED_ROWS = 2**24  # of all permutations together: 64 MB
 
 
 class ShadowSums:
@@ -113,12 +116,20 @@ def deduplicate_columns(
     return np.array(order, dtype=np.uint32), first
 
 
-def shadow_rows(
-    table: Table, weights: NDArray[np.float64] | None, seed: int
-) -> Callable[[int], NDArray[np.uint32]]:
-    """For the number of a shadow the row whose values each row has, as `gather_shadow_sums` permutes them."""
-    grower = make_grower(table, weights, criterion="entropy", seed=seed)
-    return grower.shadow_rows
+def draw_permutations(n_columns: int, n_shadows: int, n_rows: int, seed: int) -> NDArray[np.uint32]:
+    """Draw for every column which permutations of a common pool its shadows have.
+
+    If all columns had the same few permutations, one unlucky permutation would raise the scores of all
+    shadows together where columns are correlated, and the result would depend on the seed.
+
+    Returns
+    -------
+    ndarray of shape (n_columns, n_shadows)
+        Numbers of permutations, different ones for the shadows of one column.
+    """
+    n_pool = max(n_shadows, min(POOL, MAX_POOLED_ROWS // n_rows))
+    first = np.random.default_rng([seed, 3]).integers(n_pool, size=(n_columns, 1), dtype=np.uint32)
+    return (first + np.arange(n_shadows, dtype=np.uint32)) % np.uint32(n_pool)
 
 
 def gather_shadow_sums(
@@ -139,9 +150,9 @@ def gather_shadow_sums(
 ) -> ShadowSums:
     """Grow trees on all rows, and sum up what columns and shadows gain where the column is tried.
 
-    Shadow t of every column has its values in rows permuted by permutation t, the same for all columns and
-    trees, so the shadows of one t depend on each other as the columns do, and on nothing else but the
-    weights, which go with the values if they vary within a class. Shadows are only scored: columns split.
+    A shadow has the values of its column in permuted rows, the same permutation in all trees; see
+    `draw_permutations`. Weights go with the values if they vary within a class. Shadows are only scored:
+    columns split.
 
     Parameters
     ----------
@@ -168,6 +179,9 @@ def gather_shadow_sums(
     ShadowSums
         The same for any `n_jobs`.
     """
+    n_rows = table.n_rows if weights is None else int(np.count_nonzero(weights))
+    permutations = np.zeros((table.n_columns, n_shadows), dtype=np.uint32)
+    permutations[order] = draw_permutations(len(order), n_shadows, n_rows, seed)
     grower = make_grower(
         table,
         weights,
@@ -180,6 +194,7 @@ def gather_shadow_sums(
         min_share=min_share,
         record_tried=True,
         n_shadows=n_shadows,
+        shadow_of=permutations.ravel().tolist(),
         shadows_per_tree=-(-n_shadows // 2),
         column_order=order.tolist(),
         draw="all",

@@ -1,0 +1,221 @@
+"""Rank-sum tests of columns: over classes, and over residuals of the classes after strong predictors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foresift.data.table import Table
+from foresift.selectors.relevance.moments import (
+    MIN_SHARE,
+    contrasted,
+    counted_rows,
+    log_of_any,
+    log_two_sided,
+    unskewed,
+)
+
+__all__ = ["rank_tests"]
+
+CELLS = 2**22  # ranks at a time
+MAX_KNOWN = 2**20  # ranks of strong predictors; at most a tenth as many columns as rows
+_STRONG = 0.02  # p-value of a strong predictor;
+_BY_CHANCE = 2  # of many columns less, so that of noise no more than this many are expected
+RELATED = 0.3  # rank correlation from which on columns count as related
+_RIDGE = 1e-6  # of unit columns: copies share their coefficient
+_NOTHING = 1e-9  # of the variance of a class; residuals below this are rounding
+
+
+def rank_tests(
+    table: Table, weights: NDArray[np.float64] | None, columns: NDArray[np.uint32]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Test whether the ranks of a column are related to the classes, and to what strong predictors leave.
+
+    The test of Wilcoxon, Mann & Whitney, of each class against the others. Where a class becomes steadily
+    likelier with a column, a split in two wastes a third of the information in the ranks. Nominal columns
+    count by their most frequent category, missing values have the middle rank.
+
+    What other columns explain is noise in this test. So it is repeated with the residuals of a linear
+    regression of the classes on the ranks of the strong predictors. Predictors that are correlated with the
+    tested column, itself first of all, are left out of its regression: what they share counts as its own. The
+    residuals of an irrelevant column are therefore made from nothing that depends on it (but that, at the
+    limit of their number, it may take another's place among the strong predictors).
+
+    A sum of ranks times values has known moments if rows are permuted. Its p-value is that of a gamma
+    distribution of the same mean, variance and skewness. Sums are of whole numbers (residuals are rounded),
+    so they do not depend on rounding.
+
+    Parameters
+    ----------
+    table : Table
+        The data.
+    weights : ndarray or None
+        Rows of weight 0 are left out; other weights are ignored.
+    columns : ndarray of int
+        The columns to test.
+
+    Returns
+    -------
+    of_classes, of_residuals : ndarray of shape (len(columns),)
+        Logs of the p-values, the classes taken together; NaN for columns with too few values, and residuals
+        without strong predictors.
+    """
+    counted = counted_rows(table, weights)
+    target = table.target.codes[counted]
+    classes = contrasted(target, table.target.n_classes)
+    nothing = np.full(len(columns), np.nan)
+    if not classes:
+        return nothing, nothing
+    ranked = _Ranked(table, columns, counted)
+    inside = (target[:, np.newaxis] == classes).astype(np.float64)
+    of_classes = ranked.log_pvalues(inside)
+    strong = _strong_predictors(of_classes, len(counted))
+    if not strong:
+        return of_classes, nothing
+    residuals = _Residuals(inside, [ranked.ranks(k) for k in strong])
+    return of_classes, ranked.log_pvalues(residuals.values, residuals)
+
+
+class _Block(NamedTuple):
+    """Some columns, each as a row of ranks, and the sums of their squares and cubes."""
+
+    numbers: NDArray[np.intp]
+    ranks: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    cubes: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    """Columns by ranks, in the rows that count."""
+
+    table: Table
+    columns: NDArray[np.uint32]
+    rows: NDArray[np.intp]
+
+    def ranks(self, k: int) -> NDArray[np.float64] | None:
+        """Whole numbers of mean 0, at most the number of rows: twice the rank, or the commonest category.
+
+        None if too few rows have another value, or that category.
+        """
+        store, column = self.table.store, int(self.columns[k])
+        codes = np.asarray(store.codes(column))[self.rows]
+        n_values = store.n_values(column)
+        counts = np.bincount(codes, minlength=n_values + 1)
+        n_known = len(codes) - counts[n_values]
+        most = counts[:n_values].max(initial=0)
+        if min(most if store.is_nominal(column) else n_known, n_known - most) < MIN_SHARE * len(codes):
+            return None
+        if store.is_nominal(column):
+            ranks = n_known * (np.arange(n_values + 1) == counts[:n_values].argmax()) - most
+        else:
+            ranks = 2 * np.cumsum(counts) - counts - n_known  # ties in the middle
+        ranks[n_values] = 0
+        return np.asarray(ranks.astype(np.float64)[codes])
+
+    def blocks(self) -> Iterator[_Block]:
+        """Columns that have ranks, some at a time; made anew each time, unless they fit in one block."""
+        size = max(1, CELLS // len(self.rows))
+        if len(self.columns) <= size:
+            yield self._only_block
+        else:
+            for begin in range(0, len(self.columns), size):
+                yield self._block(range(begin, min(begin + size, len(self.columns))))
+
+    @cached_property
+    def _only_block(self) -> _Block:
+        return self._block(range(len(self.columns)))
+
+    def _block(self, numbers: range) -> _Block:
+        known = [(k, ranks) for k in numbers if (ranks := self.ranks(k)) is not None]
+        ranks = np.array([row for _, row in known]).reshape(-1, len(self.rows))
+        squares = ranks**2
+        cubes = np.einsum("ij,ij->i", ranks, squares)
+        return _Block(np.array([k for k, _ in known], dtype=np.intp), ranks, squares.sum(axis=1), cubes)
+
+    def log_pvalues(
+        self, values: NDArray[np.float64], residuals: _Residuals | None = None
+    ) -> NDArray[np.float64]:
+        """Logs of p-values by sums of ranks times values, which have a column for each class.
+
+        With `residuals`, columns that are related to strong predictors have values of their own.
+        """
+        found = np.full(len(self.columns), np.nan)
+        for block in self.blocks():
+            groups = {b"": np.arange(len(block.numbers))} if residuals is None else residuals.related(block)
+            for related, some in groups.items():
+                own = values if residuals is None else residuals.without(related)
+                part = _Block(*(field[some] for field in block))
+                found[part.numbers] = log_of_any(_least_log_pvalues(part, own), values.shape[1])
+        return found
+
+
+def _least_log_pvalues(block: _Block, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log of the least p-value over the classes, by the moments that sums have if rows are permuted."""
+    n_rows = len(values)
+    centred = values - values.mean(axis=0)
+    squares, cubes = (centred**2).sum(axis=0), (centred**3).sum(axis=0)
+    left = values.var(axis=0) > 0  # classes that are not explained to the last row
+    if not left.any():
+        return np.zeros(len(block.numbers))
+    deviation = np.sqrt(np.outer(block.squares, squares[left]) / (n_rows - 1))
+    z = block.ranks @ values[:, left] / deviation
+    third = np.outer(block.cubes, cubes[left]) * (n_rows / ((n_rows - 1) * max(1, n_rows - 2)))
+    skewness = np.sign(z) * third / deviation**3
+    return np.asarray(log_two_sided(unskewed(np.abs(z), skewness)).min(axis=1))
+
+
+def _strong_predictors(log_pvalues: NDArray[np.float64], n_rows: int) -> list[int]:
+    """Numbers of the columns that clearly predict the classes, the best first."""
+    logs = np.where(np.isnan(log_pvalues), 0.0, log_pvalues)
+    most = np.log(min(_STRONG, _BY_CHANCE / max(1, np.count_nonzero(~np.isnan(log_pvalues)))))
+    best = np.argsort(logs, kind="stable")[: min(n_rows // 10, MAX_KNOWN // n_rows)]
+    return [int(k) for k in best if logs[k] < most]
+
+
+class _Residuals:
+    """Residuals of the classes: their indicators less a regression on the ranks of strong predictors."""
+
+    def __init__(self, inside: NDArray[np.float64], strong: list[NDArray[np.float64] | None]) -> None:
+        self.strong = np.column_stack(
+            [ranks / np.sqrt(ranks @ ranks) for ranks in strong if ranks is not None]
+        )
+        centred = inside - inside.mean(axis=0)
+        self.nothing = _NOTHING * (centred**2).sum(axis=0)
+        self.inverse = np.linalg.inv(self.strong.T @ self.strong + _RIDGE * np.eye(len(strong)))
+        self.coefficients = self.inverse @ (self.strong.T @ centred)
+        self.left = centred - self.strong @ self.coefficients
+        self.values = self._whole(self.left)
+
+    def related(self, block: _Block) -> dict[bytes, NDArray[np.intp]]:
+        """Columns of a block by the strong predictors that they are correlated with."""
+        least = _related(len(self.strong)) * np.sqrt(block.squares)[:, np.newaxis]
+        correlated = np.abs(block.ranks @ self.strong) > least
+        groups: dict[bytes, list[int]] = {}
+        for k, row in enumerate(correlated):
+            groups.setdefault(row.tobytes() if row.any() else b"", []).append(k)
+        return {key: np.array(some) for key, some in groups.items()}
+
+    def without(self, key: bytes) -> NDArray[np.float64]:
+        """Residuals without the strong predictors of a key of `related`."""
+        if not key:
+            return self.values
+        related = np.frombuffer(key, dtype=bool)
+        # Coefficients without some columns follow from those with them, by the inverse in blocks.
+        some = np.linalg.solve(self.inverse[np.ix_(related, related)], self.coefficients[related])
+        return self._whole(self.left + self.strong @ (self.inverse[:, related] @ some))
+
+    def _whole(self, left: NDArray[np.float64]) -> NDArray[np.float64]:
+        """In whole steps, few enough that sums of products with ranks are exact; 0 if hardly any is left."""
+        left = left * ((left**2).sum(axis=0) > self.nothing)
+        return np.asarray(np.round(left * 2.0 ** min(20, 51 - 2 * len(left).bit_length())))
+
+
+def _related(n_rows: int) -> float:
+    """A rank correlation that matters and is not by chance."""
+    return float(min(0.9, max(RELATED, 4 / np.sqrt(n_rows))))

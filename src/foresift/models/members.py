@@ -31,6 +31,7 @@ from foresift.data.table import Schema, Table, make_table
 from foresift.data.target import Target
 from foresift.data.weights import check_sample_weight
 from foresift.models.c45 import C45Classifier
+from foresift.models.subset_models import reading_options
 from foresift.models.trees import TreeClassifier
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "hard_votes",
     "is_native",
     "shares_of",
+    "training_rows",
 ]
 
 _ROUNDING = 1e-12  # votes that differ by less, relative to their size, are equal
@@ -138,11 +140,17 @@ def open_training_rows(estimator: Any, X: Any, y: Any, ensemble: Any) -> Trainin
     array([1, 1, 1])
     """
     require_classifier(estimator, type(ensemble).__name__)
-    native = is_native(estimator)
-    how = {name: getattr(estimator, name) for name in ("categorical_features", "max_bins")} if native else {}
+    how = reading_options(estimator) if is_native(estimator) else {}
     table = make_table(X, y, **how, estimator=ensemble)
     table.target.require_two_classes(ensemble)
-    return TrainingRows(table, open_rows(X, table.schema, native), clone(estimator))
+    return training_rows(estimator, table, X)
+
+
+def training_rows(estimator: Any, table: Table, X: Any = None) -> TrainingRows:
+    """Open a coded table for members that are clones of `estimator`; trees of this package need no X."""
+    native = is_native(estimator)
+    rows = Rows(table.numbers(), coded=True) if native and X is None else open_rows(X, table.schema, native)
+    return TrainingRows(table, rows, clone(estimator))
 
 
 def open_rows(X: Any, schema: Schema, native: bool, ensemble: Any = None) -> Rows:

@@ -7,10 +7,8 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import get_tags
@@ -26,9 +24,8 @@ from foresift.data.sklearn_compat import (
     seeded,
     table_tags,
 )
-from foresift.data.slices import matrix_of, take_columns, take_rows
+from foresift.data.slices import sliceable, take_columns, take_rows
 from foresift.data.table import Schema, Table, make_table
-from foresift.data.target import Target
 from foresift.data.weights import check_sample_weight
 from foresift.models.c45 import C45Classifier
 from foresift.models.subset_models import reading_options
@@ -101,26 +98,6 @@ class TrainingRows:
         # Members of other libraries may be fitted in other processes. They read no codes, which stay here.
         return TrainingRows, (replace(self.table, store=None), self.rows, self.estimator)  # type: ignore[arg-type]
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.table.n_rows
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return self.table.n_columns
-
-    @property
-    def schema(self) -> Schema:
-        """What the columns are."""
-        return self.table.schema
-
-    @property
-    def target(self) -> Target:
-        """What is to be predicted."""
-        return self.table.target
-
 
 def is_native(estimator: Any) -> bool:
     """Tell whether an estimator can grow on a table that is coded already."""
@@ -164,12 +141,7 @@ def open_rows(X: Any, schema: Schema, native: bool, ensemble: Any = None) -> Row
     if ensemble is not None:
         pandas = X if source.pandas else None
         check_features(ensemble, pandas, source.names, source.n_columns, reset=False)
-    if sparse.issparse(X):
-        return Rows(X.tocsr(), coded=False)
-    frame = nw.from_native(X, pass_through=True)
-    if isinstance(frame, nw.DataFrame) and str(frame.implementation) in ("pandas", "polars"):
-        return Rows(frame.to_native(), coded=False)  # members may want the names and types of the columns
-    return Rows(matrix_of(source), coded=False)
+    return Rows(sliceable(X), coded=False)
 
 
 def fit_member(data: TrainingRows, columns: NDArray[np.intp] | None, times: NDArray[Any], seed: int) -> Any:

@@ -160,12 +160,9 @@ class AggregateSelector(RankingSelector):
         ours = isinstance(member, RankingSelector)
         return ours and read_alike(member.reading_options, self.reading_options) and member.takes(table)
 
-    def _open(self, X: Any, y: Any) -> TableOfX:
-        _named(self.selectors)  # says what is wrong with them before X is read
-        return TableOfX.of(self.read_table(X, y), X)
-
-    def _open_table(self, table: Table) -> TableOfX:
-        return TableOfX.of(table, None)
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        _named(self.selectors)  # says what is wrong with them
 
     def _score(self, data: TableOfX, weights: NDArray[np.float64] | None) -> Scores:
         names, members = zip(*_named(self.selectors), strict=True)

@@ -28,7 +28,7 @@ from foresift.data.sklearn_compat import (
     output_container,
     table_tags,
 )
-from foresift.data.slices import columns_of, matrix_of, take_columns
+from foresift.data.slices import TableOfX, columns_of, matrix_of, take_columns
 from foresift.data.table import MAX_CATEGORIES, Schema, Table, make_table
 from foresift.data.values import is_missing
 from foresift.data.weights import check_sample_weight
@@ -181,20 +181,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit_table(self, table: Table, weights: NDArray[np.float64] | None = None) -> Self:
-        """Fit to rows that are coded already, if it `takes` them; the result is that of `fit` to these rows.
-
-        Parameters
-        ----------
-        table : Table
-            The rows, coded by themselves (`read_table`, `Table.take_rows`), with a target.
-        weights : ndarray of float64 of shape (n,) or None, default=None
-            How much each row counts.
-
-        Returns
-        -------
-        RankingSelector
-            Itself.
-        """
+        """Fit to coded rows (of `read_table` or `Table.take_rows`) that it `takes`, with the result of `fit`."""
         self.n_features_in_ = table.n_columns
         if table.schema.names is not None:
             self.feature_names_in_ = np.array(table.schema.names, dtype=object)
@@ -216,11 +203,11 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     def _open(self, X: Any, y: Any) -> Any:
         """Read what `_score` takes: it has `n_rows`, `n_columns`, `schema` and `target`."""
-        return self.read_table(X, y)
+        return TableOfX.of(self.read_table(X, y), X)
 
     def _open_table(self, table: Table) -> Any:
         """Take from a coded table what `_score` takes."""
-        return table
+        return TableOfX.of(table, None)
 
     def _fit_opened(
         self, data: Any, weights: NDArray[np.float64] | None, X: Any, table: Table | None = None

@@ -19,16 +19,10 @@ from foresift.data.sklearn_compat import (
     seed_of,
     track,
 )
+from foresift.data.slices import TableOfX
 from foresift.data.table import Table
 from foresift.models.c45 import C45Classifier
-from foresift.models.members import (
-    TrainingRows,
-    draw_rows,
-    fit_member,
-    is_native,
-    open_training_rows,
-    training_rows,
-)
+from foresift.models.members import TrainingRows, draw_rows, fit_member, is_native, training_rows
 from foresift.models.subset_models import reading_options
 from foresift.models.trees import CartClassifier
 from foresift.selectors.base import RankingSelector, Scores
@@ -182,22 +176,20 @@ class FeatureBoostingSelector(RankingSelector):
         """Whether the classifier is a tree that grows on coded columns."""
         return is_native(self._base())
 
-    def _open(self, X: Any, y: Any) -> TrainingRows:
-        return open_training_rows(self._base(), X, y, self)
-
-    def _open_table(self, table: Table) -> TrainingRows:
+    def _validate_params(self) -> None:
+        super()._validate_params()
         require_classifier(self._base(), type(self).__name__)
-        return training_rows(self._base(), table)
 
     def _base(self) -> Any:
         if self.estimator is not None:
             return self.estimator
         return C45Classifier() if self.order == 1 else CartClassifier()
 
-    def _score(self, data: TrainingRows, weights: NDArray[np.float64] | None) -> Scores:
+    def _score(self, data: TableOfX, weights: NDArray[np.float64] | None) -> Scores:
+        rows = training_rows(self._base(), data, data.X)
         usable = np.arange(data.n_columns)
         if self.order == 2:  # a feature that tells all by itself would carry a constant one along
-            usable = np.flatnonzero([_varies(data.table.store, j) for j in range(data.n_columns)])
+            usable = np.flatnonzero([_varies(data.store, j) for j in range(data.n_columns)])
             usable = np.arange(data.n_columns) if len(usable) < 2 else usable
         n_features = len(usable)
         size = min(self._size(data.n_columns), n_features)
@@ -215,7 +207,7 @@ class FeatureBoostingSelector(RankingSelector):
             for number in range(n_iterations):
                 drawn = learned.draw(rng, size)
                 subsets.append(usable[drawn])
-                accuracy = _accuracy(data, subsets[-1], weights, rng, oob)
+                accuracy = _accuracy(rows, subsets[-1], weights, rng, oob)
                 early = number < self.init
                 changed = 0.0 if early else rate * change(accuracy, accuracies, n_features, size)
                 if changed:
@@ -286,5 +278,6 @@ def _accuracy(
     member = fit_member(data, columns, times, seed=int(rng.integers(2**63)))
     if oob and (shares * (times == 0)).any():
         shares = shares * (times == 0)
-    predicted = data.rows.probabilities(member, columns, data.target.labels).argmax(axis=1)
-    return float(shares @ (predicted == data.target.codes) / shares.sum())
+    target = data.table.target
+    predicted = data.rows.probabilities(member, columns, target.labels).argmax(axis=1)
+    return float(shares @ (predicted == target.codes) / shares.sum())

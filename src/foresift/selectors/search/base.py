@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import numbers
+import time
 from abc import ABC, abstractmethod
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,62 +15,67 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from foresift.data.folds import make_folds
-from foresift.data.sklearn_compat import Progress, StoppedEarly, require_classifier, seed_of, seeded, track
+from foresift.data.sklearn_compat import (
+    HasMethods,
+    Interval,
+    Progress,
+    RealNotInt,
+    StoppedEarly,
+    require_classifier,
+    seed_of,
+    seeded,
+    track,
+)
 from foresift.data.slices import TableOfX
 from foresift.data.table import Table
 from foresift.models.scorer import SubsetScorer, make_subset_scorer, takes_store
 from foresift.models.subset_models import reading_options, refuse_numbered_columns, refuse_size_by_cv
 from foresift.selectors.base import RankingSelector, Scores
-from foresift.selectors.search.path import ROUNDING, SearchPath
+from foresift.selectors.search.path import ROUNDING, SearchPath, Step, report
 
 __all__ = ["Search", "SearchSelector"]
 
 
+@dataclass(eq=False)
 class Search(ABC):
-    """One run of a search.
+    """One run of a search, by the parameters of a selector, its `rules`."""
 
-    Attributes
-    ----------
-    rules : SearchSelector
-        Has the parameters.
-    estimator : classifier
-        Seeded.
-    data : TableOfX
-        All rows.
-    weights : ndarray or None
-        Their weights.
-    scorer : SubsetScorer or None
-        None if no set is scored.
-    n_wanted : int or None
-        Number of features to stop at.
-    path : SearchPath
-        The sets visited so far.
-    full_error : float
-        Error with all features; NaN as long as it is not known.
-    interrupted : bool
-        Whether the search was cut short.
-    """
+    rules: Any
+    estimator: Any  # seeded
+    data: TableOfX
+    weights: NDArray[np.float64] | None
+    scorer: Any  # a SubsetScorer, but for a search that scores no set
+    n_wanted: int | None
+    path: SearchPath = field(init=False)  # sets visited so far
+    full_error: float = math.nan  # with all features, as soon as it is known
+    interrupted: bool = False
+    last: float = field(default_factory=time.perf_counter)  # time of the last visit
 
-    def __init__(
-        self,
-        rules: Any,
-        estimator: Any,
-        data: TableOfX,
-        weights: NDArray[np.float64] | None,
-        scorer: Any,
-        n_wanted: int | None,
-    ) -> None:
-        self.rules, self.estimator, self.data, self.weights = rules, estimator, data, weights
-        self.scorer, self.n_wanted = scorer, n_wanted
-        self.path, self.full_error, self.interrupted = SearchPath(data.n_columns), math.nan, False
+    def __post_init__(self) -> None:
+        self.path = SearchPath(self.data.n_columns)
 
     @abstractmethod
     def run(self, progress: Progress) -> None:
         """Extend `path` until the search ends."""
 
     @abstractmethod
+    def seconds_left(self) -> float:
+        """Estimate the time to the end."""
+
+    @abstractmethod
     def result(self) -> Scores:
         """Choose a set of `path`, which may have been cut short."""
+
+    def visit(
+        self, features: tuple[int, ...], score: float, progress: Progress, *, better: bool = False
+    ) -> None:
+        """Move on to a set, or replace the last one by a `better` one, and report that."""
+        now = time.perf_counter()
+        (self.path.replace_last if better else self.path.append)(Step(features, score, now - self.last))
+        self.last = now
+        if self.rules.verbose:
+            report(type(self.rules).__name__, self.path, self.seconds_left())
+        self.interrupted = progress.advance()
 
     def within_limit(self, score: float) -> bool:
         """Whether the error is at most `max_error_increase` above that with all features."""
@@ -105,6 +112,27 @@ class SearchSelector(RankingSelector):
     (True, True)
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_features_to_select": [
+            Interval(numbers.Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+            None,
+        ],
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "max_error_increase": [Interval(numbers.Real, 0, None, closed="left"), None],
+        "relative": ["boolean"],
+        "scoring": [str, callable],
+        "cv": [
+            Interval(numbers.Integral, 2, None, closed="left"),
+            HasMethods(["split", "get_n_splits"]),
+            HasMethods(["__iter__"]),
+        ],
+        "return_partial": ["boolean"],
+        "verbose": ["verbose"],
+        "n_jobs": [numbers.Integral, None],
+        "random_state": ["random_state"],
+    }
+
     estimator: Any
     cv: Any
     scoring: Any
@@ -132,12 +160,6 @@ class SearchSelector(RankingSelector):
     def takes(self, table: Table) -> bool:
         """Whether the classifier is scored on coded columns."""
         return takes_store(self._estimator(), self.scoring)
-
-    def _open(self, X: Any, y: Any) -> TableOfX:
-        return TableOfX.of(self.read_table(X, y), X)
-
-    def _open_table(self, table: Table) -> TableOfX:
-        return TableOfX.of(table, None)
 
     def _score(self, data: TableOfX, weights: NDArray[np.float64] | None) -> Scores:
         seed = seed_of(self.random_state)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 import numbers
-import time
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.data.sklearn_compat import HasMethods, Interval, Progress, RealNotInt, StrOptions
+from foresift.data.sklearn_compat import Interval, Progress, RealNotInt, StrOptions
 from foresift.models.forests import SiftForestClassifier
 from foresift.selectors.base import Scores
 from foresift.selectors.search.base import Search, SearchSelector
-from foresift.selectors.search.path import Step, report
 from foresift.selectors.search.subset_forests import SubsetForests
 
 __all__ = ["ContributionSelector"]
@@ -37,7 +35,7 @@ class _ContributionSearch(Search):
     def run(self, progress: Progress) -> None:
         """Extend `path` until the error, the number of features or a callback ends the search."""
         features = np.arange(self.data.n_columns)
-        last, beyond = time.perf_counter(), 0
+        beyond = 0
         while True:
             subset = tuple(features.tolist())
             if self.rules.mode == "sequential" or not self.path:  # before the folds: it may find no trees
@@ -48,17 +46,10 @@ class _ContributionSearch(Search):
                 self.full_error = 1.0 - score
             self.worths.append(worth)
             self.orders.append(order)
-            now = time.perf_counter()
-            self.path.append(Step(subset, score, now - last))
-            last = now
+            self.visit(subset, score, progress)
             beyond = 0 if self.within_limit(score) else beyond + 1
-            if self.rules.verbose:
-                report(type(self.rules).__name__, self.path, self._seconds_left())
-            if progress.advance():
-                self.interrupted = True
-                return
             enough = beyond > self.rules.patience if self.n_wanted is None else len(features) <= self.n_wanted
-            if enough or len(features) == 1:
+            if self.interrupted or enough or len(features) == 1:
                 return
             n_dropped = self._n_dropped(len(features))
             if self.scorer is not None and self.rules.protect_pairs:
@@ -97,7 +88,7 @@ class _ContributionSearch(Search):
         step = step if isinstance(step, numbers.Integral) else max(1, int(step * n_left))
         return min(int(step), n_left - (self.n_wanted or 1))
 
-    def _seconds_left(self) -> float:
+    def seconds_left(self) -> float:
         """Estimate from the steps so far, on the safe side: a step gets cheaper with fewer features."""
         left, step = len(self.path[-1].features) - (self.n_wanted or 1), float(self.rules.step)
         n_steps = min(left, left / step if step >= 1 else math.log(left + 1) / step)
@@ -230,14 +221,8 @@ class ContributionSelector(SearchSelector):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_features_to_select": [
-            Interval(numbers.Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="right"),
-            None,
-        ],
+        **SearchSelector._parameter_constraints,
         "mode": [StrOptions({"sequential", "batch"})],
-        "max_error_increase": [Interval(numbers.Real, 0, None, closed="left"), None],
-        "relative": ["boolean"],
         "step": [
             Interval(numbers.Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="neither"),
@@ -245,19 +230,8 @@ class ContributionSelector(SearchSelector):
         "patience": [Interval(numbers.Integral, 0, None, closed="left")],
         "protect_pairs": ["boolean"],
         "pair_alpha": [Interval(numbers.Real, 0, 1, closed="neither")],
-        "estimator": [HasMethods(["fit", "predict"]), None],
         "n_estimators": [Interval(numbers.Integral, 1, None, closed="left")],
-        "scoring": [str, callable],
-        "cv": [
-            Interval(numbers.Integral, 2, None, closed="left"),
-            HasMethods(["split", "get_n_splits"]),
-            HasMethods(["__iter__"]),
-            None,
-        ],
-        "return_partial": ["boolean"],
-        "verbose": ["verbose"],
-        "n_jobs": [numbers.Integral, None],
-        "random_state": ["random_state"],
+        "cv": [*SearchSelector._parameter_constraints["cv"], None],
     }
 
     def __init__(

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import numbers
-import time
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 
-from foresift.data.sklearn_compat import HasMethods, Interval, Progress, RealNotInt, StrOptions
+from foresift.data.sklearn_compat import Interval, Progress, StrOptions
 from foresift.models.forests import SiftForestClassifier
 from foresift.models.scorer import SubsetScorer
 from foresift.selectors.base import Scores
 from foresift.selectors.search.base import Search, SearchSelector
-from foresift.selectors.search.path import ROUNDING, Step, report
+from foresift.selectors.search.path import ROUNDING, Step
 from foresift.selectors.search.walks import Found, backward, exhaustive, forward, n_subsets, plus_minus
 
 __all__ = ["SequentialSelector"]
@@ -30,19 +29,13 @@ class _SequentialSearch(Search):
         everything = tuple(range(self.data.n_columns))
         if self.rules.max_error_increase is not None:
             self.full_error = 1.0 - self.scorer([everything])[0]
-        last = time.perf_counter()
         for features, score in self._steps(self.data.n_columns):
-            now = time.perf_counter()
-            self._move_to(Step(features, score, now - last))
             if features == everything:
                 self.full_error = 1.0 - score
-            last = now
-            if self.rules.verbose:
-                report(type(self.rules).__name__, self.path, self._seconds_left())
-            if progress.advance():
-                self.interrupted = True
-                return
-            if self._enough():
+            # An exhaustive search yields the best set of a size so far.
+            same = self.rules.direction == "exhaustive" and len(features) in self.path.n_features[-1:]
+            self.visit(features, score, progress, better=same)
+            if self.interrupted or self._enough():
                 return
 
     def _steps(self, p: int) -> Iterator[Found]:
@@ -55,13 +48,6 @@ class _SequentialSearch(Search):
             return plus_minus(p, scorer, plus=rules.plus, minus=rules.minus, until=n_wanted)
         limited = rules.max_error_increase is not None
         return exhaustive(p, scorer, size=n_wanted, enough=lambda score: limited and self.within_limit(score))
-
-    def _move_to(self, step: Step) -> None:
-        better = self.path and len(self.path[-1].features) == len(step.features)
-        if self.rules.direction == "exhaustive" and better:  # than the best of that size so far, or the same
-            self.path.replace_last(step)
-        else:
-            self.path.append(step)
 
     @property
     def _shrinks(self) -> bool:
@@ -107,7 +93,7 @@ class _SequentialSearch(Search):
             return self.path.best(size)
         return self.path.best()
 
-    def _seconds_left(self) -> float:
+    def seconds_left(self) -> float:
         """Estimate from the sets that a straight way to the end would evaluate."""
         scorer, n_wanted = self.scorer, self.n_wanted
         p, size = self.path.n_features_in, len(self.path[-1].features)
@@ -212,30 +198,13 @@ class SequentialSelector(SearchSelector):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "estimator": [HasMethods(["fit", "predict"]), None],
-        "n_features_to_select": [
-            Interval(numbers.Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="right"),
-            None,
-        ],
+        **SearchSelector._parameter_constraints,
         "direction": [StrOptions({"forward", "backward", "plus-minus", "exhaustive"})],
         "plus": [Interval(numbers.Integral, 1, None, closed="left")],
         "minus": [Interval(numbers.Integral, 1, None, closed="left")],
         "floating": ["boolean"],
         "tol": [Interval(numbers.Real, None, None, closed="neither"), None],
-        "max_error_increase": [Interval(numbers.Real, 0, None, closed="left"), None],
-        "relative": ["boolean"],
-        "scoring": [str, callable],
-        "cv": [
-            Interval(numbers.Integral, 2, None, closed="left"),
-            HasMethods(["split", "get_n_splits"]),
-            HasMethods(["__iter__"]),
-        ],
         "max_subsets": [Interval(numbers.Integral, 1, None, closed="left")],
-        "return_partial": ["boolean"],
-        "verbose": ["verbose"],
-        "n_jobs": [numbers.Integral, None],
-        "random_state": ["random_state"],
     }
 
     def __init__(

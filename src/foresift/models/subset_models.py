@@ -1,4 +1,4 @@
-"""A classifier for some of the columns: what it takes, what it refuses, and how it is fitted."""
+"""A classifier for some of the columns: how it reads X, what it refuses, and how it is fitted."""
 
 from __future__ import annotations
 
@@ -13,9 +13,35 @@ from sklearn.utils.validation import has_fit_parameter
 
 from foresift.data.table import Schema
 
-__all__ = ["fit_plain", "for_columns", "refuse_numbered_columns", "refuse_size_by_cv"]
+__all__ = [
+    "fit_plain",
+    "for_columns",
+    "read_alike",
+    "reading_options",
+    "refuse_numbered_columns",
+    "refuse_size_by_cv",
+]
 
 _PER_COLUMN = ("feature_sampling", "interaction_cst", "monotonic_cst")
+
+
+def reading_options(estimator: Any) -> dict[str, Any]:
+    """How an estimator reads X: the parameters of `make_table` that it has, the others by default.
+
+    Examples
+    --------
+    >>> from foresift import CartClassifier
+    >>> reading_options(CartClassifier(max_bins=255))
+    {'categorical_features': 'from_dtype', 'max_bins': 255}
+    """
+    usual = {"categorical_features": "from_dtype", "max_bins": 65_536}
+    return {name: getattr(estimator, name, default) for name, default in usual.items()}
+
+
+def read_alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two `reading_options` read any columns of X alike; lists, which number columns, never do."""
+    values = (*one.values(), *other.values())
+    return all(value is None or isinstance(value, str | int) for value in values) and one == other
 
 
 def refuse_size_by_cv(selector: Any) -> None:

@@ -10,9 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift import _core
-from foresift.data.sklearn_compat import HasMethods, Interval, RealNotInt, StrOptions, seed_of, track
+from foresift.data.sklearn_compat import (
+    HasMethods,
+    Interval,
+    RealNotInt,
+    StrOptions,
+    require_classifier,
+    seed_of,
+    track,
+)
+from foresift.data.slices import TableOfX
+from foresift.data.table import Table
 from foresift.models.c45 import C45Classifier
-from foresift.models.members import TrainingRows, draw_rows, fit_member, open_training_rows
+from foresift.models.members import TrainingRows, draw_rows, fit_member, is_native, training_rows
+from foresift.models.subset_models import reading_options
 from foresift.models.trees import CartClassifier
 from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.feature_weights import PairWeights, SingleWeights, Weights, change
@@ -156,25 +167,37 @@ class FeatureBoostingSelector(RankingSelector):
 
     pair_distribution_: NDArray[np.float64]
 
-    def _open(self, X: Any, y: Any) -> TrainingRows:
-        return open_training_rows(self._base(), X, y, self)
+    @property
+    def reading_options(self) -> dict[str, Any]:
+        """How the trees read X."""
+        return reading_options(self._base() if is_native(self._base()) else self)
+
+    def takes(self, table: Table) -> bool:
+        """Whether the classifier is a tree that grows on coded columns."""
+        return is_native(self._base())
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        require_classifier(self._base(), type(self).__name__)
 
     def _base(self) -> Any:
         if self.estimator is not None:
             return self.estimator
         return C45Classifier() if self.order == 1 else CartClassifier()
 
-    def _score(self, data: TrainingRows, weights: NDArray[np.float64] | None) -> Scores:
+    def _score(self, data: TableOfX, weights: NDArray[np.float64] | None) -> Scores:
+        rows = training_rows(self._base(), data, data.X)
         usable = np.arange(data.n_columns)
         if self.order == 2:  # a feature that tells all by itself would carry a constant one along
-            usable = np.flatnonzero([_varies(data.table.store, j) for j in range(data.n_columns)])
+            usable = np.flatnonzero([_varies(data.store, j) for j in range(data.n_columns)])
             usable = np.arange(data.n_columns) if len(usable) < 2 else usable
         n_features = len(usable)
         size = min(self._size(data.n_columns), n_features)
         pairs = self.order == 2 and n_features > 1
         learned: Weights = PairWeights(n_features) if pairs else SingleWeights(n_features)
         n_iterations = self._n_iterations(n_features, size, pairs)
-        judge = _Judge(data, weights, oob=self.accuracy == "oob" or (not self.accuracy and pairs))
+        oob = self.accuracy == "oob" or (not self.accuracy and pairs)
+        weights = np.ones(data.n_rows) if weights is None else weights
         rate = (0.5 if pairs else 1.0) if self.learning_rate is None else self.learning_rate
         rng = np.random.default_rng(seed_of(self.random_state))
         subsets: list[NDArray[np.intp]] = []
@@ -184,7 +207,7 @@ class FeatureBoostingSelector(RankingSelector):
             for number in range(n_iterations):
                 drawn = learned.draw(rng, size)
                 subsets.append(usable[drawn])
-                accuracy = judge.accuracy(subsets[-1], rng)
+                accuracy = _accuracy(rows, subsets[-1], weights, rng, oob)
                 early = number < self.init
                 changed = 0.0 if early else rate * change(accuracy, accuracies, n_features, size)
                 if changed:
@@ -242,23 +265,19 @@ def _varies(store: _core.ColumnStore, column: int) -> bool:
     return store.n_values(column) + store.has_missing(column) > 1
 
 
-class _Judge:
-    """Fits a classifier to some features, and tells how accurate it is."""
-
-    def __init__(self, data: TrainingRows, weights: NDArray[np.float64] | None, *, oob: bool) -> None:
-        self._data, self._oob = data, oob
-        self._weights = np.ones(data.n_rows) if weights is None else weights
-        self._shares = self._weights / self._weights.max()
-
-    def accuracy(self, columns: NDArray[np.intp], rng: np.random.Generator) -> float:
-        """Share of the rows that are classified rightly: of all, or of those a bootstrap leaves out."""
-        data, shares = self._data, self._shares
-        times: NDArray[Any] = draw_rows(rng, shares) if self._oob else self._weights
-        member = fit_member(data, columns, times, seed=int(rng.integers(2**63)))
-        right = (
-            data.rows.probabilities(member, columns, data.table.target.labels).argmax(axis=1)
-            == data.table.target.codes
-        )
-        if self._oob and (shares * (times == 0)).any():
-            shares = shares * (times == 0)
-        return float(shares @ right / shares.sum())
+def _accuracy(
+    data: TrainingRows,
+    columns: NDArray[np.intp],
+    weights: NDArray[np.float64],
+    rng: np.random.Generator,
+    oob: bool,
+) -> float:
+    """Accuracy of a classifier of some columns on all rows, or on those that a bootstrap leaves out."""
+    shares = weights / weights.max()
+    times: NDArray[Any] = draw_rows(rng, shares) if oob else weights
+    member = fit_member(data, columns, times, seed=int(rng.integers(2**63)))
+    if oob and (shares * (times == 0)).any():
+        shares = shares * (times == 0)
+    target = data.table.target
+    predicted = data.rows.probabilities(member, columns, target.labels).argmax(axis=1)
+    return float(shares @ (predicted == target.codes) / shares.sum())

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from foresift.data.containers import read
 from foresift.data.moments import (
     NEARLY_NONE,
     Group,
@@ -17,6 +18,7 @@ from foresift.data.moments import (
     class_moments,
     indicator_moments,
 )
+from foresift.data.named import NamedArray
 from foresift.data.sklearn_compat import StrOptions, seed_of
 from foresift.data.table import Table
 from foresift.data.weights import scale_up
@@ -36,6 +38,7 @@ class _MomentSelector(RankingSelector):
         "nominal": [StrOptions({"refuse", "one-hot"})],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
     }
+    _needs_values = True
 
     def __init__(self, n_features_to_select=None, *, nominal="refuse", categorical_features="from_dtype"):
         self.n_features_to_select = n_features_to_select
@@ -44,6 +47,11 @@ class _MomentSelector(RankingSelector):
 
     def _open(self, X: Any, y: Any) -> UncodedTable:
         return UncodedTable.open(X, y, self.categorical_features, self)
+
+    def _open_table(self, table: Table) -> UncodedTable:
+        names, values = table.schema.names, table.numbers()
+        source = read(values if names is None else NamedArray(values, names))
+        return UncodedTable(source, table.target, table.schema.nominal)
 
     def _score(self, table: UncodedTable, weights: NDArray[np.float64] | None) -> Scores:
         groups = table.rows_by_class(scale_up(weights))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from foresift.data.numeric_coding import ValueTable
 from foresift.data.sklearn_compat import seed_of, track
+from foresift.data.table import Table
 from foresift.models.gefs.checkpoints import stored_seed
 from foresift.models.gefs.evolution import Population
 from foresift.models.gefs.genes import Genome, survival
@@ -142,11 +143,15 @@ categorical_features, n_jobs, random_state
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    _needs_values = True
     genomes_: list[Genome]
     fitness_: NDArray[np.float64]
 
     def _open(self, X: Any, y: Any) -> ValueTable:
         return ValueTable.open(X, y, categorical_features=self.categorical_features, estimator=self)
+
+    def _open_table(self, table: Table) -> ValueTable:
+        return ValueTable(table.numbers(), table.schema, table.target)
 
     def _score(self, table: ValueTable, weights: NDArray[np.float64] | None) -> Scores:
         seed = stored_seed(self.checkpoint) if self.random_state is None else None

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from foresift import _core
 from foresift.data.numeric_coding import ValueTable
 from foresift.data.sklearn_compat import Interval, StrOptions, seed_of, track
+from foresift.data.table import Table
 from foresift.data.weights import scale_up
 from foresift.engine.grow import in_threads
 from foresift.selectors.base import RankingSelector, Scores
@@ -32,6 +33,7 @@ class _ReliefBase(RankingSelector):
         "random_state": ["random_state"],
     }
 
+    _needs_values = True
     n_samples: int | None
     categorical_features: Any
     n_jobs: int | None
@@ -39,6 +41,9 @@ class _ReliefBase(RankingSelector):
 
     def _open(self, X: Any, y: Any) -> ValueTable:
         return ValueTable.open(X, y, categorical_features=self.categorical_features, estimator=self)
+
+    def _open_table(self, table: Table) -> ValueTable:
+        return ValueTable(table.numbers(), table.schema, table.target)
 
     def _differences(
         self, table: ValueTable, weights: NDArray[np.float64] | None, n_neighbors: float, pool_misses: bool

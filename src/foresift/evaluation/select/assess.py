@@ -11,9 +11,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 
-from foresift.data.folds import Fold
+from foresift.data.folds import Fold, make_folds
 from foresift.evaluation.harness.chosen import known_sizes
 from foresift.evaluation.select.fitted import Rows, is_ours, order_of
 from foresift.models.forests import SiftForestClassifier
@@ -204,8 +203,7 @@ def assess(
     if len(there) > plan.n_rows:
         there = _stratified(there, rows.y, plan.n_rows, rng)
     used = rows.take(there)
-    deal = StratifiedKFold(plan.n_folds, shuffle=True, random_state=seed).split(used.y, used.y)
-    parts = [test for _, test in deal]
+    parts = [fold.test for fold in make_folds(used.table, None, plan.n_folds, seed)]
     outside, inside = plan.jobs(n_jobs)
     light = _lighter(selector, plan.tree_share, inside)
     n_columns = rows.table.n_columns
@@ -343,7 +341,7 @@ class _Folds:
         """For each set of columns its score on each fold of a lot, of a forest that knows the others."""
         number, tests = self.lots.index(lot), [self.parts[i] for i in lot]
         # Equal sets of columns make equal forests.
-        return self.scorer.judge([(tuple(np.sort(columns).tolist()), number, tests) for columns in subsets])
+        return self.scorer.scores([(tuple(np.sort(columns).tolist()), number, tests) for columns in subsets])
 
     def baseline(self, fold: int) -> float:
         """Score of the commonest class."""

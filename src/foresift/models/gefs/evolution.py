@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from foresift.models.gefs.genes import Genome, adjusted, breed, first_genomes, fitness
 from foresift.models.gefs.learners import Learner, Rows
+from foresift.models.scorer import weighted_accuracy
 
 __all__ = ["Evolution", "Judge", "Member", "Population", "Record", "Settings"]
 
@@ -112,13 +113,11 @@ class Judge:
 
     def wrong(self, outputs: NDArray[Any]) -> NDArray[np.bool_]:
         """Mask of the rows that outputs misclassify."""
-        if outputs.shape[1] == 1:
-            return np.asarray((outputs[:, 0] > 0.5) != (self.target == 1))
-        return np.asarray(outputs.argmax(axis=1) != self.target)
+        return np.asarray(_predicted(outputs) != self.target)
 
     def accuracy(self, member: Member) -> float:
-        """Share of the rows that a member classifies correctly."""
-        return float(np.average(~self.wrong(member.outputs), weights=self.sees(member)))
+        """Accuracy of a member on the rows that count for it."""
+        return weighted_accuracy(_predicted(member.outputs), self.target, self.sees(member))
 
     def ensemble(self, members: Sequence[Member]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Mean outputs of an ensemble, and a mask of the rows for which any member speaks.
@@ -149,6 +148,11 @@ class Judge:
         )
         mean = 1 - float(np.mean([member.accuracy for member in members]))
         return whole, mean, float(self.diversity(members).mean())
+
+
+def _predicted(outputs: NDArray[Any]) -> NDArray[Any]:
+    """Class codes of the outputs; of two classes there is one output, that of the second."""
+    return outputs[:, 0] > 0.5 if outputs.shape[1] == 1 else outputs.argmax(axis=1)
 
 
 def _mean(outputs: Sequence[Any]) -> NDArray[np.float64]:

@@ -16,8 +16,8 @@ __all__ = ["atomic", "folder", "json_lines", "together"]
 def json_lines(value: Any, depth: int = 0) -> Iterator[str]:
     """Write plain values without NaN as readable JSON, part by part.
 
-    Containers of strings and numbers only, such as a row of a table, take one line; others take a line for each
-    item. The text is never held as a whole: with many columns it is larger than the table.
+    Containers of strings and numbers only, such as a row of a table, take one line; others take a line for
+    each item. The text is never held as a whole: with many columns it is larger than the table.
 
     Examples
     --------
@@ -50,8 +50,8 @@ def together(place: Path) -> Iterator[Callable[[str], Path]]:
     """Write several files into a folder, all or none of them; the folder is created if needed.
 
     Yields a function that takes the name of a file and returns a temporary path to write to. At the end the
-    files are moved to their names, in the order of the calls. If anything fails before that, such as on a full
-    disk, the folder stays as it was.
+    files are moved to their names, in the order of the calls. If anything fails before that, such as on a
+    full disk, the folder stays as it was.
 
     Examples
     --------

@@ -43,6 +43,8 @@ Method = StrEnum("Method", {key.replace("-", "_"): key for key in ("auto", *METH
 AUTO = Method("auto")
 Error = StrEnum("Error", ["fdr", "fwer", "none"])
 FDR = Error("fdr")
+Goal = StrEnum("Goal", ["compact", "all"])
+COMPACT = Goal("compact")
 
 _HOW = "How to select"
 _OUT = "What comes out"
@@ -56,6 +58,10 @@ def select(
     k: Annotated[
         int | None, option("Keep K columns; by default as many as the method finds.", _HOW, min=1)
     ] = None,
+    goal: Annotated[
+        Goal,
+        option("What auto keeps: the fewest columns that predict as well, or every relevant one.", _HOW),
+    ] = COMPACT,
     alpha: Annotated[float, option("Error rate of the test of relevance.", _HOW)] = 0.1,
     error: Annotated[
         Error, option("Its kind: share of false discoveries, any error, or each column's own.", _HOW)
@@ -131,7 +137,7 @@ def select(
         )
         if k is not None and k > len(split.columns):
             raise InputError(f"--k is {k}, but there are only {len(split.columns)} columns to choose from.")
-        found = _select(table, split, tell, method, k, alpha, error, check, trees, seed, jobs)
+        found = _select(table, split, tell, method, k, goal, alpha, error, check, trees, seed, jobs)
         found = _with_notes(found, split, notes_on_target(split, categorical))
         if place is not None:
             tell("writing", 0, 0)
@@ -149,6 +155,7 @@ def _select(
     tell: Any,
     method: Any,
     k: int | None,
+    goal: Any,
     alpha: float,
     error: Any,
     check: bool,
@@ -170,6 +177,7 @@ def _select(
             split.labels,
             method.value,
             k,
+            goal=goal.value,
             alpha=alpha,
             error=error.value,
             check=check,

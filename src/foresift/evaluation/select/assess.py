@@ -1,4 +1,4 @@
-"""How many of the ranked columns are enough, and whether they do as well as all, on unseen rows."""
+"""How many of the ranked columns are enough, and whether they predict held-out rows as well as all."""
 
 from __future__ import annotations
 
@@ -11,27 +11,30 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.metrics import make_scorer, roc_auc_score
 
 from foresift.data.folds import Fold, make_folds
 from foresift.evaluation.harness.chosen import known_sizes
 from foresift.evaluation.select.fitted import Rows, is_ours, order_of
 from foresift.models.forests import SiftForestClassifier
 from foresift.models.scorer import SubsetScorer, make_subset_scorer
-from foresift.selectors.size_cv import SizeCurve, choose_size, sizes_for
+from foresift.selectors.size_cv import SizeCurve, sizes_for
 from foresift.stats import Estimate, corrected_interval
 
 __all__ = [
     "Assessment",
     "Check",
+    "Choice",
     "Plan",
     "assess",
+    "choose_by_loss",
     "plan_for",
     "why_not",
 ]
 
 # What a table may cost, in cells (rows times columns) that a ranking looks at; a million take about 5 s.
-MAX_CELLS = 250_000  # of the rows that are used; of more, some are drawn
-MIN_ROWS = 500  # that are used however many columns there are
+MAX_CELLS = 1_300_000  # of the rows that are used; of more, some are drawn
+MIN_ROWS, MAX_ROWS = 500, 10_000  # that are used, however many columns there are
 FIVE_FOLDS = 250_000  # cells up to which there are five folds; beyond, three
 FULL_TREES = 500_000  # cells up to which the ranking has all its trees in the folds
 N_TREES = 50  # of the forests that are scored
@@ -39,6 +42,9 @@ MIN_IN_A_LEAF = 3  # rows; trees of few columns grown to the end learn the noise
 MIN_OF_A_CLASS = 6  # rows; rarer classes cannot be in every fold and beside any two of them
 LEAST = 20  # rows
 LOPSIDED = 0.8  # share of the largest class above which accuracy says little
+# Chosen by nested scores on 24 tables: the smallest size whose loss exceeds the least by no more than this many
+# standard errors of the difference. A forest on none of the columns is beaten if the difference is 2.3 of them.
+WITHIN, BEATS = 0.5, 2.3
 
 
 @dataclass(frozen=True)
@@ -94,9 +100,9 @@ def plan_for(n_rows: int, n_columns: int) -> Plan:
     >>> plan_for(600, 12)
     Plan(n_rows=600, n_folds=5, tree_share=1.0)
     >>> plan_for(100_000, 50).n_rows, plan_for(200, 10_000).n_folds
-    (5000, 3)
+    (10000, 3)
     """
-    used = min(n_rows, max(MIN_ROWS, MAX_CELLS // n_columns))
+    used = min(n_rows, max(MIN_ROWS, min(MAX_ROWS, MAX_CELLS // n_columns)))
     cells = used * n_columns
     return Plan(used, 5 if cells <= FIVE_FOLDS else 3, min(1.0, max(0.2, FULL_TREES / cells)))
 
@@ -109,9 +115,56 @@ class Check(NamedTuple):
     difference: Estimate
 
 
+class Choice(NamedTuple):
+    """The size that a curve suggests, and whether so many columns predict better than none do."""
+
+    size: int
+    predicts: bool
+
+
+def choose_by_loss(
+    sizes: NDArray[np.intp], losses: NDArray[np.float64], of_none: NDArray[np.float64]
+) -> Choice:
+    """Choose the smallest size that is hardly worse than the best, by the losses of the same rows.
+
+    Differences of losses of the same rows have a far smaller standard error than the losses themselves, so
+    less is given away than by the rule of one standard error.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (n_sizes,)
+        Numbers of columns, ascending.
+    losses : ndarray of shape (n_sizes, n_rows)
+        Brier score of every held-out row.
+    of_none : ndarray of shape (n_rows,)
+        The same of the shares of the classes.
+
+    Examples
+    --------
+    >>> losses = np.array([[0.5, 0.3, 0.4, 0.4], [0.2, 0.3, 0.2, 0.3], [0.2, 0.3, 0.2, 0.28]])
+    >>> choose_by_loss(np.array([1, 2, 4]), losses, np.full(4, 0.5))
+    Choice(size=4, predicts=True)
+    """
+    best = losses[_first_least(losses.mean(axis=1))]
+    at = int((_in_errors(losses - best) <= WITHIN).argmax())
+    return Choice(int(sizes[at]), bool(_in_errors((losses[at] - of_none)[np.newaxis])[0] < -BEATS))
+
+
+def _first_least(means: NDArray[np.float64]) -> int:
+    return int((means <= means.min() + 1e-12).argmax())
+
+
+def _in_errors(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean of every row in units of its standard error; of equal numbers, infinite or 0."""
+    mean = differences.mean(axis=1)
+    error = differences.std(axis=1, ddof=1) / np.sqrt(differences.shape[1])
+    sign = np.where(np.abs(mean) < 1e-12, 0.0, np.sign(mean) * np.inf)
+    return np.divide(mean, error, out=sign, where=error > 1e-12)
+
+
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """What the folds tell.
+    """What the folds show.
 
     Attributes
     ----------
@@ -119,6 +172,8 @@ class Assessment:
         What the scores are: "accuracy" or "ROC AUC".
     curve : SizeCurve
         Scores of the best 1, 2, 3 ... columns; of a selector that does not rank all, of all columns only.
+    choice : Choice
+        The size that the curve suggests.
     check : Check
         Whether the selected columns do as well as all.
     plan : Plan
@@ -139,6 +194,7 @@ class Assessment:
 
     metric: str
     curve: SizeCurve
+    choice: Choice
     check: Check
     plan: Plan
     n_rows: int
@@ -149,8 +205,8 @@ class Assessment:
     n_copies: int = 0
 
 
-# Given a fitted selector and the size that a curve chose, or None: the columns to keep, maybe none.
-Keep = Callable[[Any, int | None], NDArray[np.intp]]
+# Given a fitted selector and what a curve suggests, or None: the columns to keep, maybe none.
+Keep = Callable[[Any, Choice | None], NDArray[np.intp]]
 
 
 def assess(
@@ -164,7 +220,7 @@ def assess(
     n_jobs: int | None = None,
     tell: Callable[[], object] = lambda: None,
 ) -> Assessment | None:
-    """Score the best 1, 2, 3 ... columns, and the selected ones beside all, out of fold.
+    """Score the best 1, 2, 3 ... columns, and compare the selected ones with all, out of fold.
 
     In every fold the columns are ranked on the training rows alone. For the check the whole selection is
     repeated there. If the curve is to choose the size, the other folds are the inner ones: what is learnt
@@ -210,14 +266,15 @@ def assess(
     ranks_all = is_ours(selector) or len(known_sizes(selector)) == n_columns
     sizes = sizes_for(n_columns) if ranks_all else np.array([n_columns])
     lots, metric = plan.lots(by_curve=by_curve), _metric_of(used.y)
-    scorer = _forests(used, [_without(lot, parts) for lot in lots], metric, seed, inside)
+    scorer = _forests(used, [_without(lot, parts) for lot in lots], seed, inside)
     work = _Folds(used, parts, lots, light, keep, sizes, metric, scorer)
     ranked = Parallel(n_jobs=outside, prefer="threads")(delayed(work.ranked)(lot, tell) for lot in lots)
     learnt = dict(zip(lots, ranked, strict=True))
-    curves = np.array([learnt[i,].scores[0] for i in range(plan.n_folds)])
-    inner = [_chosen_without(i, learnt, sizes) if by_curve else None for i in range(plan.n_folds)]
+    folds = range(plan.n_folds)
+    curves = np.array([learnt[i,].scores[0] for i in folds])
+    inner = [work.chosen(learnt, [lot for lot in lots if len(lot) == 2 and i in lot], i) for i in folds]
     results = Parallel(n_jobs=outside, prefer="threads")(
-        delayed(work.kept)(i, learnt[i,].selector, size) for i, size in enumerate(inner)
+        delayed(work.kept)(i, learnt[i,].selector, choice) for i, choice in enumerate(inner)
     )
     kept, n_kept, baseline = (np.array(part) for part in zip(*results, strict=True))
     full = curves[:, -1]  # the last size is that of all columns
@@ -227,9 +284,11 @@ def assess(
         corrected_interval(kept, share, 0.0, 1.0),
         corrected_interval(kept - full, share, -1.0, 1.0),
     )
-    curve = SizeCurve(sizes, curves, choose_size(SizeCurve(sizes, curves, 0)))
+    choice = work.chosen(learnt, [(i,) for i in folds])
+    assert choice is not None
+    curve = SizeCurve(sizes, curves, choice.size)
     about = (len(there), share, n_kept, float(baseline.mean()), rare.tolist())
-    return Assessment(metric, curve, check, plan, *about)
+    return Assessment(metric, curve, choice, check, plan, *about)
 
 
 def _rare(y: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -285,13 +344,7 @@ class _Ranked(NamedTuple):
 
     selector: Any
     scores: NDArray[np.float64]  # of every fold of the lot, and every size
-
-
-def _chosen_without(fold: int, learnt: dict[tuple[int, ...], _Ranked], sizes: NDArray[np.intp]) -> int:
-    """Size that the other folds choose, by forests that have not seen this one."""
-    pairs = [lot for lot in learnt if len(lot) == 2 and fold in lot]
-    scores = [learnt[lot].scores[1 - lot.index(fold)] for lot in pairs]
-    return choose_size(SizeCurve(sizes, np.array(scores), 0))
+    losses: list[NDArray[np.float64]]  # of every fold of the lot: of every size and row
 
 
 def _without(lot: tuple[int, ...], parts: list[NDArray[np.intp]]) -> Fold:
@@ -300,13 +353,34 @@ def _without(lot: tuple[int, ...], parts: list[NDArray[np.intp]]) -> Fold:
     return Fold(np.sort(train), np.concatenate([parts[i] for i in lot]))
 
 
-def _forests(rows: Rows, folds: list[Fold], metric: str, seed: int, n_jobs: int | None) -> SubsetScorer:
-    """The forests that are scored: they all grow on one coded table."""
+def _forests(rows: Rows, folds: list[Fold], seed: int, n_jobs: int | None) -> SubsetScorer:
+    """The forests that are scored, by their probabilities: they all grow on one coded table."""
     forest = SiftForestClassifier(
         N_TREES, min_samples_leaf=MIN_IN_A_LEAF, max_features="sqrt", random_state=seed
     )
-    scoring = "accuracy" if metric == "accuracy" else "roc_auc_ovr_weighted"
+    scoring = make_scorer(_probabilities, response_method="predict_proba")
     return make_subset_scorer(forest, None, rows.table, None, folds, scoring=scoring, n_jobs=n_jobs)
+
+
+def _probabilities(y: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probability of every class; of two classes scikit-learn hands on the second one's alone."""
+    return np.column_stack([1 - predicted, predicted]) if predicted.ndim == 1 else predicted
+
+
+def _score(metric: str, probabilities: NDArray[np.float64], y: NDArray[np.intp]) -> float:
+    if metric == "accuracy":
+        return float((probabilities.argmax(axis=1) == y).mean())
+    if probabilities.shape[1] == 2:
+        return float(roc_auc_score(y, probabilities[:, 1]))
+    labels = np.arange(probabilities.shape[1])
+    how: dict[str, Any] = {"multi_class": "ovr", "average": "weighted", "labels": labels}
+    return float(roc_auc_score(y, probabilities, **how))
+
+
+def _brier(probabilities: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Squared distance of the probabilities from the class of every row."""
+    own = probabilities[np.arange(len(y)), y]
+    return np.asarray((probabilities**2).sum(axis=1) - 2 * own + 1)
 
 
 @dataclass(frozen=True)
@@ -327,25 +401,53 @@ class _Folds:
         train = self.scorer.folds[self.lots.index(lot)].train
         fitted = self.rows.take(train).fit(clone(self.selector))  # a copy that is gone before forests grow
         order = order_of(fitted)
-        scores = self.scores([order[:size] for size in self.sizes], lot)
+        by_size = self.predict([order[:size] for size in self.sizes], lot)
+        targets = [self.target(fold) for fold in lot]
+        scores = [
+            [_score(self.metric, *part) for part in zip(of_size, targets, strict=True)] for of_size in by_size
+        ]
+        losses = [
+            np.array([_brier(of_size[place], y) for of_size in by_size]) for place, y in enumerate(targets)
+        ]
         tell()
-        return _Ranked(fitted if len(lot) == 1 else None, np.array(scores).T)
+        return _Ranked(fitted if len(lot) == 1 else None, np.array(scores).T, losses)
 
-    def kept(self, fold: int, fitted: Any, size: int | None) -> tuple[float, int, float]:
+    def chosen(
+        self, learnt: dict[tuple[int, ...], _Ranked], lots: list[tuple[int, ...]], without: int | None = None
+    ) -> Choice | None:
+        """Size that lots of folds suggest; those of two are scored on the fold that is not left out."""
+        if not lots:
+            return None
+        losses, of_none = [], []
+        for lot in lots:
+            place = 0 if without is None else 1 - lot.index(without)
+            losses.append(learnt[lot].losses[place])
+            y = self.target(lot[place])
+            of_none.append(_brier(np.tile(self.shares(lot), (len(y), 1)), y))
+        return choose_by_loss(self.sizes, np.concatenate(losses, axis=1), np.concatenate(of_none))
+
+    def kept(self, fold: int, fitted: Any, choice: Choice | None) -> tuple[float, int, float]:
         """Score of the columns that the selection keeps, how many they are, and the score of none."""
-        columns, none = self.keep(fitted, size), self.baseline(fold)
-        score = self.scores([columns], (fold,))[0][0] if len(columns) else none
+        columns, y = self.keep(fitted, choice), self.target(fold)
+        none = _score(self.metric, np.tile(self.shares((fold,)), (len(y), 1)), y)
+        score = _score(self.metric, self.predict([columns], (fold,))[0][0], y) if len(columns) else none
         return score, len(columns), none
 
-    def scores(self, subsets: list[NDArray[np.intp]], lot: tuple[int, ...]) -> list[list[float]]:
-        """For each set of columns its score on each fold of a lot, of a forest that knows the others."""
+    def predict(
+        self, subsets: list[NDArray[np.intp]], lot: tuple[int, ...]
+    ) -> list[list[NDArray[np.float64]]]:
+        """For each set of columns and each fold of a lot, the probabilities by a forest of the other folds."""
         number, tests = self.lots.index(lot), [self.parts[i] for i in lot]
         # Equal sets of columns make equal forests.
-        return self.scorer.scores([(tuple(np.sort(columns).tolist()), number, tests) for columns in subsets])
+        tasks = [(tuple(np.sort(columns).tolist()), number, tests) for columns in subsets]
+        return [found.scores for found in self.scorer.evaluate(tasks)]
 
-    def baseline(self, fold: int) -> float:
-        """Score of the commonest class."""
-        if self.metric != "accuracy":
-            return 0.5
-        commonest = np.bincount(self.rows.y[self.scorer.folds[self.lots.index((fold,))].train]).argmax()
-        return float((self.rows.y[self.parts[fold]] == commonest).mean())
+    def target(self, fold: int) -> NDArray[np.intp]:
+        """Codes of the classes of a fold."""
+        return self.rows.table.target.codes[self.parts[fold]].astype(np.intp)
+
+    def shares(self, lot: tuple[int, ...]) -> NDArray[np.float64]:
+        """Shares of the classes outside of a lot: what is predicted without any column."""
+        target = self.rows.table.target
+        train = target.codes[self.scorer.folds[self.lots.index(lot)].train]
+        return np.bincount(train, minlength=target.n_classes) / len(train)

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from foresift.data.sklearn_compat import seeded
 from foresift.errors import no_such, warn_caller
 from foresift.evaluation.registry import METHODS, is_slow
-from foresift.evaluation.select.assess import Assessment, Plan, assess, plan_for, why_not
+from foresift.evaluation.select.assess import Assessment, Choice, Plan, assess, plan_for, why_not
 from foresift.evaluation.select.fitted import Rows, has_test, order_of
 from foresift.evaluation.select.resample import Resampled, resample, samples_for
 
@@ -26,6 +26,7 @@ __all__ = [
     "make",
     "name_of",
     "require_arguments",
+    "require_goal",
     "require_rows",
     "require_size",
 ]
@@ -34,6 +35,7 @@ __all__ = [
 Tell = Callable[[str, int, int], object]
 MIN_VALUES = 20  # of a column that tells rows apart
 USUAL = {"alpha": 0.1, "error": "fdr"}
+GOALS = ("compact", "all")  # of the method auto
 
 
 def count_copies(X: NDArray[Any], y: NDArray[np.intp]) -> int:
@@ -170,6 +172,17 @@ def require_size(n_wanted: Any, n_columns: int, method: str) -> None:
         )
 
 
+def require_goal(goal: str, method: str, n_wanted: int | None) -> None:
+    """Refuse a goal that does not exist, or that the method cannot have."""
+    if goal not in GOALS:
+        raise ValueError(f"goal must be one of {', '.join(GOALS)}, but is {goal!r}.")
+    if goal != GOALS[0] and (method != "auto" or n_wanted is not None):
+        what = "a given number of columns" if method == "auto" else f"the method {method}"
+        raise ValueError(
+            f"goal={goal!r} is for the method auto without a number of columns, not for {what}: leave it out."
+        )
+
+
 def require_rows(selector: Any, n_rows: int) -> None:
     """Refuse a table on which the test of relevance cannot try a single column."""
     least = getattr(selector, "min_samples_split", 0)
@@ -188,15 +201,17 @@ class Work:
     rows: Rows
     selector: Any
     method: str
+    goal: str
     n_wanted: int | None
     seed: int
     n_jobs: int | None
     tell: Tell
 
-    def keep(self, fitted: Any, size: int | None) -> NDArray[np.intp]:
-        """Return the columns that the method keeps: of "auto" the best relevant ones, maybe none.
+    def keep(self, fitted: Any, choice: Choice | None) -> NDArray[np.intp]:
+        """Return the columns that the method keeps; of "auto" as its goal says.
 
-        Where no curve says how many are needed, redundant ones are left out.
+        Where no curve says how many are needed, redundant ones are left out. If no column passes the test,
+        but the best of them predict better than none, those are kept; the sentences say so.
         """
         if self.method != "auto":
             # If nothing is relevant, a selector keeps the best all the same, and we do not.
@@ -205,9 +220,18 @@ class Work:
         order, relevant = order_of(fitted), fitted.relevant_
         if self.n_wanted is not None:
             return order[: self.n_wanted]
-        if size is None:
-            return order[: int((relevant & (fitted.redundant_with_ < 0)).sum())]
-        return order[: min(size, int(relevant.sum()))]
+        if self.goal == "all":
+            return order[: int(relevant.sum())]
+        if choice is None:
+            return order[: int(fitted.representative_.sum())]
+        if not relevant.any():
+            return order[: choice.size if choice.predicts else 0]
+        return order[: min(choice.size, int(relevant.sum()))]
+
+    @property
+    def by_curve(self) -> bool:
+        """Whether the number of columns is chosen by a curve."""
+        return self.method == "auto" and self.n_wanted is None and self.goal == "compact"
 
     def why_unchecked(self) -> str | None:
         """Say why there is no check, or None if there can be one."""
@@ -217,8 +241,8 @@ class Work:
 
     def assess(self) -> Assessment | None:
         """Score sizes, and the selection beside all columns."""
-        plan, by_curve = self._plan, self.method == "auto" and self.n_wanted is None
-        n_steps = len(plan.lots(by_curve=by_curve))
+        plan = self._plan
+        n_steps = len(plan.lots(by_curve=self.by_curve))
         self.tell("checking", n_steps, 0)
         some, n_rows = self.rows, len(self.rows.y)
         if n_rows > 2 * plan.n_rows:
@@ -229,7 +253,7 @@ class Work:
             self.selector,
             self.keep,
             plan,
-            by_curve=by_curve,
+            by_curve=self.by_curve,
             seed=self.seed,
             n_jobs=self.n_jobs,
             tell=lambda: self.tell("checking", n_steps, 1),

@@ -72,16 +72,16 @@ def has_test(selector: Any) -> bool:
 def order_of(selector: Any) -> NDArray[np.intp]:
     """Columns in the order in which a fitted selector would keep them, best first.
 
-    Relevant columns come before the others, and among them redundant ones after
-    the rest. Gains of `ForestGainSelector` count by how far they are above chance: a column of many values
-    gains more by chance than one of few. A selector that ranks nothing has those first that it keeps.
+    Relevant columns come before the others, and among them first one of each redundant group. Gains of
+    `ForestGainSelector` count by how far they are above chance: a column of many values gains more by chance
+    than one of few. A selector that ranks nothing has those first that it keeps.
     """
     if not is_ours(selector):
         order = column_order(selector)
         return np.argsort(~selector.get_support(), kind="stable") if order is None else order
     ranks = np.asarray(selector.ranking_)
     if hasattr(selector, "redundant_with_"):
-        group = np.where(~selector.relevant_, 2, (selector.redundant_with_ >= 0).astype(int))
+        group = np.where(selector.representative_, 0, np.where(selector.relevant_, 1, 2))
         return np.lexsort((ranks, group))
     if hasattr(selector, "expected_scores_"):
         above = np.asarray(selector.scores_ - selector.expected_scores_)

@@ -22,12 +22,14 @@ from foresift.data.slices import take_columns
 from foresift.data.target_notes import are_numbers, notes_on_classes
 from foresift.engine.grow import one_blas_thread
 from foresift.evaluation.registry import METHODS
+from foresift.evaluation.select.certainty import certainty_of
 from foresift.evaluation.select.choosing import (
     Tell,
     Work,
     make,
     name_of,
     require_arguments,
+    require_goal,
     require_rows,
     require_size,
 )
@@ -38,7 +40,7 @@ from foresift.evaluation.select.sentences import order_of_ranking, say
 __all__ = ["Selection", "select"]
 
 _TITLE = "Which columns matter"
-AUTO_TITLE = "calibrated relevance, and as few columns as do"
+AUTO_TITLE = "relevance test, then the fewest columns that predict as well"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +58,8 @@ class Selection:
         A row for every column, best first, as in `to_dict`: there a label is text.
     verdict : str
         The result in one short sentence.
+    certainty : str or None
+        How far it can be trusted: "clear", "provisional" or "too few rows"; None without a check.
     details : list of str
         What was done, and how sure it is: whole sentences.
     notes : list of str
@@ -98,6 +102,7 @@ class Selection:
     check: dict[str, Any] | None
     stability: dict[str, Any] | None
     seed: int
+    certainty: str | None = None
     passes: NDArray[np.bool_] | None = None
     labels: list[Any] | None = None
     source: str = ""
@@ -167,6 +172,7 @@ class Selection:
             "data": self.data,
             "method": self.method,
             "verdict": self.verdict,
+            "certainty": self.certainty,
             "details": self.details,
             "notes": self.notes,
             "features": self.ranking,
@@ -243,6 +249,7 @@ def select(
     method: Any = "auto",
     n_features_to_select: int | None = None,
     *,
+    goal: str = "compact",
     alpha: float = 0.1,
     error: str = "fdr",
     check: bool = True,
@@ -251,7 +258,7 @@ def select(
     n_jobs: int | None = None,
     tell: Tell | None = None,
 ) -> Selection:
-    """Say which columns of a table to keep, and how sure that is.
+    """Select the columns of a table that predict the target, and report how certain that is.
 
     Parameters
     ----------
@@ -260,12 +267,14 @@ def select(
     y : array-like of shape (n_rows,)
         The class of every row.
     method : str or selector, default="auto"
-        A key of `foresift methods`. "auto" tests which columns are relevant, marks those that are redundant
-        with better ones, and keeps as few of the relevant ones as are within one standard error of the best.
+        A key of `foresift methods`. "auto" tests which columns are relevant and marks those that are redundant
+        with better ones; `goal` says which of the relevant ones it keeps.
         Or any selector with `get_support`, of foresift or of scikit-learn: a clone of it is fitted, with its
         own parameters; a `random_state` or `n_jobs` that it leaves None is set.
     n_features_to_select : int or None, default=None
         Keep so many; None leaves it to the method.
+    goal : {"compact", "all"}, default="compact"
+        What "auto" keeps: as few relevant columns as predict as well, or every relevant column.
     alpha : float, default=0.1
         Error rate of the test, if the method has one; a selector has its own.
     error : {"fdr", "fwer", "none"}, default="fdr"
@@ -280,7 +289,7 @@ def select(
     n_jobs : int or None, default=None
         Threads; -1 for all cores. The outcome is the same for any number.
     tell : callable or None, default=None
-        Is told of progress: what is done, in how many steps, and how many steps more are done.
+        Called with the progress: what is done, in how many steps, and how many more steps are done.
 
     Returns
     -------
@@ -307,6 +316,7 @@ def select(
     names = names_of(source.texts, source.n_columns)
     key = name_of(method)
     require_size(n_features_to_select, source.n_columns, key)
+    require_goal(goal, key, n_features_to_select)
     selector = make(method, n_features_to_select, alpha, error, parameters or {}, seed, n_jobs)
     require_rows(selector, source.n_rows)
     # The threads are ours: those of the linear algebra would wait for each other in turns, at full speed.
@@ -315,7 +325,7 @@ def select(
         tell("ranking", 1, 0)
         rows = fit_all(selector, X, y)
         tell("ranking", 1, 1)
-        work = Work(rows, selector, key, n_features_to_select, seed, n_jobs, tell)
+        work = Work(rows, selector, key, goal, n_features_to_select, seed, n_jobs, tell)
         assessment = resampled = None
         unchecked = work.why_unchecked() if check else None
         if check:  # warnings are shut off here and not in the threads, which share the filters
@@ -324,7 +334,7 @@ def select(
             resampled = work.resample()
             if assessment is None and unchecked is None:
                 unchecked = "too few of the rows that it looked at are of common classes"
-    kept = work.keep(selector, None if assessment is None else assessment.curve.chosen)
+    kept = work.keep(selector, None if assessment is None else assessment.choice)
     table = rows.table
     classes = table.target.labels.tolist()
     class_names = list(map(str, classes))
@@ -343,6 +353,7 @@ def select(
         "key": key,
         "title": _title(method),
         "parameters": _plain(selector.get_params(deep=False)),
+        "goal": goal if key == "auto" and n_features_to_select is None else None,
         "error": selector.error if tested else None,
         "alpha": selector.alpha if tested else None,
         "seconds": round(perf_counter() - started, 3),
@@ -355,7 +366,9 @@ def select(
     more = notes_on_classes(classes, numeric=are_numbers(y, classes))
     if getattr(selector, "interrupted_", False):
         more.insert(0, "The search was stopped by Ctrl-C: this is the best set it had found until then.")
-    said = say(ranking, about, wanted, facts, assessment, unchecked, more)
+    stability = None if resampled is None else resampled.stability
+    certainty = None if assessment is None else certainty_of(assessment, stability)
+    said = say(ranking, about, wanted, facts, assessment, certainty, unchecked, more)
     return Selection(
         selector,
         ranking,
@@ -366,6 +379,7 @@ def select(
         result.check(),
         result.stability(),
         seed,
+        None if certainty is None else certainty.level,
         None if resampled is None else resampled.passed,
         None if source.labels is None else list(source.labels),
     )

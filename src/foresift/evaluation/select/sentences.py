@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from foresift.evaluation.select.assess import MIN_OF_A_CLASS, Assessment
+from foresift.evaluation.select.certainty import PROVISIONAL, TOO_FEW_ROWS, Certainty
 from foresift.report.numbers import PLAIN, counted
 
 __all__ = ["Said", "order_of_ranking", "say"]
 
 _RATES = {
     "fdr": "a false discovery rate of {:g} %",
-    "fwer": "a probability of {:g} % of any error",
-    "none": "an error rate of {:g} % each",
+    "fwer": "a family-wise error rate of {:g} %",
+    "none": "an unadjusted level of {:g} %",
 }
 ALMOST_PERFECT = 0.99  # a score of one column from which on we ask where the column comes from
 MANY_COPIES = 0.01  # share of the rows from which on they are worth a word
@@ -34,10 +35,11 @@ def say(
     n_wanted: int | None,
     data: dict[str, Any],
     assessment: Assessment | None,
+    certainty: Certainty | None,
     unchecked: str | None = None,
     more: Sequence[str] = (),
 ) -> Said:
-    """Say what was kept, why, and how well that does on held-out rows.
+    """Say what was kept, why, and how well that predicts held-out rows.
 
     Parameters
     ----------
@@ -46,7 +48,9 @@ def say(
     n_wanted : int or None
         How many columns were asked for.
     assessment : Assessment or None
-        What the folds tell.
+        What the folds show.
+    certainty : Certainty or None
+        How far that can be trusted; None without an assessment.
     unchecked : str or None
         Why there is no assessment, if that is to be said.
     more : sequence of str
@@ -62,16 +66,18 @@ def say(
     notes = []
     if assessment is not None:
         details += _how_good(assessment, n_kept, len(ranking), data["n_rows"])
+        details += _how_sure(certainty) if n_kept else []
         notes = [*_leak(ranking, assessment), *_copies(assessment), *_rare(assessment, data)]
     elif unchecked:
         notes = [f"The check was left out because {unchecked}."]
-    return Said(_verdict(ranking, method, n_wanted, n_kept, assessment), details, [*notes, *more])
+    verdict = _verdict(ranking, method, n_wanted, n_kept, assessment, certainty)
+    return Said(verdict, details, [*notes, *more])
 
 
 def order_of_ranking(ranking: list[dict[str, Any]]) -> str:
     """Say by what the ranking is ordered, which is not always the score alone."""
     if any(row["redundant_with"] is not None for row in ranking):
-        return "relevant columns by score, then those redundant with a better one, then the others"
+        return "one of each redundant group by score, then the other relevant columns, then the rest"
     if any(row["relevant"] for row in ranking):
         return "relevant columns by score, then the others"
     if any(row["relevant"] is None and row["chance"] is not None for row in ranking):
@@ -85,6 +91,7 @@ def _verdict(
     n_wanted: int | None,
     n_kept: int,
     a: Assessment | None,
+    certainty: Certainty | None,
 ) -> str:
     """Say the result in a dozen words."""
     n = len(ranking)
@@ -93,14 +100,42 @@ def _verdict(
     n_relevant = sum(row["relevant"] for row in ranking)
     found = f"{n_relevant if n_relevant else 'none'} {_are(n_relevant or 1)} relevant"
     if n_wanted is not None:
-        return f"The best {n_kept} of {_columns(n)} {_are(n_kept)} kept, as asked; {found}."
+        return f"The best {n_kept} of {_columns(n)} {_are(n_kept)} kept, as requested; {found}."
     if not n_relevant:
-        return f"None of {_columns(n)} is relevant, so none is kept."
-    if n_kept == n_relevant:
-        return f"{n_kept} of {_columns(n)} {_are(n_kept)} relevant and kept."
-    if a is None or method["key"] != "auto":
-        return f"{n_relevant} of {_columns(n)} {_are(n_relevant)} relevant; {n_kept} {_are(n_kept)} kept."
-    return f"{n_kept} of {_columns(n)} {_are(n_kept)} enough; {found}."
+        if n_kept:
+            best = f"The best {n_kept} together predict better than chance and are kept."
+            return f"None of the {_columns(n)} is significant alone. {best}"
+        return f"None of the {_columns(n)} is relevant; none is kept."
+    if method["key"] != "auto" or a is None or method["goal"] == "all":
+        said = f"{n_relevant} of {_columns(n)} {_are(n_relevant)} relevant"
+        text = f"{said} and kept." if n_kept == n_relevant else f"{said}; {n_kept} {_are(n_kept)} kept."
+        return _at_level(text, certainty, "which columns are relevant")
+    what = f"{n_kept} of {_columns(n)} {_are(n_kept)}"
+    if certainty is not None and certainty.level == TOO_FEW_ROWS:
+        return f"Too few rows to say whether {n_kept} of {_columns(n)} {_are(n_kept)} enough; {found}."
+    if a.check.difference.high < 0:
+        return f"{what} kept, but a model of all columns predicts better; {found}."
+    if certainty is not None and certainty.level == PROVISIONAL:
+        return f"Provisional: {n_kept} of {_columns(n)} {'seem' if n_kept != 1 else 'seems'} enough; {found}."
+    return f"{what} enough; {found}."
+
+
+def _at_level(text: str, certainty: Certainty | None, question: str) -> str:
+    if certainty is None or certainty.level not in (PROVISIONAL, TOO_FEW_ROWS):
+        return text
+    return (
+        f"Too few rows to say {question} for certain. {text}"
+        if certainty.level == TOO_FEW_ROWS
+        else f"Provisional: {text}"
+    )
+
+
+def _how_sure(certainty: Certainty | None) -> list[str]:
+    """Say why an answer is not clear, and what to do."""
+    if certainty is None or not certainty.reasons or certainty.level not in (PROVISIONAL, TOO_FEW_ROWS):
+        return []
+    few = "There are too few rows to say" if certainty.level == TOO_FEW_ROWS else "The answer is provisional"
+    return [f"{few}: {' and '.join(certainty.reasons)}. More rows would settle it."]
 
 
 def _why(
@@ -121,18 +156,15 @@ def _why(
         said.append(f"{same} of the relevant columns {_are(same)} redundant with a better one.")
     if not relevant or n_wanted is not None or method["key"] != "auto" or a is None:
         return said
+    if method["goal"] == "all":
+        return [*said, "The goal was to keep every relevant column."]
+    said.append("The goal was to keep as few columns as predict as well.")
     if a.curve.chosen > n_kept:
         wanted = _columns(a.curve.chosen)
-        return [*said, f"The size curve favours {wanted}, but no more are relevant."]
+        return [*said, f"The size curve suggests {wanted}, but no more are relevant."]
     if n_kept < len(relevant):
-        said.append(f"The best {n_kept} {_score_verb(n_kept)} within one standard error of the best size.")
-    doubles = sum(row["kept"] and row["redundant_with"] is not None for row in ranking)
-    if doubles:
-        # They come last: every smaller size would be without some of them, and scored less.
-        said.append(
-            f"{doubles} of the kept columns {_are(doubles)} redundant with a better one, but fewer columns"
-            f" score less. To leave redundant columns out, ask for {_columns(n_kept - doubles)}."
-        )
+        best = "the best column" if n_kept == 1 else f"the best {n_kept} columns"
+        said.append(f"A forest on {best} has nearly the lowest Brier score of all sizes.")
     return said
 
 
@@ -144,7 +176,7 @@ def _how_good(a: Assessment, n_kept: int, n_columns: int, n_rows: int) -> list[s
     if not n_kept:
         guess = "always predicting the most frequent class" if a.metric == "accuracy" else "random guessing"
         baseline = PLAIN.score(a.metric, a.baseline)
-        return [f"In {folds} a forest on all columns reaches {full}, {guess} {baseline}."]
+        return [f"In {folds} a forest on all columns reaches {full}; {guess} reaches {baseline}."]
     least, most = int(a.n_kept.min()), int(a.n_kept.max())
     if least == n_columns:
         return [f"In nested {folds} every fold kept all columns; a forest on them reaches {full}."]

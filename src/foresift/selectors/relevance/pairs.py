@@ -154,7 +154,10 @@ def _log_pvalues(signs: _Signs, target: NDArray[np.int32], n_classes: int) -> ND
         share = shares[largest.of_class[block]]
         spread = share * (1 - share) * n_rows
         direction = np.sign(
-            [row[edges[c] : edges[c + 1]].sum() for row, c in zip(products, largest.of_class[block], strict=True)]
+            [
+                row[edges[c] : edges[c + 1]].sum()
+                for row, c in zip(products, largest.of_class[block], strict=True)
+            ]
         )
         # Of permuted rows; the factor of n_rows is that of the third moment.
         third *= spread * (1 - 2 * share) * n_rows / ((n_rows - 1) * max(1, n_rows - 2))

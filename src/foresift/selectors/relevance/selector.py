@@ -269,9 +269,7 @@ class RelevanceSelector(RankingSelector):
             return int(self.n_shadows)
         return max(_SHADOWS, math.ceil(_MIN_POOL / max(1, n_columns)))
 
-    def _representatives(
-        self, pvalues: NDArray[np.float64], kept: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
+    def _representatives(self, pvalues: NDArray[np.float64], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """One feature of each group, at the error rate of what is left of the selection.
 
         Irrelevant features are hardly ever redundant. If only the redundant ones were left out, the share of
@@ -350,15 +348,13 @@ class RelevanceSelector(RankingSelector):
             shadow_scores[first],
         )
 
-    def _pvalues(
-        self, log_pvalues: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _pvalues(self, log_pvalues: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """P-values, plain and adjusted; untested columns have 1 and do not count."""
         tested = ~np.isnan(log_pvalues)
         pvalues, adjusted = np.ones((2, len(log_pvalues)))
         if tested.any():
             p = pvalues[tested] = np.exp(log_pvalues[tested])
-            # The forest's hold on average over the columns, not for each: enough for Bonferroni, not for Holm.
+            # The forest's hold on average over the columns: enough for Bonferroni, not for Holm.
             adjusted[tested] = adjusted_pvalues(p, self.error)
         return pvalues, adjusted
 

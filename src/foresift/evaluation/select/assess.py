@@ -158,7 +158,7 @@ def _in_errors(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     """Mean of every row in units of its standard error; of equal numbers, infinite or 0."""
     mean = differences.mean(axis=1)
     error = differences.std(axis=1, ddof=1) / np.sqrt(differences.shape[1])
-    sign = np.where(np.abs(mean) < 1e-12, 0.0, np.sign(mean) * np.inf)
+    sign = np.where(np.abs(mean) < 1e-12, 0.0, np.copysign(np.inf, mean))
     return np.divide(mean, error, out=sign, where=error > 1e-12)
 
 

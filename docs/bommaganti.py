@@ -19,8 +19,8 @@ PAGE = Path(__file__).resolve().parent / "bommaganti.md"
 
 
 def pairs(n_seeds: int = 10) -> str:
-    """How often both columns of an exclusive or come out on top among 50 of noise."""
-    lines = ["| rows | columns | order=1 | order=1, as order=2 but for pairs | order=2 |", "| --- " * 5 + "|"]
+    """How often both columns of an exclusive or rank first among 50 noise columns."""
+    lines = ["| rows | columns | order=1 | order=1, settings of order=2 | order=2 |", "| --- " * 5 + "|"]
     same: dict[str, Any] = {"accuracy": "oob", "subset_size": 7, "n_iterations": 632, "learning_rate": 0.5}
     ways: list[Callable[[int], Any]] = [
         lambda seed: FeatureBoostingSelector(2, random_state=seed),
@@ -41,7 +41,7 @@ def pairs(n_seeds: int = 10) -> str:
 
 
 def put(marker: str, text: str) -> None:
-    """Replace what stands between two markers of the page."""
+    """Replace the text between two markers of the page."""
     page = PAGE.read_text()
     begin, end = f"<!-- {marker} -->", f"<!-- end {marker} -->"
     before, rest = page.split(begin)

@@ -68,7 +68,7 @@ def selection(names, *, n_kept=None):
             "alpha": 0.1,
             "seconds": 1.5,
         },
-        "verdict": f"{n_kept} of {len(names)} columns tell about {label}.",
+        "verdict": f"{n_kept} of {len(names)} columns are relevant for {label}.",
         "details": [f"Details of {label}."],
         "notes": [f"Mind {label}!"],
         "features": features,
@@ -121,6 +121,7 @@ def comparison(methods, *, classifiers=("rf", "nb"), sizes=("2", "5", "10", "own
                     }
                 )
     return {
+        "verdict": f"{methods[0]} with 10 columns does best.",
         "about": {
             "dataset": "wine",
             "n_rows": 178,

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from foresift.cli.app import app
 from foresift.cli.compare import split_option
 from foresift.cli.errors import _listening
-from foresift.evaluation.harness.run import _deaf_children
+from foresift.evaluation.harness.run import _children_ignore_ctrl_c
 
 PLAIN = ("--methods", "info-gain,random", "--classifiers", "nb", "--cv", "3", "--sizes", "own,1")
 
@@ -137,7 +137,7 @@ def test_ctrl_c_says_how_to_go_on(table, tmp_path):
             break
     _, told = child.communicate(timeout=60)
     assert child.returncode == 130
-    assert f"{_count(store)} of 2700 units are in {store}. To go on: foresift compare" in told
+    assert f"{_count(store)} of 2700 tasks are in {store}. To go on: foresift compare" in told
     assert f"--store {store}" in told
     assert "Traceback" not in told
 
@@ -216,7 +216,7 @@ def test_who_listens_hears_ctrl_c_while_workers_start():
     heard = []
     before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
     try:
-        with pytest.raises(KeyboardInterrupt), _deaf_children():
+        with pytest.raises(KeyboardInterrupt), _children_ignore_ctrl_c():
             signal.raise_signal(signal.SIGINT)
     finally:
         signal.signal(signal.SIGINT, before)

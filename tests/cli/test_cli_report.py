@@ -175,7 +175,7 @@ def test_damaged_log(end, junk, tmp_path):
     Path(f"{path}{end}").write_bytes(junk)
     result = invoke("report", path, "-o", tmp_path / "page.html")
     if result.exit_code:
-        assert "has a log beside it that is damaged: delete what ends in -wal and -shm" in result.stderr
+        assert "has a damaged log: delete the files that end in -wal and -shm" in result.stderr
         for other in ("-wal", "-shm"):
             Path(f"{path}{other}").unlink()
         result = invoke("report", path, "-o", tmp_path / "page.html")

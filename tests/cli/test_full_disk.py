@@ -13,7 +13,7 @@ from foresift.cli.app import app
 from foresift.cli.errors import BAD_INPUT, FAILED
 from foresift.evaluation.harness.store import Store, StoreNotWritten
 
-FULL = "the disk is full: make room, then run the same again, which goes on; nothing that was done is lost."
+FULL = "the disk is full: free some space, then run the same again, which continues; no results are lost."
 ARGUMENTS = ("--target", "kind", "--methods", "random", "--classifiers", "nb", "--cv", "15x3", "--quiet")
 
 

@@ -156,7 +156,7 @@ def test_a_scheduler_that_is_killed_is_told(cluster):
 
         with (
             joblib.parallel_config("dask", client=client),
-            pytest.raises(ClusterError, match=r"is gone, .* What is finished is stored"),
+            pytest.raises(ClusterError, match=r"is gone, .* Finished results are stored"),
         ):
             run(jobs, [DATA], store, progress=kill)
         n_stored = len(store.records())

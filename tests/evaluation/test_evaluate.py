@@ -412,7 +412,7 @@ def test_bad_plans():
         (np.eye(3), ["a", math.nan, "b"], None, "y has missing"),
         (np.eye(3), [0, 1, 0], ["a", math.nan, "b"], "groups has missing"),
         (np.eye(3), [0, 1, 0], [None, None, "b"], "groups has missing"),
-        (np.eye(3), [0.5, 1.25, 0.5], None, "is an amount and no class"),
+        (np.eye(3), [0.5, 1.25, 0.5], None, "is a quantity and no class"),
     ]:
         with pytest.raises(ValueError, match=message):
             Data.of("t", X, y, groups)

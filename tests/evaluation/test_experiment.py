@@ -85,7 +85,7 @@ def test_failures_are_kept_and_tried_again_on_request():
 
 def test_ctrl_c_keeps_what_is_finished():
     with Store(":memory:") as store:
-        with pytest.raises(Interrupted, match="5 of 8 units are in :memory:"):
+        with pytest.raises(Interrupted, match="5 of 8 tasks are in :memory:"):
             run(number_jobs(8, fifth_interrupts), [DATA], store)
         assert len(store.records()) == 5
         assert run(number_jobs(8), [DATA], store) == Outcome(8, 5, 3, 0)
@@ -136,7 +136,7 @@ def fourth_dies(fold):
 
 def test_killed_worker_is_told(tmp_path):
     with Store(tmp_path / "results.sqlite") as store:
-        with pytest.raises(WorkerLost, match="fewer at once"):
+        with pytest.raises(WorkerLost, match="use fewer processes"):
             run(number_jobs(8, fourth_dies), [DATA], store, n_jobs=2)
         known = len(store.records())
         assert run(number_jobs(8), [DATA], store) == Outcome(8, known, 8 - known, 0)

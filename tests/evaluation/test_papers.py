@@ -116,7 +116,7 @@ def test_names_with_a_comma_are_shown_in_quotes():
         ({"class": "os.system"}, "classes of foresift"),
         ({"class": "NoSuchSelector"}, "no such class"),
         ({"n_estimators": 3}, "names no class"),
-        ("$hidden", "not said of the data set"),
+        ("$hidden", "not given for the data set"),
     ],
 )
 def test_bad_parts_of_a_spec(value, message):
@@ -140,7 +140,7 @@ def damaged(monkeypatch, tmp_path, old, new):
         ("\niris = [[", "\nirises = [[", "a number is published of irises"),
         ('name = "Initial Pop"', 'name = "Bagging"', "two models have one name"),
         ('measure = "error"', 'measure = "luck"', "'luck'"),
-        ('datasets = ["labor"', 'datasets = ["labour"', "'labour', which is not there"),
+        ('datasets = ["labor"', 'datasets = ["labour"', "'labour', which does not exist"),
     ],
 )
 def test_a_damaged_spec_is_refused(monkeypatch, tmp_path, old, new, message):

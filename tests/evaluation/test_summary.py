@@ -10,9 +10,9 @@ from sklearn.naive_bayes import GaussianNB
 from foresift import InfoGainSelector, RandomSelector
 from foresift.evaluation.compare import Comparison, compare
 from foresift.evaluation.compare.stored import mean_ranks
-from foresift.evaluation.compare.summary import summarise
+from foresift.evaluation.compare.summary import Row, summarise
+from foresift.evaluation.compare.text import verdict
 from foresift.evaluation.harness.tasks import Record, Unit, canonical
-from foresift.report.comparison_view import view
 from foresift.stats.stability import selection_stability
 
 
@@ -55,7 +55,33 @@ def test_a_method_that_failed_is_not_the_best():
     found = comparison(rows)
     assert found.best().method == "gain"
     assert "1, 4 failed" in str(found)
-    assert view(found.to_dict())["sentence"].startswith("gain ")
+    assert found.verdict.startswith("gain ")
+    assert found.to_dict()["verdict"] == found.verdict
+
+
+def test_the_verdict_says_which_is_best_and_whether_the_others_are_worse():
+    def row(method, size, mean, p_best=math.nan, dataset="wine"):
+        return Row(
+            dataset, method, "rf", size, "accuracy", 10, mean, 0.1, 0.88, 0.92, 10.0,
+            best=math.isnan(p_best), p_best=p_best,
+        )  # fmt: skip
+
+    gain, none, near, random = (
+        row("gain", "10", 0.915),
+        row("none", "all", 0.91, 0.3),
+        row("relieff", "10", 0.9, 0.06),
+        row("random", "10", 0.8, 0.001),
+    )
+    best = "gain with 10 columns does best: accuracy 91.5 % (88.0 % to 92.0 %) with rf."
+    assert verdict([none, gain, near, random]) == f"{best} 1 of the 3 others is significantly worse."
+    assert verdict([none, gain, near]) == f"{best} The others are not significantly worse."
+    assert verdict([gain]) == best
+    assert verdict([row("none", "all", 0.99), near]).startswith(
+        "Using all columns scores best: accuracy 99.0 %"
+    )
+    other = row("gain", "10", 0.99, dataset="iris")
+    assert verdict([gain, other]).startswith("gain with 10 columns does best on wine: accuracy 91.5 %")
+    assert verdict([]) == verdict([row("gain", "10", math.nan)]) == "There are no results to compare yet."
 
 
 def test_where_all_failed_alike_there_is_a_best():

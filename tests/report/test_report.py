@@ -196,16 +196,8 @@ def test_whatever_is_not_known_of_a_comparison_is_left_out(value):
     assert "no results" in Page(comparison_html({})).text
 
 
-def test_a_comparison_says_which_is_best_and_how_sure_that_is():
-    d = report_cases.comparison(["gain", "relieff", "random"], classifiers=["rf"], sizes=["10"])
-    text = Page(comparison_html(d)).text
-    assert "gain with 10 columns does best: accuracy 91.5 % (88.0 % to 92.0 %) with rf." in text
-    assert "1 of the 3 others is significantly worse." in text
-    for row in d["rows"]:
-        row["p_best"] = None if row["best"] else 0.5
-    assert "The others are not significantly worse." in Page(comparison_html(d)).text
-    d["rows"][0]["mean"] = 0.99
-    assert "Using all columns scores best: accuracy 99.0 %" in Page(comparison_html(d)).text
+def test_the_verdict_of_a_comparison_is_shown():
+    assert '<p class="sentence">a &lt; b</p>' in comparison_html({"verdict": "a < b"})
 
 
 def test_lines_of_a_comparison_have_their_names_beside_them():
@@ -268,7 +260,7 @@ def test_the_check_in_words(value, low, high, says):
 
 def test_a_short_verdict_first_then_details_and_notes():
     html = selection_html(report_cases.selection(["a", "b"]))
-    assert '<p class="sentence">1 of 2 columns tell about b.</p>' in html
+    assert '<p class="sentence">1 of 2 columns are relevant for b.</p>' in html
     assert '<p class="lead details">Details of b.</p>' in html
     assert '<p class="warning">Mind b!</p>' in html
 
@@ -293,7 +285,7 @@ def test_nothing_kept():
 def test_a_kept_column_is_not_renamed():
     d = report_cases.selection(["a", "b", "c"])
     d["features"][1].update(kept=True, redundant_with="a")
-    assert "kept same as a" in Page(selection_html(d)).text
+    assert "kept redundant with a" in Page(selection_html(d)).text
 
 
 def test_marks_that_turn_the_writing_are_spelt_out_in_the_list():

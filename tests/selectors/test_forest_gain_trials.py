@@ -92,7 +92,7 @@ def noise(kind, n, p, rng):
     return kinds.get(kind, X).astype(float), rng.integers(0, 2, n)
 
 
-@pytest.mark.filterwarnings("ignore:.*never tried", "ignore:No feature passed")
+@pytest.mark.filterwarnings("ignore:.*never a split candidate", "ignore:No feature passed")
 @pytest.mark.parametrize(
     ("kind", "n", "p", "times"),
     [("binary", 100, 2, 60), ("rare", 200, 10, 12), ("counts", 200, 60, 2), ("rounded", 100, 400, 1)],

@@ -284,14 +284,14 @@ def test_relations_and_information_are_those_of_the_counts():
     assert alone == pytest.approx([entropy("a") + entropy("y") - entropy("a", "y")])
 
 
-def test_values_are_exchanged_inside_lots():
+def test_values_are_exchanged_inside_blocks():
     rng = np.random.default_rng(2)
-    lots = rng.permutation(np.repeat(np.arange(7), [1, 4, 5, 4, 6, 9, 4]))
-    sources = redundancy._sources(lots, rng.random((3, len(lots))))
+    blocks = rng.permutation(np.repeat(np.arange(7), [1, 4, 5, 4, 6, 9, 4]))
+    sources = redundancy.exchange(blocks, rng.random((3, len(blocks))))
     for source in sources:
-        assert sorted(source) == list(range(len(lots)))
-        assert np.array_equal(lots[source], lots)
-        assert ((source == np.arange(len(lots))) == (lots == 0)).all()  # nobody keeps his own, but if alone
+        assert sorted(source) == list(range(len(blocks)))
+        assert np.array_equal(blocks[source], blocks)
+        assert ((source == np.arange(len(blocks))) == (blocks == 0)).all()  # only a single row keeps its own
     assert not np.array_equal(sources[0], sources[1])
 
 

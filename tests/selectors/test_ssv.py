@@ -270,7 +270,7 @@ def test_tree_keeps_what_it_uses_and_says_how_much_it_can_rank():
     assert selector.n_rankable_ == len(used) == 9
     order = np.lexsort((np.arange(13), -selector.scores_))
     assert np.array_equal(np.argsort(selector.ranking_), order)
-    with pytest.warns(UserWarning, match=r"11 features are to be selected.*only 9"):
+    with pytest.warns(UserWarning, match=r"11 features are requested.*only 9"):
         more = SSVSelector(11, mode="tree").fit(X, y)
     assert np.array_equal(np.flatnonzero(more.support_), np.sort(order[:11]))
 

@@ -141,6 +141,8 @@ class _Column:
 
 
 def _columns(console: Any) -> list[_Column]:
+    from foresift.report.numbers import PLAIN  # loads NumPy
+
     block = "█" if console.encoding.startswith("utf") else "#"
 
     def bar(row: dict[str, Any], best: float) -> str:
@@ -148,7 +150,7 @@ def _columns(console: Any) -> list[_Column]:
         return block * round(BAR_WIDTH * min(max(share, 0.0), 1.0))
 
     def interval(row: dict[str, Any], _: float) -> str:
-        return "" if row["low"] is None else f"{_short(row['low'])} to {_short(row['high'])}"
+        return PLAIN.interval(PLAIN.short, row["low"], row["high"])
 
     def relevant(row: dict[str, Any], _: float) -> str:
         return {True: "yes", False: "no", None: ""}[row["relevant"]]
@@ -156,10 +158,10 @@ def _columns(console: Any) -> list[_Column]:
     return [
         _Column("rank", "rank", lambda row, _: row["rank"], "right"),
         _Column("column", "name", lambda row, _: _brief(row["name"]), overflow="fold"),
-        _Column("score", "score", lambda row, _: _short(row["score"]), "right"),
+        _Column("score", "score", lambda row, _: PLAIN.short(row["score"]) or "none", "right"),
         _Column("95 % interval", "low", interval, "right"),
-        _Column("by chance", "chance", lambda row, _: _short(row["chance"]), "right"),
-        _Column("p", "pvalue", lambda row, _: _p(row["pvalue"]), "right"),
+        _Column("by chance", "chance", lambda row, _: PLAIN.short(row["chance"]) or "none", "right"),
+        _Column("p", "pvalue", lambda row, _: PLAIN.pvalue(row["pvalue"]), "right"),
         _Column("", "score", bar, min_width=BAR_WIDTH),
         _Column("relevant", "relevant", relevant),
         _Column("kept", "name", lambda row, _: "yes" if row["kept"] else ""),
@@ -173,11 +175,3 @@ def _columns(console: Any) -> list[_Column]:
 def _brief(name: str) -> str:
     """Begin and end of a long name; the files have the whole."""
     return name if len(name) <= MAX_OF_A_NAME else f"{name[: MAX_OF_A_NAME - 12]}…{name[-11:]}"
-
-
-def _short(value: float | None) -> str:
-    return "none" if value is None else f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
-
-
-def _p(pvalue: float | None) -> str:
-    return "" if pvalue is None else "<0.001" if pvalue < 0.001 else f"{pvalue:.3f}"

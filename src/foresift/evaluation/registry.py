@@ -1,4 +1,4 @@
-"""The methods and classifiers that people know by name."""
+"""The named methods and classifiers of the command line and of comparisons."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class Method:
     Attributes
     ----------
     selector : str
-        Public name of its class, which is imported when it is made: the command line answers at once.
+        Public name of its class, which is imported only when it is made, to keep the command line fast.
     title : str
-        What it does.
+        Short description.
     parameters : mapping
-        The parameters that make it this method.
+        Parameters of the selector that define the method.
     is_search : bool
-        Whether it looks for a set of columns, of a given size if so told.
+        Whether it searches subsets of the columns.
     is_slow : bool
-        Whether it takes too long to be repeated in folds.
+        Whether it is too slow to be repeated in folds.
     """
 
     selector: str
@@ -37,11 +37,11 @@ class Method:
     is_slow: bool = False
 
     def make(self, **parameters: Any) -> Any:
-        """Make the selector; further parameters go before its own."""
+        """Make the selector; further parameters override its own."""
         return getattr(import_module("foresift"), self.selector)(**{**self.parameters, **parameters})
 
 
-# Long searches say how far they are, and on Ctrl-C show what they have.
+# Long searches report their progress, and return partial results on Ctrl-C.
 _LONG = {"verbose": 1, "return_partial": True}
 
 
@@ -53,7 +53,7 @@ def _search(direction: str, title: str) -> Method:
 METHODS = {
     "forest-gain": Method(
         "ForestGainSelector",
-        "average information gain in a forest, and what chance would give (Rogers & Gunn)",
+        "mean information gain in a forest against its expectation by chance (Rogers & Gunn)",
         {"bound": "exact", "max_features": "sqrt", "n_estimators": 500},
     ),
     "relevance": Method("RelevanceSelector", "test of the gain in a forest against permuted shadow features"),
@@ -61,7 +61,7 @@ METHODS = {
         "SSVSelector", "separability of each column (Grabczewski & Jankowski)", {"mode": "separate"}
     ),
     "ssv2": Method(
-        "SSVSelector", "place in one separability tree (Grabczewski & Jankowski)", {"mode": "tree"}
+        "SSVSelector", "position in one separability tree (Grabczewski & Jankowski)", {"mode": "tree"}
     ),
     "info-gain": Method("InfoGainSelector", "information gain of the best split of each column"),
     "pearson": Method("PearsonSelector", "correlation with the class", {"nominal": "one-hot"}),
@@ -69,34 +69,34 @@ METHODS = {
     "relief": Method("ReliefSelector", "differences to the nearest row of another class (Kira & Rendell)"),
     "relieff": Method("ReliefFSelector", "differences to near rows of other classes (Kononenko)"),
     "gefs": Method(
-        "GEFSSelector", "share in the genes of an ensemble of networks bred for it (Opitz)", is_slow=True
+        "GEFSSelector", "frequency in the genomes of a genetic ensemble of networks (Opitz)", is_slow=True
     ),
-    "cfs": Method("CFSSelector", "columns that tell of the class and not of each other (Hall)"),
+    "cfs": Method("CFSSelector", "columns correlated with the class and not with each other (Hall)"),
     "cumulative-gain": Method(
-        "CumulativeGainSelector", "the column that gains most at each level of a tree (Bommaganti)"
+        "CumulativeGainSelector", "the column with the largest gain at each level of a tree (Bommaganti)"
     ),
     "feature-boosting": Method(
         "FeatureBoostingSelector",
         "weights learned from trees on random subsets of the columns (Bommaganti)",
         {"n_iterations": 100},
     ),
-    "random": Method("RandomSelector", "chance: what to compare the others with"),
+    "random": Method("RandomSelector", "random ranking, a baseline for the others"),
     "contribution": Method(
         "ContributionSelector",
-        "columns dropped by what they contribute to a forest (Murata)",
+        "columns dropped by their contribution to a forest (Murata)",
         _LONG,
         is_search=True,
         is_slow=True,
     ),
-    "sfs": _search("forward", "columns added to a forest as they help its accuracy most"),
-    "sbs": _search("backward", "columns dropped from a forest as its accuracy misses them least"),
-    "plus-minus": _search("plus-minus", "two columns added, one dropped, in turn (Stearns)"),
-    "exhaustive": _search("exhaustive", "every set of columns tried"),
+    "sfs": _search("forward", "forward search: adds the column that improves a forest most"),
+    "sbs": _search("backward", "backward search: drops the column that a forest needs least"),
+    "plus-minus": _search("plus-minus", "search that adds two columns and drops one, in turn (Stearns)"),
+    "exhaustive": _search("exhaustive", "search of all subsets of the columns"),
 }
 
 
 def is_slow(selector: Any) -> bool:
-    """Whether a selector takes too long to be repeated in folds.
+    """Whether a selector is too slow to be repeated in folds.
 
     Examples
     --------
@@ -110,19 +110,19 @@ def is_slow(selector: Any) -> bool:
 
 @dataclass(frozen=True)
 class Classifier:
-    """A classifier of comparisons: what makes it, and what it is."""
+    """A classifier of comparisons: a function that makes it, and a short description."""
 
     make: Callable[[], Any]
     title: str
 
 
 def _own(name: str) -> Callable[[], Any]:
-    """One of ours; trees, forests and networks read any table by themselves."""
+    """One of ours; trees, forests and networks take any table."""
     return lambda: getattr(import_module("foresift"), name)()
 
 
 def _on_numbers(module: str, name: str, **parameters: Any) -> Callable[[], Any]:
-    """One of scikit-learn, on standardised numbers, indicators of categories, means for missing values."""
+    """One of scikit-learn, with standardised numbers, one-hot categories and imputed means."""
 
     def make() -> Any:
         from sklearn.pipeline import make_pipeline
@@ -156,17 +156,7 @@ CLASSIFIERS = {
 
 
 def make_classifier(key: str) -> Any:
-    """Make one of `CLASSIFIERS`.
-
-    Parameters
-    ----------
-    key : str
-        Its name.
-
-    Returns
-    -------
-    classifier
-        Not fitted; every `random_state` is None.
+    """Make one of `CLASSIFIERS`, not fitted; every `random_state` is None.
 
     Examples
     --------

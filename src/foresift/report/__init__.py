@@ -1,4 +1,4 @@
-"""The report: one HTML page that needs nothing beside itself, of a selection or of a comparison."""
+"""The report: a self-contained HTML page of a selection or a comparison."""
 
 from foresift.report.pages import comparison_html, framed, selection_html
 

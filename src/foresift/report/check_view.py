@@ -1,45 +1,38 @@
-"""What the report shows of the check and of the repetitions: texts and coordinates."""
+"""The check and the stability of a selection as the report shows them: texts and coordinates."""
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import chain
 from typing import Any
 
-from foresift.report.drawing import (
-    PERCENT,
-    Scale,
-    difference_text,
-    metric_text,
-    number_text,
-    unknown,
-    with_interval,
-)
+from foresift.report.drawing import BAR, Scale, words
+from foresift.report.numbers import PERCENT, TYPESET, unknown
 
-__all__ = ["BAR", "check_view", "guess_text", "stability_view", "words"]
+__all__ = ["baseline_text", "check_view", "stability_view"]
 
-BAR = 200.0  # width of the drawing of a score
 NOTHING = "No column was kept, so there is no smaller model."
 
 
 def check_view(check: dict[str, Any] | None, n_features: int, n_kept: int) -> dict[str, Any] | None:
-    """The two models beside each other, and in words what their difference means."""
+    """The scores of the two models, and whether their difference is significant."""
     if not check:
         return None
     metric = check.get("metric")
-    like_this = ("selected columns", check.get("kept"))
-    guess = "most frequent class" if (metric or "") in PERCENT else "random guess"
+    selected = ("selected columns", check.get("kept"))
+    guess = "most frequent class" if metric in PERCENT else "random guess"
     no_column = (f"no columns: {guess}", {"score": check.get("baseline")})
-    both = [(f"all {n_features:,} columns", check.get("full")), like_this if n_kept else no_column]
-    known = [(label, score or {}) for label, score in both]
-    numbers = [score.get(key) for _, score in known for key in ("score", "low", "high")]
-    scale = Scale.around(numbers, 6, BAR - 6)
-
+    both = [(f"all {n_features:,} columns", check.get("full")), selected if n_kept else no_column]
+    values = {label: [(score or {}).get(key) for key in ("score", "low", "high")] for label, score in both}
+    scale = Scale.around([*chain(*values.values())], 6, BAR - 6)
+    write = partial(TYPESET.score, metric)
     lines = [
         {
             "label": label,
-            "text": with_interval(*(metric_text(metric, score.get(key)) for key in ("score", "low", "high"))),
-            "places": [scale.at(score.get(key)) for key in ("score", "low", "high")],
+            "text": TYPESET.with_interval(write, *numbers),
+            "places": [scale.at(number) for number in numbers],
         }
-        for label, score in known
+        for label, numbers in values.items()
     ]
     sizes = [n for n in check.get("n_kept") or [] if n is not None]
     folds, n_rows = check.get("n_folds"), check.get("n_rows")
@@ -55,18 +48,16 @@ def check_view(check: dict[str, Any] | None, n_features: int, n_kept: int) -> di
 
 
 def _sizes(sizes: list[int]) -> str:
-    """How many columns were kept in the folds."""
     least, most = min(sizes), max(sizes)
     return f"{least:,} to {most:,}" if least < most else f"{least:,} each"
 
 
 def _difference(difference: dict[str, Any] | None, metric: str | None) -> str:
-    """What kept minus all says about the smaller model."""
     value, low, high = ((difference or {}).get(key) for key in ("value", "low", "high"))
     if unknown(value):
         return "The difference is not known."
-    text = with_interval(*(difference_text(metric, number) for number in (value, low, high)))
-    text += " points" if (metric or "") in PERCENT else ""
+    text = TYPESET.with_interval(partial(TYPESET.difference, metric), value, low, high)
+    text += " points" if metric in PERCENT else ""
     if low is None or high is None or unknown(low + high):
         return f"Difference, selected minus all columns: {text}. The folds agree, so there is no interval."
     if low > 0:
@@ -77,27 +68,22 @@ def _difference(difference: dict[str, Any] | None, metric: str | None) -> str:
 
 
 def stability_view(stability: dict[str, Any] | None) -> dict[str, Any] | None:
-    """How far repetitions agree, in a word and on a line."""
+    """How far the selections on subsamples agree, in a word and on a scale."""
     value = (stability or {}).get("value")
     if stability is None or value is None or unknown(value):
         return None
     # Fleiss's bounds for agreement beyond chance, which Nogueira et al. (2018) take over.
     word = "excellent" if value > 0.75 else "intermediate to good" if value >= 0.4 else "poor"
-    text = with_interval(*(number_text(stability.get(key), 2) for key in ("value", "low", "high")))
+    numbers = [stability.get(key) for key in ("value", "low", "high")]
     scale = Scale(0.0, 1.0, 0.0, BAR)
-    places = [scale.at(stability.get(key)) for key in ("value", "low", "high")]
-    return {"text": text, "word": word, "places": places}
+    text = TYPESET.with_interval(partial(TYPESET.number, decimals=2), *numbers)
+    return {"text": text, "word": word, "places": [scale.at(number) for number in numbers]}
 
 
-def guess_text(check: dict[str, Any]) -> str:
-    """What is reached without any column."""
+def baseline_text(check: dict[str, Any]) -> str:
+    """The score without any column."""
     if unknown(check.get("baseline")):
         return ""
     metric = check.get("metric")
-    how = "the most frequent class" if (metric or "") in PERCENT else "random guessing"
-    return f", {metric_text(metric, check['baseline'])} with {how}"
-
-
-def words(metric: str | None) -> str:
-    """Name of a metric as people say it."""
-    return (metric or "score").replace("_", " ")
+    how = "the most frequent class" if metric in PERCENT else "random guessing"
+    return f", {TYPESET.score(metric, check['baseline'])} with {how}"

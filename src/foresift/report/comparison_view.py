@@ -1,41 +1,31 @@
-"""What the report of a comparison shows, worked out from its dictionary: texts and coordinates."""
+"""The view of a comparison: its dictionary turned into the texts and coordinates of the HTML report."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from foresift.report.drawing import (
-    DASH,
-    Scale,
-    metric_text,
-    number_text,
-    pvalue_text,
-    share_text,
-    shortened,
-    unknown,
-    with_interval,
-)
+from foresift.report.drawing import BAR, Scale, shortened, words
+from foresift.report.numbers import TYPESET, unknown
 from foresift.report.plots.rank_diagram import rank_diagram
 from foresift.report.plots.size_curve import MAX_CHARACTERS, curves, known_points
 
 __all__ = ["view"]
 
-ALPHA = 0.05  # a difference of this p-value or less counts
-BAR = 200.0  # width of the drawing of a score
+ALPHA = 0.05  # a difference of this p-value or less is significant
 MAX_NAMES = 12  # features named per method
 NONE = "none"  # the method that selects nothing
 
 
 def view(d: dict[str, Any]) -> dict[str, Any]:
-    r"""Work out what the template shows.
+    """Make the view of a comparison.
 
     Parameters
     ----------
     d : dict
-        What `Comparison.to_dict()` returns: `about`, `rows`, `failures`, `selected`; and, where several data
-        sets were compared, `ranks` as `rank_diagram` takes them.
+        What `Comparison.to_dict()` returns.
 
     Returns
     -------
@@ -46,22 +36,21 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
     --------
     >>> row = {"method": "relieff", "classifier": "nb", "size": "3", "scorer": "accuracy", "mean": 0.9}
     >>> shown = view({"rows": [row | {"n_features": 3, "best": True}]})
-    >>> shown["families"][0]["rows"][0]["score"], shown["sentence"]
-    ('90.0\xa0%', 'relieff with 3 columns does best: accuracy 90.0\xa0% with nb.')
+    >>> [(line["method"], line["features"], line["mark"]) for line in shown["families"][0]["rows"]]
+    [('relieff', '3', 'best')]
     """
     about, rows = d.get("about") or {}, d.get("rows") or []
     families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
-        families.setdefault(tuple(row.get(key) for key in ("dataset", "classifier", "scorer")), []).append(
-            row
-        )
+        key = tuple(row.get(name) for name in ("dataset", "classifier", "scorer"))
+        families.setdefault(key, []).append(row)
     several = len({dataset for dataset, _, _ in families}) > 1
     return {
         "title": "Methods compared" + (f" on {shortened(about['dataset'])}" if about.get("dataset") else ""),
         "source": shortened(about.get("dataset") or ""),
         "created": (about.get("created") or "")[:10],
         "version": None,
-        "sentence": _sentence(families),
+        "sentence": str(d.get("verdict") or "There are no results to compare yet."),
         "notes": [str(note) for note in about.get("notes") or []],
         "tiles": _tiles(about, rows),
         "families": [_family(key, some, several) for key, some in families.items()],
@@ -77,25 +66,12 @@ def _mean(row: dict[str, Any]) -> float:
     return -math.inf if unknown(row.get("mean")) else float(row["mean"])
 
 
-def _words(scorer: Any) -> str:
-    return shortened(scorer or "score").replace("_", " ")
-
-
 def _size(row: dict[str, Any]) -> str:
-    """How many columns: "all", or a number, which is a mean if the splits took different ones."""
+    """Number of columns: "all", or a number, which is a mean if the splits kept different numbers."""
     if row.get("method") == NONE or row.get("size") == "all":
         return "all"
-    n: Any = row.get("n_features")
-    if unknown(n):
-        return _known(row.get("size"))
-    return number_text(n, 0 if float(n).is_integer() else 1)
-
-
-def _columns(row: dict[str, Any]) -> str:
-    size = _size(row)
-    if size == "own":
-        return "the columns it selects"
-    return f"{size} columns" if size != "1" else "1 column"
+    n = row.get("n_features")
+    return _known(row.get("size")) if unknown(n) else TYPESET.count(n)
 
 
 def _name(row: dict[str, Any]) -> str:
@@ -103,43 +79,7 @@ def _name(row: dict[str, Any]) -> str:
 
 
 def _known(name: Any) -> str:
-    return DASH if name is None else shortened(name)
-
-
-def _score(row: dict[str, Any]) -> str:
-    texts = (metric_text(row.get("scorer"), row.get(key)) for key in ("mean", "lower", "upper"))
-    return with_interval(*texts)
-
-
-def _interval(row: dict[str, Any]) -> str:
-    low, high = (metric_text(row.get("scorer"), row.get(key)) for key in ("lower", "upper"))
-    return "" if DASH in (low, high) else f"{low} to {high}"
-
-
-def _sentence(families: dict[tuple[Any, ...], list[dict[str, Any]]]) -> str:
-    """Which method does best, with the classifier it does best with, and how sure that is."""
-    first = next(iter(families), None)
-    scored = [row for key, some in families.items() if first and key[::2] == first[::2] for row in some]
-    if not any(_mean(row) > -math.inf for row in scored):
-        return "There are no results to compare yet."
-    # A mean of the splits that did not fail is no equal of one of all splits.
-    whole = [row for row in scored if not row.get("n_failed")] or scored
-    best = max(whole, key=lambda row: (_mean(row), -(row.get("n_features") or 0)))
-    family = families[tuple(best.get(key) for key in ("dataset", "classifier", "scorer"))]
-    where = f" on {_known(best.get('dataset'))}" if len({key[0] for key in families}) > 1 else ""
-    result = f"{_words(best.get('scorer'))} {_score(best)} with {_known(best.get('classifier'))}."
-    if best.get("method") == NONE:
-        said = f"Using all columns scores best{where}: {result}"
-    else:
-        said = f"{_name(best)} with {_columns(best)} does best{where}: {result}"
-    judged = [row for row in family if not unknown(row.get("p_best"))]
-    near = sum(row["p_best"] > ALPHA for row in judged)
-    if judged and near == len(judged):
-        said += " The others are not significantly worse."
-    elif judged:
-        worse = len(judged) - near
-        said += f" {worse} of the {len(judged)} others {'is' if worse == 1 else 'are'} significantly worse."
-    return said
+    return TYPESET.missing if name is None else shortened(name)
 
 
 def _tiles(about: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
@@ -161,6 +101,7 @@ def _tiles(about: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[tuple[
 def _family(key: tuple[Any, ...], rows: list[dict[str, Any]], several: bool) -> dict[str, Any]:
     """The table and the curve of one data set, classifier and scorer."""
     dataset, classifier, scorer = key
+    write = partial(TYPESET.score, scorer)
     keys = ("mean", "lower", "upper")
     scale = Scale.around([row.get(k) for row in rows for k in keys], 6, BAR - 6)
     lines = [
@@ -169,15 +110,15 @@ def _family(key: tuple[Any, ...], rows: list[dict[str, Any]], several: bool) -> 
             "features": _size(row),
             "n_features": _value(row.get("n_features")),
             "size": "own choice" if row.get("size") == "own" else "",
-            "score": metric_text(scorer, row.get("mean")),
-            "interval": _interval(row),
+            "score": write(row.get("mean")),
+            "interval": TYPESET.interval(write, row.get("lower"), row.get("upper")),
             "mean": _value(row.get("mean")),
             "places": [scale.at(row.get(k)) for k in keys],
             "mark": _mark(row),
-            "p_best": pvalue_text(row.get("p_best")),
-            "p_none": pvalue_text(row.get("p_none")),
+            "p_best": TYPESET.pvalue(row.get("p_best")),
+            "p_none": TYPESET.pvalue(row.get("p_none")),
             "p_none_value": _value(row.get("p_none")),
-            "stability": number_text(row.get("stability"), 2),
+            "stability": TYPESET.number(row.get("stability"), 2),
             "stability_value": _value(row.get("stability")),
             "seconds": _seconds(row.get("select_seconds")),
             "seconds_value": _value(row.get("select_seconds")),
@@ -185,10 +126,10 @@ def _family(key: tuple[Any, ...], rows: list[dict[str, Any]], several: bool) -> 
         }
         for row in sorted(rows, key=lambda row: -_mean(row))
     ]
-    title = f"{shortened(classifier)}, {_words(scorer)}" if classifier is not None else _words(scorer)
+    title = f"{shortened(classifier)}, {words(scorer)}" if classifier is not None else words(scorer)
     return {
         "title": f"{_known(dataset)}: {title}" if several else title,
-        "scorer": _words(scorer),
+        "scorer": words(scorer),
         "rows": lines,
         "curve": _curve(rows, scorer),
     }
@@ -200,7 +141,7 @@ def _value(value: Any) -> str:
 
 
 def _seconds(value: Any) -> str:
-    return DASH if unknown(value) else f"{value:,.0f} s" if value >= 10 else f"{value:.2g} s"
+    return TYPESET.missing if unknown(value) else f"{TYPESET.short(value, 2)} s"
 
 
 def _mark(row: dict[str, Any]) -> str:
@@ -211,14 +152,13 @@ def _mark(row: dict[str, Any]) -> str:
 
 
 def _curve(rows: Sequence[dict[str, Any]], scorer: Any) -> dict[str, Any] | None:
-    """A line for every method that was tried at two sizes or more, and one across for no selection."""
+    """A line for every method with two sizes or more, and a level for no selection."""
     by_method: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         if str(row.get("size", "")).isdigit():
             point = {"n": row.get("n_features"), "score": row.get("mean")}
-            by_method.setdefault(_name(row), []).append(
-                point | {"low": row.get("lower"), "high": row.get("upper")}
-            )
+            point |= {"low": row.get("lower"), "high": row.get("upper")}
+            by_method.setdefault(_name(row), []).append(point)
     series = {name: known_points(points) for name, points in by_method.items()}
     series = {name: points for name, points in series.items() if len(points) > 1}
     if not series:
@@ -228,22 +168,18 @@ def _curve(rows: Sequence[dict[str, Any]], scorer: Any) -> dict[str, Any] | None
     drawn = curves(list(series.values()), scorer, names=list(series), across=across)
     best = max(series, key=lambda name: max(p["score"] for p in series[name]))
     for name, line in zip(series, drawn["lines"], strict=True):
-        short = name if len(name) <= MAX_CHARACTERS else name[: MAX_CHARACTERS - 1] + "…"
-        line |= {"name": name, "label": short, "best": name == best}
-    return drawn | {"none": metric_text(scorer, across)}
+        line |= {"name": name, "label": shortened(name, MAX_CHARACTERS), "best": name == best}
+    return drawn | {"none": TYPESET.score(scorer, across)}
 
 
 def _selected(selected: dict[str, Any]) -> list[dict[str, Any]]:
-    """Of every method and size the columns it selects most often."""
+    """The columns that every method selects most often, by size."""
     lines = []
     for method, sizes in selected.items():
-        by_size = sorted(
-            (sizes or {}).items(), key=lambda item: (not item[0].isdigit(), len(item[0]), item[0])
-        )
-        for size, shares in by_size:
-            named = sorted((shares or {}).items(), key=lambda item: -item[1])
-            features = [(shortened(name), share_text(share)) for name, share in named[:MAX_NAMES]]
-            what = "own choice" if size == "own" else f"{size}"
+        for size in sorted(sizes or {}, key=lambda size: (not size.isdigit(), len(size), size)):
+            named = sorted((sizes[size] or {}).items(), key=lambda item: -item[1])
+            features = [(shortened(name), TYPESET.share(share)) for name, share in named[:MAX_NAMES]]
+            what = "own choice" if size == "own" else size
             lines.append({"method": shortened(method), "size": what, "features": features, "n": len(named)})
     return lines
 

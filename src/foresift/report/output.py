@@ -1,4 +1,4 @@
-"""Write files whole or not at all."""
+"""Write files completely or not at all."""
 
 import contextlib
 import errno
@@ -14,22 +14,10 @@ __all__ = ["atomic", "folder", "json_lines", "together"]
 
 
 def json_lines(value: Any, depth: int = 0) -> Iterator[str]:
-    """Write plain values as JSON that people can read too, piece by piece.
+    """Write plain values without NaN as readable JSON, part by part.
 
-    What holds nothing but strings and numbers stands on one line, such as a row of a table; what holds more
-    has a line for each item. The text is not made as a whole: of many columns it is larger than the table.
-
-    Parameters
-    ----------
-    value : dict, list, str, float, int, bool or None
-        Without NaN or infinity.
-    depth : int, default=0
-        How far lines are moved in.
-
-    Yields
-    ------
-    str
-        Parts of the text, in order.
+    Containers of strings and numbers only, such as a row of a table, take one line; others take a line for
+    each item. The text is never held as a whole: with many columns it is larger than the table.
 
     Examples
     --------
@@ -59,21 +47,11 @@ def json_lines(value: Any, depth: int = 0) -> Iterator[str]:
 
 @contextlib.contextmanager
 def together(place: Path) -> Iterator[Callable[[str], Path]]:
-    """Give places to write the files of one answer to, and move all of them to a folder when all are written.
+    """Write several files into a folder, all or none of them; the folder is created if needed.
 
-    So an answer is never half there, nor a new file of it beside an old one: if anything fails before the
-    end, such as on a full disk, what was in the folder stays as it was.
-
-    Parameters
-    ----------
-    place : Path
-        The folder. It is made if it is not there, also if it was and has vanished during the work.
-
-    Yields
-    ------
-    callable
-        Takes the name of a file, and gives an empty one with another name to write to. Files of these names
-        are replaced at the end, one right after the other in the order in which they were asked for.
+    Yields a function that takes the name of a file and returns a temporary path to write to. At the end the
+    files are moved to their names, in the order of the calls. If anything fails before that, such as on a
+    full disk, the folder stays as it was.
 
     Examples
     --------
@@ -86,14 +64,14 @@ def together(place: Path) -> Iterator[Callable[[str], Path]]:
     False
     ['answer.txt', 'why.txt']
     """
-    parts: dict[Path, Path] = {}  # where each is to be
+    parts: dict[Path, Path] = {}  # temporary file of each final path
 
     def new(name: str) -> Path:
         path = place / name
-        parts[path] = path  # so that an error tells of it
+        parts[path] = path  # so that an error names it
         handle, part = tempfile.mkstemp(prefix=".", suffix=f".{path.name}.part", dir=place)
         parts[path] = Path(part)
-        os.close(handle)  # it is opened by its name
+        os.close(handle)  # the caller opens it by name
         return parts[path]
 
     try:
@@ -108,7 +86,7 @@ def together(place: Path) -> Iterator[Callable[[str], Path]]:
             if part != path:
                 part.unlink(missing_ok=True)
         if isinstance(error, OSError) and parts:
-            # The name of a part means nothing to the reader; a full disk names no file: it is the last one.
+            # Users know the final names only. A full disk names no file: it is the last one.
             known = {str(part): path for path, part in parts.items()}
             error.filename = str(known.get(str(error.filename), list(parts)[-1]))
             if error.filename2 is not None:
@@ -124,12 +102,12 @@ def _make(place: Path) -> None:
 
 
 def _finish(part: Path, path: Path) -> None:
-    """Do all that may fail before files are moved."""
+    """Do everything that may fail before files are moved."""
     try:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         with part.open("rb+") as file:
-            os.fsync(file.fileno())  # a full disk may tell only now
+            os.fsync(file.fileno())  # a full disk may be reported only now
         umask = os.umask(0)
         os.umask(umask)
         part.chmod(0o666 & ~umask)
@@ -140,18 +118,7 @@ def _finish(part: Path, path: Path) -> None:
 
 @contextlib.contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """Give a place to write to, and move it to `path` when all is written; otherwise nothing is left.
-
-    Parameters
-    ----------
-    path : Path
-        Where the file is to be. One that is there already is replaced, at the end and at once. Its folder is
-        made if it is not there.
-
-    Yields
-    ------
-    Path
-        An empty file beside it.
+    """Write one file as `together` does: yields a temporary path, which replaces `path` at the end.
 
     Examples
     --------
@@ -167,17 +134,9 @@ def atomic(path: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def folder(path: Path | None) -> Iterator[Path | None]:
-    """Make a folder to write to, before any work is done for it; one that stays empty is taken away again.
+    """Create a folder, and test that it can be written, before the work; remove it if it stays empty.
 
-    Parameters
-    ----------
-    path : Path or None
-        The folder; None to do nothing.
-
-    Yields
-    ------
-    Path or None
-        The same.
+    None does nothing.
 
     Examples
     --------
@@ -193,7 +152,9 @@ def folder(path: Path | None) -> Iterator[Path | None]:
         return
     made = [place for place in (path, *path.parents) if not place.exists()]  # the innermost first
     try:
-        _try_to_write(path)
+        with contextlib.suppress(_Cancelled), atomic(path / "selection.json") as place:
+            place.write_bytes(b" ")
+            raise _Cancelled
         yield path
     finally:
         with contextlib.suppress(OSError):
@@ -201,14 +162,5 @@ def folder(path: Path | None) -> Iterator[Path | None]:
                 place.rmdir()  # only if it is empty
 
 
-def _try_to_write(path: Path) -> None:
-    try:
-        with atomic(path / "selection.json") as place:
-            place.write_bytes(b" ")
-            raise _Tried
-    except _Tried:
-        pass
-
-
-class _Tried(Exception):
-    """Ends a trial to write."""
+class _Cancelled(Exception):
+    """Ends a test that a folder can be written."""

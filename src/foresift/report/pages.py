@@ -12,13 +12,14 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from foresift.report import comparison_view, selection_view
+from foresift.report.numbers import PLAIN, TYPESET
 
 if TYPE_CHECKING:
     import jinja2
 
 __all__ = ["comparison_html", "framed", "selection_html"]
 
-# A lone surrogate cannot be written as UTF-8; of control characters HTML has only white space.
+# Lone surrogates cannot be written as UTF-8; HTML allows no control characters but white space.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _IN_SCRIPT = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
 
@@ -29,14 +30,12 @@ def selection_html(d: dict[str, Any]) -> str:
     Parameters
     ----------
     d : dict
-        What `Selection.to_dict()` returns: plain strings, numbers, lists and dictionaries. Every number may
-        be None; parts that are None are left out.
+        What `Selection.to_dict()` returns. Every number may be None; parts that are None are left out.
 
     Returns
     -------
     str
-        An HTML document that needs nothing from outside and lets nothing out. Names and values from the data
-        stand in it as text, whatever characters they hold.
+        A self-contained HTML document. Names and values from the data are escaped.
 
     Examples
     --------
@@ -59,26 +58,24 @@ def comparison_html(d: dict[str, Any]) -> str:
     Parameters
     ----------
     d : dict
-        What `Comparison.to_dict()` returns. Where several data sets were compared, the entry `ranks`, a dict
-        of `methods`, `mean_ranks`, `critical_difference` and `n`, adds a critical difference diagram.
+        What `Comparison.to_dict()` returns. With several data sets, `ranks` adds a critical difference
+        diagram.
 
     Returns
     -------
     str
-        An HTML document, as `selection_html` makes it.
+        A self-contained HTML document, as for `selection_html`.
 
     Examples
     --------
-    >>> row = {"method": "relieff", "classifier": "nb", "size": "3", "scorer": "accuracy", "mean": 0.9}
-    >>> html = comparison_html({"about": {"dataset": "wine"}, "rows": [row | {"n_features": 3.0}]})
-    >>> "relieff with 3 columns does best" in html
+    >>> "relieff does best" in comparison_html({"verdict": "relieff does best.", "rows": []})
     True
     """
     return _render("comparison.html", comparison_view.view(d))
 
 
 def _render(template: str, view: dict[str, Any]) -> str:
-    """Fill a template; the policy in it admits our one style sheet and our one script, by their hashes."""
+    """Fill a template; its policy admits only our style sheet and our script, by their hashes."""
     style, script = _asset("report.css"), _asset("report.js")
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
@@ -90,7 +87,7 @@ def _render(template: str, view: dict[str, Any]) -> str:
 
 
 def _for_script(data: Any) -> str:
-    """JSON that can stand in a script element: nothing in it ends the element or begins another."""
+    """JSON that is safe inside a script element: it can neither end the element nor begin another."""
     return json.dumps(data, allow_nan=False, separators=(",", ":")).translate(_IN_SCRIPT)
 
 
@@ -114,13 +111,15 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    # Keeps a number and its percent sign on one line.
+    environment.filters["typeset"] = lambda text: text.replace(PLAIN.percent, TYPESET.percent)
     # Jinja's own filter writes "Roc auc".
     environment.filters["capital"] = lambda text: text[:1].upper() + text[1:]
     return environment
 
 
 def framed(page: str, title: str) -> str:
-    """Put a page into a frame, as a notebook shows it: it can reach nothing outside.
+    """Put a page into a sandboxed frame, for notebooks.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the report of a selection shows, worked out from its dictionary: texts and coordinates."""
+"""The view of a selection: its dictionary turned into the texts and coordinates of the HTML report."""
 
 from __future__ import annotations
 
@@ -6,52 +6,41 @@ import json
 import math
 import re
 from collections import Counter
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from foresift.report.check_view import BAR, check_view, guess_text, stability_view, words
-from foresift.report.drawing import (
-    DASH,
-    PERCENT_SIGN,
-    Scale,
-    decimals_for,
-    metric_text,
-    number_text,
-    pvalue_text,
-    share_text,
-    shortened,
-    unknown,
-)
+from foresift.report.check_view import baseline_text, check_view, stability_view
+from foresift.report.drawing import BAR, Scale, shortened, words
+from foresift.report.numbers import TYPESET, counted, decimals_for, unknown
 from foresift.report.plots.size_curve import curves, hit_areas, known_points
 
 __all__ = ["FIRST_ROWS", "MAX_FEATURES", "view"]
 
-FIRST_ROWS = 200  # rows that stand in the document, for paper and where no script runs
-PAGE = 50  # rows that the script shows at first; it makes the others when asked for
-MAX_FEATURES = 12_000  # features that the document knows of; of more, the kept ones and the best
-MAX_LINES = 200  # lines of the tables of columns
-LONG_SENTENCE = 180  # characters, from which on it stands in smaller letters
-OPTIONAL = ("interval", "chance", "pvalue", "frequency")  # what not every method gives
+FIRST_ROWS = 200  # rows in the document itself, for printing and where no script runs
+PAGE = 50  # rows that the script shows at first; it adds the others on demand
+MAX_FEATURES = 12_000  # features in the document; of more, the kept ones and the best
+MAX_LINES = 200  # rows of the tables of columns
+LONG_SENTENCE = 180  # characters; longer ones are set in smaller letters
+OPTIONAL = ("interval", "chance", "pvalue", "frequency")  # not given by every method
 ERRORS = {
     "fdr": "of the columns called relevant, no more than {} are expected to be so by mistake",
     "fwer": "the probability that any column is called relevant by mistake is at most {}",
     "none": "an irrelevant column has a probability of {} of being called relevant by mistake",
 }
-STATES = {  # key: what the table says, and its place when sorted by it
+STATES = {  # key: text in the table, and position when sorted by it
     "kept": ("kept", 0),
     "redundant": ("redundant", 1),
     "relevant": ("relevant, left out", 2),
     "out": ("left out", 3),
     "below": ("not above chance", 4),
 }
-
-
-# Marks that turn the direction of writing, and so the quotes and commas of a list.
+# Marks that change the direction of writing, and so of the quotes and commas of a list.
 TURNS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def view(d: dict[str, Any]) -> dict[str, Any]:
-    """Work out what the template shows.
+    """Make the view of a selection.
 
     Parameters
     ----------
@@ -93,7 +82,7 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         "n_known": len(features),
         "n_kept": n_kept,
         "n_relevant": sum(known) if known else None,
-        "has": {cell: any(row[cell] != DASH for row in rows) for cell in OPTIONAL},
+        "has": {cell: any(row[cell] != TYPESET.missing for row in rows) for cell in OPTIONAL},
         "curve": curve,
         "list": _python_list([f["name"] for f in features if f.get("kept")], n_kept),
         "order": method.get("order") or "",
@@ -116,7 +105,7 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
 
 
 def _said(d: dict[str, Any]) -> dict[str, Any]:
-    """The short sentence, the details below it, and what a reader is warned of."""
+    """The verdict, its details and the warnings."""
     verdict = str(d.get("verdict") or "")
     details, notes = ([str(text) for text in d.get(key) or []] for key in ("details", "notes"))
     return {"sentence": verdict, "long": len(verdict) > LONG_SENTENCE, "details": details, "notes": notes}
@@ -136,29 +125,30 @@ def _title(d: dict[str, Any], data: dict[str, Any]) -> str:
 
 
 def _file(d: dict[str, Any]) -> str:
-    """Name of the file without its folders, which the title has no room for."""
+    """Name of the file without its folders."""
     return shortened(re.split(r"[/\\]", d.get("source") or "")[-1])
 
 
 def _tiles(
     d: dict[str, Any], data: dict[str, Any], n_features: int, n_kept: int, known: list[bool]
 ) -> list[tuple[str, str]]:
-    """A number and what it counts, for the row under the verdict."""
+    """Numbers and their labels, for the row under the verdict."""
     tiles = [(f"{n_kept:,}", f"of {n_features:,} columns kept")]
     if known:
         tiles.append((f"{sum(known):,}", "relevant"))
     check = d.get("check") or {}
     if (check.get("kept") or {}).get("score") is not None:
         metric = check.get("metric")
-        text = metric_text(metric, check["kept"]["score"])
+        text = TYPESET.score(metric, check["kept"]["score"])
         full = (check.get("full") or {}).get("score")
-        beside = "" if full is None else f", {metric_text(metric, full)} with all columns"
+        beside = "" if full is None else f", {TYPESET.score(metric, full)} with all columns"
         if n_kept:
             tiles.append((text, f"{words(metric)} of the selected columns{beside}"))
         elif full is not None:
-            tiles.append((metric_text(metric, full), f"{words(metric)} with all columns{guess_text(check)}"))
+            label = f"{words(metric)} with all columns{baseline_text(check)}"
+            tiles.append((TYPESET.score(metric, full), label))
     if (d.get("stability") or {}).get("value") is not None:
-        tiles.append((number_text(d["stability"]["value"], 2), "stability, 1 is best"))
+        tiles.append((TYPESET.number(d["stability"]["value"], 2), "stability, 1 is best"))
     if data.get("n_rows") is not None:
         tiles.append((f"{data['n_rows']:,}", "rows"))
     return tiles
@@ -169,21 +159,21 @@ def _rows(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
     numbers = ("score", "low", "high", "chance")
     decimals = decimals_for(f.get("score") for f in features)
     scale = Scale.around([f.get(key) for f in features for key in numbers], 1, BAR - 1, zero=True)
+    write = partial(TYPESET.number, decimals=decimals)
     rows = []
     for f in features:
-        score, low, high, chance = (number_text(f.get(key), decimals) for key in numbers)
         state = _state(f)
         rows.append(
             {
                 "name": shortened(f["name"]),
                 "kind": f.get("kind") or "",
-                "rank": DASH if f.get("rank") is None else f"{f['rank']:,}",
-                "score": score,
-                "interval": DASH if DASH in (low, high) else f"{low} to {high}",
-                "chance": chance,
-                "pvalue": pvalue_text(f.get("pvalue")),
-                "adjusted": pvalue_text(f.get("adjusted_pvalue")),
-                "frequency": share_text(f.get("frequency")),
+                "rank": TYPESET.number(f.get("rank"), 0),
+                "score": write(f.get("score")),
+                "interval": TYPESET.interval(write, f.get("low"), f.get("high")) or TYPESET.missing,
+                "chance": write(f.get("chance")),
+                "pvalue": TYPESET.pvalue(f.get("pvalue")),
+                "adjusted": TYPESET.pvalue(f.get("adjusted_pvalue")),
+                "frequency": TYPESET.share(f.get("frequency")),
                 "state": state,
                 "status": STATES[state][0],
                 "with": "" if f.get("redundant_with") is None else shortened(f["redundant_with"]),
@@ -202,7 +192,7 @@ def _state(feature: dict[str, Any]) -> str:
 
 
 def _bar(feature: dict[str, Any], scale: Scale) -> list[float | None]:
-    """Begin and width of the bar, ends of the interval, chance: places from 0 to BAR, None where unknown."""
+    """Begin and width of the bar, ends of the interval, chance; None where unknown."""
     zero, score = scale(0.0), scale.at(feature.get("score"))
     ends = (zero, zero) if score is None else (min(zero, score), max(zero, score))
     places = ends[0], ends[1] - ends[0], *(scale.at(feature.get(key)) for key in ("low", "high", "chance"))
@@ -210,7 +200,7 @@ def _bar(feature: dict[str, Any], scale: Scale) -> list[float | None]:
 
 
 def _curve(curve: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The curve on paper, and which of its points are the chosen and the best."""
+    """The drawing of the curve, and which of its points are the chosen and the best."""
     points = known_points((curve or {}).get("points"))
     if curve is None or not points:
         return None
@@ -242,8 +232,8 @@ def _classes(data: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {
             "name": shortened(c["name"]),
-            "count": DASH if c.get("count") is None else f"{c['count']:,}",
-            "share": share_text(c["count"] / total) if total and c.get("count") is not None else DASH,
+            "count": TYPESET.number(c.get("count"), 0),
+            "share": TYPESET.share(c["count"] / total if total and c.get("count") is not None else None),
             "width": scale((c.get("count") or 0) / total) if total else 0.0,
         }
         for c in classes[:MAX_LINES]
@@ -264,25 +254,18 @@ def _decisions(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _error(method: dict[str, Any]) -> str | None:
-    """What the error rate promises, in words."""
+    """What the test controls."""
     alpha, error = method.get("alpha"), method.get("error")
-    return (
-        ERRORS[error].format(f"{100 * alpha:g}{PERCENT_SIGN}")
-        if error in ERRORS and alpha is not None
-        else None
-    )
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' if n != 1 else ''}"
+    if error not in ERRORS or alpha is None:
+        return None
+    return ERRORS[error].format(f"{100 * alpha:g}{TYPESET.percent}")
 
 
 def _made(d: dict[str, Any], data: dict[str, Any], method: dict[str, Any]) -> list[tuple[str, str]]:
-    """How the selection came about."""
     n_rows, n_columns, seconds = data.get("n_rows"), data.get("n_columns"), method.get("seconds")
     size = None
     if n_rows is not None and n_columns is not None:
-        size = f"{_count(n_rows, 'row')}, {_count(n_columns, 'column')}"
+        size = f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}"
     lines = [
         ("Data", shortened(d["source"]) if d.get("source") else None),
         ("Size", size),
@@ -325,7 +308,7 @@ def _literal(name: Any) -> str:
 def _for_script(
     features: list[dict[str, Any]], rows: list[dict[str, Any]], curve: dict[str, Any] | None, n_kept: int
 ) -> dict[str, Any]:
-    """Columns of the table as the script wants them: texts, and what to sort by."""
+    """The columns of the table for the script: texts, and numbers to sort by."""
     cells = ("kind", "rank", "score", "interval", "chance", "pvalue", "adjusted", "frequency", "with")
     return {
         "page": PAGE,
@@ -354,7 +337,7 @@ def _key(value: Any) -> float | None:
 
 
 def _order(features: list[dict[str, Any]], names: list[Any] | None) -> list[int]:
-    """In which order features enter a list of a given size: as told, else the kept and then by rank."""
+    """Order in which features enter a list of a given size: as given, else the kept ones and then by rank."""
     place = {name: i for i, name in enumerate(names or [])}
     return sorted(
         range(len(features)),

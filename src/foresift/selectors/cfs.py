@@ -1,4 +1,4 @@
-"""Correlation-based feature selection: a subset close to the class whose members are far from each other."""
+"""Correlation-based feature selection (Hall 2000)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["CFSSelector"]
 
 _PATH_DTYPE = np.dtype([("parent", "i8"), ("column", "i8"), ("size", "i8"), ("merit", "f8")])
 
-_IMPROVEMENT = 1e-5  # a best-first search goes on for no less (Weka's BestFirst)
+_IMPROVEMENT = 1e-5  # the smallest improvement of a best-first search (Weka's BestFirst)
 _DECIMALS = 12  # merits that differ by less tie
 
 
@@ -28,28 +28,28 @@ class CFSSelector(RankingSelector):
     The merit of k features is k c / sqrt(k + k (k - 1) f), c being their mean correlation with the class and
     f that with each other. Correlation is symmetrical uncertainty: the information that two columns share,
     over the mean of the information in each. Numeric columns are cut into intervals first, by
-    `foresift.data.discretize.mdl_cuts`; one that gets no cut tells nothing.
+    `foresift.data.discretize.mdl_cuts`; a column without cuts has a correlation of 0.
 
     Parameters
     ----------
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
-        The number of features to keep, or their fraction: those that a greedy search, backward if `search`
-        says so and else forward, has when it holds that number; choose it by cross-validation. None keeps the
-        subset of the largest merit that `search` finds.
+        The number of features to keep, or their fraction, or "cv" to choose it by cross-validation: the
+        subset of that size in a greedy search, which is backward with search="backward" and else forward.
+        None keeps the subset with the largest merit that `search` finds.
     search : {"best-first", "forward", "backward", "greedy"}, default="best-first"
         "forward" adds the best feature while that raises the merit, "backward" starts with all and drops the
         worst while the merit does not fall; "greedy" is another name for "forward". "best-first" extends the
-        best subset found so far in every way, and when that leads nowhere goes back to the next best.
+        best open subset by each further feature, and continues with the next best when that brings no
+        improvement.
     n_stale : int, default=5
-        A best-first search ends after so many extended subsets in a row without improvement, and keeps so
-        many in reserve.
+        A best-first search ends after this number of extended subsets in a row without improvement. It is
+        also the number of open subsets.
     locally_predictive : bool, default=False
         Afterwards add, best first, each feature that is not correlated with any kept one more than with the
-        class. Has no effect if a number of features is asked for.
+        class. Has no effect if a number of features is requested.
     convention : {"hall", "weka"}, default="hall"
-        "weka" gives what Weka's CfsSubsetEval does: features that share no information (an uncertainty below
-        1e-6) count as copies of each other, and cuts are made by the "better encoding" of `mdl_cuts`. See
-        Notes.
+        "weka" reproduces Weka's CfsSubsetEval: features that share no information (an uncertainty below 1e-6)
+        count as copies of each other, and cuts use the "better encoding" of `mdl_cuts`. See Notes.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
         masked here.
@@ -57,12 +57,12 @@ class CFSSelector(RankingSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Symmetrical uncertainty of every feature and the class, from 0 to 1. It is not what features are
-        ranked by: a good feature may be left out for a better one that it resembles.
+        Symmetrical uncertainty of every feature and the class, from 0 to 1. Features are not ranked by it: a
+        good feature may be left out because it is correlated with a better one.
     ranking_ : ndarray of shape (n_features,)
         1 is the best: the kept features in the order in which they entered, then the others by score; with
-        n_features_to_select=1.0, all in the order of the greedy search. In a backward search the feature that
-        is dropped last ranks first.
+        n_features_to_select=1.0, all in the order of the greedy search. In a backward search the feature
+        dropped last ranks first.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     order_ : ndarray of int
@@ -70,30 +70,30 @@ class CFSSelector(RankingSelector):
     merit_ : float
         Merit of the kept features together.
     search_tree_ : structured ndarray
-        The subsets that the search went through: `column` was added to the subset in row `parent` (in a
-        backward search, which goes on to the last feature, taken from it), which gave one of `size` features
-        and of that `merit`; -1 marks the start. A best-first search lists the subsets that it extended.
+        The subsets of the search: adding `column` to the subset in row `parent` (in a backward search, which
+        continues to the last feature, dropping it) gave a subset of `size` features with this `merit`; -1
+        marks the start. A best-first search lists the subsets that it extended.
     n_features_in_, feature_names_in_, schema_
-        What the columns were.
+        Number, names and types of the columns.
 
     Notes
     -----
-    Missing values are spread over the known ones: a row where one of two columns is missing counts for every
-    value of that column, in proportion to how often each occurs; a row where both are, for every pair of
-    values.
+    Missing values are distributed over the known ones: a row where one of two columns is missing counts for
+    every value of that column, in proportion to its frequency; a row where both are missing counts for every
+    pair of values.
 
     Weights count rows: in contingency tables, and when numeric columns are cut. A column of more than 65,536
     distinct values is cut between as many quantile bins.
 
     With convention="weka", subsets equal those of Weka 3.9 and merits agree to 1e-7, its precision, unless
     there are such bins; Weka adds locally predictive features by default. The default convention differs in
-    two ways. Columns that are independent have a correlation of 0, where Weka counts them as copies: that
-    matters where a design makes them so (of the lenses data Weka keeps one feature instead of two), and with
-    so many rows that independent columns fall below its limit. And numeric columns are cut as in the paper of
-    Fayyad and Irani, which makes fewer cuts where values tie.
+    two ways. Independent columns have a correlation of 0, where Weka counts them as copies: that matters for
+    balanced designs (on the lenses data Weka keeps one feature instead of two), and for large tables, where
+    independent columns fall below Weka's limit. And numeric columns are cut as in the paper of Fayyad and
+    Irani, which makes fewer cuts if values tie.
 
-    Correlations between features are worked out when the search asks for them. A forward search asks for
-    those of the chosen features with all others, a backward search for all pairs.
+    Correlations between features are computed on demand. A forward search needs those of the chosen features
+    with all others, a backward search those of all pairs.
 
     References
     ----------
@@ -152,7 +152,7 @@ class CFSSelector(RankingSelector):
             "search_tree_": np.array(path, dtype=_PATH_DTYPE),
             "merit_": _merit(correlations, order),
         }
-        # Those that the search chose go to the front, the others follow by score.
+        # The chosen features come first, the others follow by score.
         ranking = ranks_by_score(correlations.with_class)
         others = np.setdiff1d(np.arange(table.n_columns), order)
         ranked = np.concatenate([learned["order_"], others[np.argsort(ranking[others])]])
@@ -167,7 +167,7 @@ class CFSSelector(RankingSelector):
 
 
 class _Subset(NamedTuple):
-    """A subset of features, and the sums that its merit and those of its extensions are made of."""
+    """A subset of features, and the sums for its merit and those of its extensions."""
 
     columns: tuple[int, ...] = ()
     merit: float = 0.0
@@ -178,7 +178,7 @@ class _Subset(NamedTuple):
 
 
 class _Extensions:
-    """A subset with one feature more, for every feature."""
+    """The extensions of a subset by one further feature."""
 
     def __init__(self, node: _Subset, row: int, correlations: Uncertainties) -> None:
         self._node, self._row = node, row
@@ -198,7 +198,10 @@ class _Extensions:
 
 def _merits(size: int, with_class: Any, between: Any) -> NDArray[np.float64]:
     """Hall's merit, from sums over the members and over their pairs; rounded, so that ties are ties."""
-    with_class, between = np.maximum(with_class, 0.0), np.maximum(between, 0.0)  # not less by rounding
+    with_class, between = (
+        np.maximum(with_class, 0.0),
+        np.maximum(between, 0.0),
+    )  # rounding errors may be negative
     return np.round(with_class / np.sqrt(size + 2.0 * between), _DECIMALS)
 
 
@@ -208,7 +211,7 @@ def _merit(correlations: Uncertainties, columns: list[int]) -> float:
 
 
 def _forward(correlations: Uncertainties, n_wanted: int | None) -> tuple[list[int], list[Any]]:
-    """Add the best feature while it raises the merit, or until there are `n_wanted`; the first wins a tie."""
+    """Add the best feature while it raises the merit, or up to `n_wanted`; the first wins a tie."""
     node = _Subset()
     path: list[Any] = [(-1, -1, 0, 0.0)]
     while len(node.columns) < (correlations.n_columns if n_wanted is None else n_wanted):
@@ -228,7 +231,7 @@ def _step(node: _Subset) -> tuple[int, int, int, float]:
 def _backward(correlations: Uncertainties, n_wanted: int | None) -> tuple[list[int], list[Any]]:
     """Drop the worst feature while the merit does not fall, or down to `n_wanted`; the last wins a tie.
 
-    The search goes on to the last feature, which ranks those that are kept.
+    The search continues to the last feature, to rank those that are kept.
     """
     size = correlations.n_columns
     outside, own = np.zeros(size), np.zeros(size)
@@ -236,7 +239,7 @@ def _backward(correlations: Uncertainties, n_wanted: int | None) -> tuple[list[i
         row = correlations.between(column)
         outside += row
         own[column] = row[column]
-    outside -= own  # per column, sum of its correlations with the others that are left
+    outside -= own  # per column, sum of its correlations with the remaining others
     with_class, between = correlations.with_class.sum(), outside.sum() / 2
     path: list[Any] = [(-1, -1, size, float(_merits(size, with_class, between)))]
     dropped: list[int] = []
@@ -244,7 +247,7 @@ def _backward(correlations: Uncertainties, n_wanted: int | None) -> tuple[list[i
         merits = _merits(max(left, 1), with_class - correlations.with_class, between - outside)
         merits[dropped] = -np.inf
         worst = size - 1 - int(merits[::-1].argmax())
-        merit = float(merits[worst]) if left else 0.0  # of no features, not what rounding leaves of them
+        merit = float(merits[worst]) if left else 0.0  # the empty set has no rounding error
         if n_wanted is None and merit < path[-1][-1]:
             n_wanted = left + 1
         dropped.append(worst)
@@ -256,10 +259,10 @@ def _backward(correlations: Uncertainties, n_wanted: int | None) -> tuple[list[i
 
 
 def _best_first(correlations: Uncertainties, n_stale: int) -> tuple[list[int], list[Any]]:
-    """Extend the best open subset in every way, till `n_stale` in a row have brought no improvement.
+    """Extend the best open subset by every feature, until `n_stale` in a row bring no improvement.
 
-    As Weka's BestFirst: `n_stale` subsets stay open, the older before the newer if they tie; one that was
-    reached in two ways is open twice; an improvement is one of more than 1e-5.
+    As Weka's BestFirst: `n_stale` subsets stay open, the older before the newer if they tie; a subset reached
+    in two ways is open twice; an improvement is larger than 1e-5.
     """
     best, stale = _Subset(), 0
     opened = [best]
@@ -273,7 +276,7 @@ def _best_first(correlations: Uncertainties, n_stale: int) -> tuple[list[int], l
         opened += map(extensions.by, first.tolist())
         opened = sorted(opened, key=lambda subset: -subset.merit)[:n_stale]
         before = best
-        # In the order of the columns: one that is better than the best so far by less does not count.
+        # In the order of the columns, each compared with the best so far.
         for column in np.flatnonzero(merits > best.merit + _IMPROVEMENT).tolist():
             if merits[column] > best.merit + _IMPROVEMENT:
                 best = extensions.by(column)
@@ -282,7 +285,7 @@ def _best_first(correlations: Uncertainties, n_stale: int) -> tuple[list[int], l
 
 
 def _locally_predictive(correlations: Uncertainties, kept: list[int]) -> list[int]:
-    """Find features that are no more correlated with any kept one than with the class, best first."""
+    """Features that are no more correlated with any kept one than with the class, best first."""
     with_class = np.round(correlations.with_class, _DECIMALS)
     largest = np.zeros(correlations.n_columns)  # correlation with a kept one
     for column in kept:

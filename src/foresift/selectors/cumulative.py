@@ -21,22 +21,21 @@ _NO_GAIN = 1e-12  # bits; less is rounding
 
 
 class CumulativeGainSelector(RankingSelector):
-    """Take from every level of a tree the feature that gains most over all nodes of that level.
+    """Choose for every level of a tree the feature with the largest gain over all nodes of that level.
 
     The cumulative information gain of a feature at a level is the mean of its gains at the nodes of that
-    level, weighted by their rows. The first feature is the one that would split the whole table, the second
-    the one that tells most inside the parts, and so on: a feature that matters only where another one has a
-    certain value is found, where its gain over the whole table (`InfoGainSelector`) is nothing.
+    level, weighted by their rows. The first feature is the best split of the whole table, the second the best
+    one inside the parts, and so on. So a feature is found that matters only where another one has a certain
+    value, although its gain over the whole table (`InfoGainSelector`) is about 0.
 
     Parameters
     ----------
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
-        The number of best features to keep, or their fraction; choose the number by cross-validation; None
-        keeps the features that were best at a level, and gained something there.
+        The number of best features to keep, or their fraction, or "cv" to choose it by cross-validation. None
+        keeps the features that were chosen for a level with a positive gain.
     oblivious : bool, default=False
-        Which tree the levels are of: one where every node is split by the feature of its own best gain
-        (unpruned, to pure leaves); or an oblivious one, where all nodes of a level are split by the feature
-        chosen from that level.
+        The tree: every node is split by its own best feature (unpruned, to pure leaves); or an oblivious
+        tree, where all nodes of a level are split by the feature chosen for that level.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
         masked here.
@@ -44,33 +43,33 @@ class CumulativeGainSelector(RankingSelector):
     Attributes
     ----------
     gains_ : ndarray of shape (n_features,)
-        Bits: the cumulative gain of each feature at the level it was taken from; of one that was taken from
-        none, the gain over the whole table.
+        Cumulative gain of each feature at the level it was chosen for, in bits; for the others the gain over
+        the whole table.
     levels_ : ndarray of int of shape (n_features,)
-        The level each feature was taken from, 0 at the root; -1 for none.
+        The level each feature was chosen for, 0 at the root; -1 for none.
     scores_ : ndarray of shape (n_features,)
-        How many features a feature is ahead of, and 1 for itself. (The gains are no score: what is left to
-        gain differs from level to level.)
+        Reversed ranks: `n_features` for the best feature, 1 for the last. (The gains are no score: the
+        possible gain differs from level to level.)
     ranking_ : ndarray of shape (n_features,)
         1 is the best: the features in the order of their levels, then the others by their gain over the whole
         table.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     n_features_in_, feature_names_in_, schema_
-        What the columns were.
+        Number, names and types of the columns.
 
     See Also
     --------
     InfoGainSelector : The gain over the whole table.
-    SubsetBaggingClassifier : The ensemble of the thesis, which draws its columns by a selector.
+    SubsetBaggingClassifier : The ensemble of the thesis, which draws columns by the scores of a selector.
 
     Notes
     -----
     Nominal features are split into one branch per category, numeric ones at their best cut; a row with a
     missing value goes down all branches, as fractions, and the gain is that on the known rows times their
-    share. A feature that has been taken is not taken again from a lower level, where a numeric one may well
-    be the best once more. A node that the feature of its level cannot split, because it is constant there,
-    stays as it is on the next level of an oblivious tree. Leaves of the tree count as nodes without gain.
+    share. Each feature is chosen once, although a numeric one may be the best again at a lower level. A node
+    where the feature of its level is constant stays as it is on the next level of an oblivious tree. Leaves
+    count as nodes without gain.
 
     References
     ----------
@@ -111,7 +110,7 @@ class CumulativeGainSelector(RankingSelector):
             if not len(left):
                 break
             if gains[left].max() <= _NO_GAIN:
-                if self.oblivious:  # there is nothing to split the level by
+                if self.oblivious:  # no feature splits the level
                     break
                 continue
             best = int(left[ranks_by_score(gains[left]).argmin()])  # of equal ones the first
@@ -128,25 +127,29 @@ class CumulativeGainSelector(RankingSelector):
 
 
 def _levels(table: Table, weights: NDArray[np.float64] | None) -> Iterator[NDArray[np.float64]]:
-    """Cumulative gain of every feature at one level after another of the tree of best gains."""
+    """Cumulative gain of every feature at each level of the tree of best gains."""
     tree = _grow(table, weights)
-    nodes, tried = tree.nodes, tree.tried
-    assert tried is not None
+    nodes, candidates = tree.nodes, tree.tried
+    assert candidates is not None
     level_of = tree.levels
     sums = np.zeros((tree.depth + 1, table.n_columns))
-    np.add.at(sums, (level_of[tried["node"]], tried["feature"]), nodes["size"][tried["node"]] * tried["gain"])
+    np.add.at(
+        sums,
+        (level_of[candidates["node"]], candidates["feature"]),
+        nodes["size"][candidates["node"]] * candidates["gain"],
+    )
     yield from sums / np.bincount(level_of, nodes["size"])[:, np.newaxis]
 
 
 def _oblivious_levels(
     table: Table, weights: NDArray[np.float64] | None, chosen: list[int]
 ) -> Iterator[NDArray[np.float64]]:
-    """Cumulative gain of every feature at each level, where the levels above are split by those `chosen`."""
+    """Cumulative gain of every feature at each level, where the levels above are split by `chosen`."""
     while True:
         tree = _grow(table, weights, **({"level_columns": chosen} if chosen else {"max_depth": 1}))
-        tried = tree.tried
-        assert tried is not None
-        bottom = tried[tree.is_leaf[tried["node"]]] if chosen else tried
+        candidates = tree.tried
+        assert candidates is not None
+        bottom = candidates[tree.is_leaf[candidates["node"]]] if chosen else candidates
         size = tree.nodes["size"]
         sums = np.bincount(
             bottom["feature"], size[bottom["node"]] * bottom["gain"], minlength=table.n_columns
@@ -155,19 +158,17 @@ def _oblivious_levels(
 
 
 def _grow(table: Table, weights: NDArray[np.float64] | None, **others: Any) -> NodeTable:
-    """Grow a tree to purity by information gain, and record what every column gains at every node."""
+    """Grow a tree to purity by information gain, and record the gain of every column at every node."""
     grower = make_grower(
         table,
         weights,
-        **{
-            "criterion": "entropy",
-            "missing": "fractional",
-            "multiway": True,
-            "min_leaf": 0.0,
-            "min_split": 0.0,
-            "max_features": table.n_columns,
-            "record_tried": True,
-            **others,
-        },
+        criterion="entropy",
+        missing="fractional",
+        multiway=True,
+        min_leaf=0.0,
+        min_split=0.0,
+        max_features=table.n_columns,
+        record_tried=True,
+        **others,
     )
     return NodeTable.from_core(grower.grow([0])[0], tried=True)

@@ -1,4 +1,4 @@
-"""An evaluation forest: what every feature gains where it is tried, and what chance would give it there."""
+"""An evaluation forest: gains of every feature as a split candidate, and their expectation by chance."""
 
 from __future__ import annotations
 
@@ -23,26 +23,27 @@ _SHAPE = 7.0  # squared mean over variance of the best gain by chance: 5.3 at 1,
 
 
 class Evidence(GainSums):
-    """Gains of every feature beside those of an irrelevant one at the same nodes (Rogers & Gunn 4).
+    """Gains of every feature, and those of an irrelevant one at the same nodes (Rogers & Gunn 4).
 
     Parameters
     ----------
     n_features : int
         Number of features.
     bound : {"lower", "mid", "upper", "exact"}
-        What `thresholds` averages; see `foresift.criteria.expected_gain`.
+        The bound that is summed; see `foresift.criteria.expected_gain`.
     weighting : {"complexity", "unit"}
-        How much each node counts.
+        Weights of the nodes.
 
     Attributes
     ----------
     bounds, chance : ndarray of shape (n_features,)
         Sums of weight times bound, and of weight times expected gain of an irrelevant feature.
     fresh_gain, fresh_chance, fresh_variance : ndarray of shape (n_features,)
-        Over the trials that are not below a split on the same feature: sums of weight times gain and weight
-        times expected gain, and the variance of the first by chance if all trials were independent.
+        Over the candidates that are not below a split on the same feature: sums of weight times gain and
+        weight times expected gain, and the variance of the first by chance if all candidates were
+        independent.
     n_fresh, n_fresh_trees : ndarray of shape (n_features,)
-        Number of these trials, and of trees with such trials.
+        Number of these candidates, and of trees that have some.
     """
 
     def __init__(self, n_features: int, bound: str, weighting: str) -> None:
@@ -53,51 +54,53 @@ class Evidence(GainSums):
         self.n_fresh, self.n_fresh_trees = np.zeros((2, n_features), dtype=np.intp)
 
     def add_trees(self, tables: Sequence[NodeTable], weighting: str = "") -> None:
-        """Add trees that recorded their trials, and shuffled ones where chance cannot be looked up."""
+        """Add trees that recorded their split candidates, and permuted ones where chance has no table."""
         for table in tables:  # one at a time: the nodes of a tree are taken together
-            tried = trials_of([table])
-            weight = node_weights(tried.counts, weighting or self.weighting)[tried.node]
-            self.add(tried.feature, tried.gain, weight)
-            mean, variance = _chance(tried, table.permuted)
-            at_bound = mean if self.bound == "exact" else closed_form(tried.counts, self.bound)[tried.node]
+            candidates = trials_of([table])
+            weight = node_weights(candidates.counts, weighting or self.weighting)[candidates.node]
+            self.add(candidates.feature, candidates.gain, weight)
+            mean, variance = _chance(candidates, table.permuted)
+            at_bound = (
+                mean if self.bound == "exact" else closed_form(candidates.counts, self.bound)[candidates.node]
+            )
             n_features = len(self.weight)
-            self.bounds += np.bincount(tried.feature, weight * at_bound, minlength=n_features)
-            self.chance += np.bincount(tried.feature, weight * mean, minlength=n_features)
-            # What a feature knows has been used below its own split: there it gains less than chance gives.
+            self.bounds += np.bincount(candidates.feature, weight * at_bound, minlength=n_features)
+            self.chance += np.bincount(candidates.feature, weight * mean, minlength=n_features)
+            # Below its own split the information of a feature is used up: it gains less than by chance.
             fresh = (_core.below_own_split(table.arrays[0], table.tried_bytes) == 0) & (weight > 0)
-            feature, weight = tried.feature[fresh], weight[fresh]
+            feature, weight = candidates.feature[fresh], weight[fresh]
             n_fresh = np.bincount(feature, minlength=n_features)
             self.n_fresh += n_fresh
             self.n_fresh_trees += n_fresh > 0
-            self.fresh_gain += np.bincount(feature, weight * tried.gain[fresh], minlength=n_features)
+            self.fresh_gain += np.bincount(feature, weight * candidates.gain[fresh], minlength=n_features)
             self.fresh_chance += np.bincount(feature, weight * mean[fresh], minlength=n_features)
             self.fresh_variance += np.bincount(feature, weight**2 * variance[fresh], minlength=n_features)
 
     def merge(self, other: Evidence) -> None:
-        """Add what was gathered elsewhere."""
+        """Add the sums of another part of the forest."""
         for name, sums in vars(self).items():
             if isinstance(sums, np.ndarray):
                 sums += getattr(other, name)
 
     def per_weight(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sums over the sum of weights; NaN where no trial counts."""
+        """Sums over the sum of weights; NaN without a candidate of positive weight."""
         known = self.weight > 0
         return np.divide(sums, self.weight, out=np.full(len(known), np.nan), where=known)
 
     @property
     def pvalues(self) -> NDArray[np.float64]:
-        """Probability that an irrelevant feature has a mean gain as large over its fresh trials.
+        """Probability that an irrelevant feature has a mean gain as large over its fresh candidates.
 
-        All trees saw the same rows: that makes their sums dependent, and they are taken to be wholly so, as
-        if there were one tree. The nodes of one tree where a feature was tried are taken to be independent.
-        The tail is that of a gamma distribution with this mean and variance: the gain of a single cut is one.
+        All trees use the same rows, so their sums are treated as completely dependent, as if there were one
+        tree. The nodes of one tree where a feature is a candidate are treated as independent. The tail is
+        that of a gamma distribution with this mean and variance, which fits the gain of a single cut.
         """
         mean, variance = self.fresh_chance, self.n_fresh_trees * self.fresh_variance
-        # A column that is constant wherever it is tried gains nothing, by chance or otherwise.
+        # A column that is constant wherever it is a candidate gains nothing, by chance or otherwise.
         pvalues = np.where((self.n_fresh > 0) & (self.fresh_gain <= mean), 1.0, np.nan)
         known = (self.n_fresh > 0) & (mean > 0)
-        # A few shuffles may show hardly any variance. The gain at one node has a shape of _SHAPE at most, a
-        # tree's sum no more than that for each of its trials.
+        # A few permutations may show hardly any variance. The gain at one node has a shape of _SHAPE at most,
+        # the sum of a tree no more than that for each of its candidates.
         most = _SHAPE * self.n_fresh[known] / self.n_fresh_trees[known]
         with np.errstate(divide="ignore"):
             shape = np.minimum(mean[known] ** 2 / variance[known], most)
@@ -106,17 +109,17 @@ class Evidence(GainSums):
 
 
 def _chance(
-    tried: Trials, permuted: NDArray[np.float64] | None
+    candidates: Trials, permuted: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and variance of every trial's gain by chance: from its shuffles, else from its class counts."""
+    """Mean and variance of the gain by chance of every candidate: by permutations, or by class counts."""
     if permuted is None:
-        mean, variance = chance_moments(tried.counts)
-        return mean[tried.node], variance[tried.node]
+        mean, variance = chance_moments(candidates.counts)
+        return mean[candidates.node], variance[candidates.node]
     mean, variance = permuted.mean(axis=1), permuted.var(axis=1, ddof=1)
     counted = np.isnan(mean)
     if counted.any():
-        at = tried.node[counted]
-        mean[counted], variance[counted] = (moments[at] for moments in chance_moments(tried.counts))
+        at = candidates.node[counted]
+        mean[counted], variance[counted] = (moments[at] for moments in chance_moments(candidates.counts))
     return mean, variance
 
 
@@ -134,31 +137,12 @@ def gather_evidence(
     seed: int,
     n_jobs: int | None,
 ) -> Evidence:
-    """Grow trees on all rows, without drawing any twice, and sum up what the features gain in them.
+    """Grow trees on all rows, without bootstrap, and sum up the gains of the features.
 
-    Parameters
-    ----------
-    table : Table
-        The data.
-    weights : ndarray or None
-        Weights of the rows.
-    progress : Progress
-        Is told of every tree.
-    bound, weighting
-        See `Evidence`.
-    n_estimators, max_features, nominal_splits, n_jobs
-        As in a forest.
-    n_permutations : int
-        Shuffles per trial, for columns and classes where chance cannot be looked up; at least 2.
-    seed : int
-        Draws columns and shuffles.
-
-    Returns
-    -------
-    Evidence
-        The same for any `n_jobs`.
+    `n_permutations` is the number per split candidate, at least 2, where the gain by chance has no table. The
+    other options are those of `Evidence` and of a forest.
     """
-    by_shuffling = _needs_shuffling(table, weights)
+    by_permutation = _needs_permutation(table, weights)
     grower = make_grower(
         table,
         weights,
@@ -167,8 +151,8 @@ def gather_evidence(
         multiway=nominal_splits == "multiway",
         max_features=resolve_max_features(max_features, table.n_columns),
         record_tried=True,
-        n_permutations=n_permutations if by_shuffling.any() else 0,
-        permute_column=by_shuffling.astype(np.uint8).tolist(),
+        n_permutations=n_permutations if by_permutation.any() else 0,
+        permute_column=by_permutation.astype(np.uint8).tolist(),
         draw="all",
         seed=seed,
     )
@@ -179,24 +163,24 @@ def gather_evidence(
         return part
 
     evidence = Evidence(table.n_columns, bound, weighting)
-    # Parts of fixed sizes are added up in order, so that rounding does not depend on the threads.
+    # Parts of fixed sizes are added up in order, so that rounding does not depend on `n_jobs`.
     size = -(-n_estimators // 64)
     options: dict[str, Any] = {"size": size, "tried": True, "n_jobs": n_jobs, "merge": evidence.merge}
     fold_trees(grower, range(n_estimators), progress, read, **options)
     return evidence
 
 
-def _needs_shuffling(table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.bool_]:
-    """Columns whose gain by chance has no table: more than two classes, ties, categories, gaps, weights."""
+def _needs_permutation(table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.bool_]:
+    """Columns whose gain by chance has no table: several classes, ties, categories, weights."""
     store, n_rows = table.store, table.n_rows
     if table.target.n_classes > 2 or weights is not None:
         return np.ones(table.n_columns, dtype=bool)
 
     def has_ties(column: int) -> bool:
-        n_values = store.n_values(column)  # missing ones are not among them
-        # Bins of a few rows each leave almost as many cuts, and none of the nodes below feels them.
-        as_good_as_none = store.is_binned(column) and not store.has_missing(column) and 4 * n_values >= n_rows
-        return n_values < n_rows and not as_good_as_none
+        n_values = store.n_values(column)  # without missing ones
+        # Bins of a few rows each allow almost as many cuts, and do not matter in the nodes below.
+        negligible = store.is_binned(column) and not store.has_missing(column) and 4 * n_values >= n_rows
+        return n_values < n_rows and not negligible
 
     columns = range(table.n_columns)
     return np.array([store.is_nominal(j) or has_ties(j) for j in columns], dtype=bool)

@@ -1,4 +1,4 @@
-"""Selectors that read a forest."""
+"""Selection by the mean information gain in a forest (Rogers & Gunn)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from foresift.engine.null_gain import BOUNDS
 from foresift.errors import warn_caller
 from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.evidence import gather_evidence
-from foresift.selectors.redundancy import explained_shares
+from foresift.selectors.explained_gain import explained_shares
 
 __all__ = ["ForestGainSelector"]
 
@@ -25,79 +25,78 @@ class ForestGainSelector(RankingSelector):
     """Keep the features that gain more in a forest than an irrelevant one would (Rogers & Gunn).
 
     Trees are grown on all rows, each node split by the best of some columns drawn at random. The score of a
-    feature is its mean information gain over the nodes where it was tried, the complex nodes weighing more.
-    Even an irrelevant feature gains something by chance; how much is known for every node, and averaged over
-    the very same nodes it is the threshold. The settings of the paper are
+    feature is its mean information gain over the nodes where it was a split candidate; complex nodes have
+    more weight. Even an irrelevant feature has a positive gain by chance. Its expectation is known for every
+    node, and its mean over the same nodes is the threshold. The settings of the paper are
     ``ForestGainSelector(bound="mid", max_features=1)``.
 
     Parameters
     ----------
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
-        The number of best features to keep, or their fraction; choose the number by cross-validation; None
+        The number of best features to keep, or their fraction, or "cv" to choose it by cross-validation. None
         keeps those above their threshold.
     bound : {"exact", "mid", "lower", "upper"}, default="exact"
-        What the threshold averages: the true expectation of the gain of an irrelevant feature, or bounds of
-        the paper for it, which know two classes and distinct values only; see
-        `foresift.criteria.expected_gain`. "mid" is the paper's.
+        The threshold: the exact expectation of the gain of an irrelevant feature, or a bound of the paper,
+        valid for two classes and distinct values only; see `foresift.criteria.expected_gain`. The paper uses
+        "mid".
     weighting : {"complexity", "unit"}, default="complexity"
-        How much a node counts: by its complexity, or all alike.
+        Weights of the nodes: their complexity, or all equal.
     redundancy : float or None, default=None
-        Drop also features that better ones account for: those of whose gain above chance at least this share
-        is left when only what the kept features know of them is left. 0.5 drops copies and near copies; on
-        small tables the share of a copy strays around 1. Costs two forests per feature that passes. None
-        drops none.
+        Drop also redundant features: those whose gain above chance is explained by the kept features to at
+        least this share. 0.5 drops copies and near copies; on small tables the share of a copy varies around
+        1. Costs two forests per feature above its threshold. None drops none.
     n_estimators : int, default=100
         Number of trees.
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
-        Columns tried per node; the best is split. One is the paper's. More find features that matter only
-        deep in a tree: the nodes there have been made by better splits.
+        Split candidates per node. The paper uses 1. More candidates find features that matter only deep in a
+        tree, because better splits lead to the nodes there.
     nominal_splits : {"subsets", "multiway"}, default="subsets"
         Split a nominal column into two sets of categories, or into one branch per category.
     n_permutations : int, default=2
-        Where chance cannot be worked out (more than two classes, ties, nominal columns, missing values,
-        sample weights), the classes of every node are shuffled so often, and the columns tried again.
+        Number of permutations of the classes of every node, used where the expectation is not known (more
+        than two classes, ties, nominal columns, missing values, sample weights).
     confidence : float, default=0.95
-        Confidence of `intervals_`.
+        Confidence level of `intervals_`.
     weight_unit : float, default=0.1
-        What counts as one observation in an interval, as a share of the whole data's node complexity.
+        Weight of one observation in an interval, as a share of the node complexity of the whole data.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
         masked here.
     n_jobs : int, default=None
-        Threads; -1 uses all cores. The outcome is the same for any number.
+        Threads; -1 uses all cores. The result is the same for any number.
     random_state : int, RandomState or None, default=None
-        Draws columns and shuffles.
+        Seed of the drawn columns and permutations.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Mean gain of every feature, in bits; NaN where it was never tried at a node of any complexity.
+        Mean gain of every feature, in bits; NaN if it was never a candidate at a node of positive complexity.
     thresholds_ : ndarray of shape (n_features,)
-        Mean over the same nodes of what `bound` says of an irrelevant feature.
+        Mean of `bound` over the same nodes.
     expected_scores_ : ndarray of shape (n_features,)
-        Mean over the same nodes of the true expectation: the threshold of bound="exact".
+        Mean of the exact expectation over the same nodes: the threshold of bound="exact".
     pvalues_ : ndarray of shape (n_features,)
         Probability that an irrelevant feature scores as high; see Notes.
     intervals_ : ndarray of shape (n_features, 2)
-        Student-t confidence intervals of the scores (eq. 14), over the trials in this forest.
+        Student-t confidence intervals of the scores (eq. 14), over the split candidates in this forest.
     redundancy_ : ndarray of shape (n_features,)
-        Share of a feature's gain above chance that the kept better ones account for; NaN where that was not
-        asked. Only if `redundancy` is set.
+        Share of a feature's gain above chance that is explained by the better kept features; NaN where not
+        computed. Only if `redundancy` is set.
     ranking_ : ndarray of shape (n_features,)
         1 is the best.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     n_features_in_, feature_names_in_, schema_
-        What the columns were.
+        Number, names and types of the columns.
 
     See Also
     --------
-    foresift.SiftForestClassifier : Draws columns by such scores.
+    foresift.SiftForestClassifier : Can draw columns by these scores.
 
     Notes
     -----
-    The rule is no test. The threshold is an expectation, or a bound of one, and a third to a half of all
-    irrelevant features lie above the exact one by chance. Shares of the irrelevant features removed and of
+    The rule is not a test. The threshold is an expectation, or a bound of it, and a third to a half of all
+    irrelevant features are above the exact one by chance. Shares of the irrelevant features removed and of
     the relevant ones kept, 100 seeds, 100 trees (docs/rogers-gunn.md):
 
     ===================  ============  ===========  ===========  ============  ===========
@@ -112,22 +111,22 @@ class ForestGainSelector(RankingSelector):
     ===================  ============  ===========  ===========  ============  ===========
 
     Simple has 2 relevant features of 9, Friedman 5 of 10, make_classification 10 of 100 in 2,000 rows.
-    "upper" is strict because eq. 22 is too high for nodes of more than some 40 rows.
+    "upper" is strict because eq. 22 is too high for nodes of more than about 40 rows.
 
-    `pvalues_` leave out trials below a split on the same feature, where it has nothing left to tell. They
-    take all trees to be one, since all saw the same rows, which is on the safe side; and they are
-    approximate: a gamma tail, whose variance comes from few shuffles where a column has ties. The tests hold
-    noise of many kinds to fewer than 10 % of the columns below 0.05; `max_features=None`, where a node is
-    what the luckiest columns made of it, may go beyond. They are not corrected for the number of features.
+    `pvalues_` leave out candidates below a split on the same feature, where its information is used up. They
+    treat all trees as one, since all use the same rows, which is conservative; and they are approximate: a
+    gamma tail, whose variance comes from few permutations if a column has ties. In our tests fewer than 10 %
+    of the noise columns of many kinds are below 0.05; with `max_features=None`, where splits are chosen among
+    all columns, there may be more. They are not corrected for the number of features.
 
-    Scores of features that were tried at different nodes differ for that reason too: `scores_` less
-    `expected_scores_` ranks better where few trees are grown with one column per node.
+    Scores of features that were candidates at different nodes differ for that reason too: `scores_` minus
+    `expected_scores_` ranks better for few trees with one candidate per node.
 
-    Rows that repeat others, as after oversampling, make every feature look better than chance: they are not
-    independent. Give such rows a weight instead.
+    Duplicated rows, as after oversampling, make every feature look better than chance, because rows are not
+    independent. Use weights instead.
 
-    The bounds assume as many cuts as rows. A feature with few distinct values gains less by chance, so they
-    are too high for it; bound="exact" is right for it.
+    The bounds assume as many cuts as rows. For a feature with few distinct values, which gains less by
+    chance, they are too high; bound="exact" is right for it.
 
     The four schemes of the paper's Table 4::
 
@@ -146,7 +145,7 @@ class ForestGainSelector(RankingSelector):
     >>> selector = ForestGainSelector(random_state=0).fit(X, y)
     >>> selector.ranking_[:2], (selector.pvalues_ < 0.05).nonzero()[0]
     (array([2, 1]), array([0, 1]))
-    >>> selector.get_support(indices=True)  # the rule is no test, see Notes
+    >>> selector.get_support(indices=True)  # the rule is not a test, see Notes
     array([0, 1, 3, 6, 7])
     """
 
@@ -205,14 +204,14 @@ class ForestGainSelector(RankingSelector):
     def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
         if table.target.n_classes > 2 and self.bound != "exact":
             raise ValueError(
-                f'bound="{self.bound}" is known for two classes only, but y has {table.target.n_classes}: '
+                f'bound="{self.bound}" is valid for two classes only, but y has {table.target.n_classes}: '
                 'use bound="exact", which works for any number.'
             )
         if weights is not None and (weights == 1).all():
             weights = None
         if self.bound != "exact" and weights is not None and not np.isin(weights, (0, 1)).all():
             raise ValueError(
-                f'bound="{self.bound}" knows the number of rows of a node, not their weights: '
+                f'bound="{self.bound}" uses the number of rows of a node, not their weights: '
                 'use bound="exact" with sample_weight.'
             )
         weights, seed = scale_up(weights), seed_of(self.random_state)
@@ -234,11 +233,11 @@ class ForestGainSelector(RankingSelector):
                 **options,
             )
         scores = evidence.mean
-        n_untried = int(np.isnan(scores).sum())
-        if n_untried:
+        n_unscored = int(np.isnan(scores).sum())
+        if n_unscored:
             warn_caller(
-                f"{n_untried} of {len(scores)} columns were never tried at a node of any complexity, so they "
-                "have no score: raise n_estimators or max_features."
+                f"{n_unscored} of {len(scores)} columns were never a split candidate at a node of positive "
+                "complexity, so they have no score: raise n_estimators or max_features."
             )
         counts = table.target.counts(weights)
         unit = self.weight_unit * float(node_complexity(counts)) if self.weighting == "complexity" else 1.0

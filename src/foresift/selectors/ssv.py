@@ -26,46 +26,45 @@ __all__ = ["SSVSelector"]
 class SSVSelector(RankingSelector):
     """Rank features by full SSV trees: one tree per feature, or one tree of them all.
 
-    The separability of a split, SSV, is twice the number of pairs of rows of different classes that it parts,
-    less the rows of each class on the side where fewer of them are. It compares numeric and nominal columns
-    alike.
+    The separability of a split value, SSV, is twice the number of pairs of rows of different classes that it
+    separates, minus the rows of each class on the side that has fewer of them. Numeric and nominal columns
+    are comparable.
 
     mode="separate" is the paper's Algorithm 1. For each feature the full tree of that feature alone is grown,
     and its final splits (whose two sides are leaves) are deleted one by one, always the one that saves the
-    fewest training errors. With i splits left, the tree is worth the sum of their SSV over ln(2 + i); the
-    score is the most that it is worth on the way. Features that need several splits get their due, with a
+    fewest training errors. With i splits left, the value of the tree is the sum of their SSV over ln(2 + i);
+    the score is the largest of these values. So features that need several splits are ranked fairly, with a
     penalty for every split.
 
     mode="tree" is Algorithm 2. The full tree of all features is pruned in rounds: all final splits that save
-    the fewest training errors go, and then, again and again, all that save none. The score is the number of
-    rounds a feature stays in the tree. Features that complement each other rank well, but those that the tree
-    does not use cannot be ranked: they score 0.
+    the fewest training errors are deleted, and then repeatedly all that save none. The score is the number of
+    rounds a feature stays in the tree. Complementary features rank well, but features that the tree does not
+    use cannot be ranked: they score 0.
 
     Parameters
     ----------
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
-        The number of best features to keep, or their fraction; choose the number by cross-validation. None
+        The number of best features to keep, or their fraction, or "cv" to choose it by cross-validation. None
         keeps the better half (at least one) with mode="separate", for which the paper has no rule, and the
-        features in the tree with mode="tree".
+        features of the tree with mode="tree".
     mode : {"separate", "tree"}, default="separate"
         One tree per feature, or one tree of all.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
-        masked here. A missing value of a nominal column is one more category; one of a numeric column is
-        refused.
+        masked here. Missing values of a nominal column are a category of their own; in a numeric column they
+        are refused.
     n_jobs : int, default=None
-        Threads over the columns, with mode="separate"; -1 uses all cores. The outcome is the same for any
+        Threads over the columns, with mode="separate"; -1 uses all cores. The result is the same for any
         number.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Algorithm 1's or Algorithm 2's rank R(f) of every feature, higher is better; 0 for a constant column,
+        The rank R(f) of Algorithm 1 or 2 of every feature, higher is better; 0 for a constant column,
         and with mode="tree" for every column that the tree does not use.
     n_rankable_ : int
-        How many features the ranking can tell apart from useless ones: those that the tree uses with
-        mode="tree", all with mode="separate". Selecting more than that gives a warning; the others follow in
-        column order.
+        Number of features that can be ranked: those that the tree uses with mode="tree", all with
+        mode="separate". Selecting more gives a warning; the others follow in column order.
     node_table_ : NodeTable
         The full tree. Only with mode="tree".
     ranking_ : ndarray of shape (n_features,)
@@ -73,7 +72,7 @@ class SSVSelector(RankingSelector):
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     n_features_in_, feature_names_in_, schema_
-        What the columns were.
+        Number, names and types of the columns.
 
     See Also
     --------
@@ -82,10 +81,10 @@ class SSVSelector(RankingSelector):
 
     Notes
     -----
-    What the paper leaves open: of several final splits that save equally many errors the one of least SSV
-    goes first, and of these the leftmost; of equally good splits of a node the first column, the smallest cut
-    or the smallest subset is taken. Weights are counts: a row of weight 2 is two rows. Weights that are below
-    one on average are scaled up to an average of one.
+    Ties, which the paper leaves open: of several final splits that save equally many errors the one with the
+    smallest SSV is deleted first, and of these the leftmost; of equally good splits of a node the first
+    column, the smallest cut or the smallest subset is chosen. Weights are counts: a row of weight 2 is two
+    rows. Weights below one on average are scaled up to an average of one.
 
     References
     ----------
@@ -120,7 +119,8 @@ class SSVSelector(RankingSelector):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # Only nominal columns may have missing values; scikit-learn's check in `transform` knows all or none.
+        # Only nominal columns may have missing values; scikit-learn's check in `transform` is for all
+        # columns.
         tags.input_tags.allow_nan = hasattr(self, "schema_") and bool(self.schema_.nominal.any())
         return tags
 
@@ -135,7 +135,7 @@ class SSVSelector(RankingSelector):
 
     def _score_columns(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
         n_columns, stop = table.n_columns, _core.StopFlag()
-        n_spans = min(n_columns, 8 * effective_n_jobs(self.n_jobs))  # many: they keep the threads busy
+        n_spans = min(n_columns, 8 * effective_n_jobs(self.n_jobs))  # many, to keep the threads busy
         edges = [n_columns * k // n_spans for k in range(n_spans + 1)]
         with track(self, n_columns, task="column") as progress:
 
@@ -149,14 +149,8 @@ class SSVSelector(RankingSelector):
             return np.concatenate(in_threads(score, list(pairwise(edges)), self.n_jobs, stop))
 
     def _grow_full_tree(self, table: Table, weights: NDArray[np.float64] | None) -> NodeTable:
-        whole = {"max_features": table.n_columns, "min_split": 0.0, "min_leaf": 0.0}
-        grower = make_grower(
-            table,
-            weights,
-            criterion="ssv",
-            missing="learn",
-            **whole,
-        )
+        options = {"max_features": table.n_columns, "min_split": 0.0, "min_leaf": 0.0}
+        grower = make_grower(table, weights, criterion="ssv", missing="learn", **options)
         with track(self, 1, task="tree") as progress:
             return grow_trees(grower, [0], progress, tried=False)[0]
 
@@ -168,8 +162,8 @@ class SSVSelector(RankingSelector):
     def _best(self, size: int) -> NDArray[np.bool_]:
         if size > self.n_rankable_:
             warn_caller(
-                f"{size} features are to be selected, but the tree uses, and so can rank, only"
-                f" {self.n_rankable_}: the others are taken in column order. Select at most"
+                f"{size} features are requested, but the tree uses, and so can rank, only"
+                f" {self.n_rankable_}: the others follow in column order. Select at most"
                 f' {self.n_rankable_}, or use mode="separate".'
             )
         return super()._best(size)
@@ -179,6 +173,6 @@ def rounds_in_tree(tree: NodeTable, n_features: int) -> NDArray[np.float64]:
     """Rounds of pruning that each feature stays in a tree (Algorithm 2); 0 if it is not used."""
     inner = ~tree.is_leaf
     rounds = np.zeros(n_features)
-    # A split that goes in round i is missed when round i + 1 begins.
+    # A split that is deleted in round i is missing when round i + 1 begins.
     np.maximum.at(rounds, tree.nodes["feature"][inner], _core.ssv_rounds(tree.arrays)[inner] + 1)
     return rounds

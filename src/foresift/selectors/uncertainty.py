@@ -1,4 +1,4 @@
-"""Symmetrical uncertainty: how much columns, cut into intervals where numeric, tell about each other."""
+"""Symmetrical uncertainty of columns, numeric ones cut into intervals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from foresift.data.table import Table
 
 __all__ = ["Uncertainties", "symmetrical_uncertainty"]
 
-_CELLS = 2**21  # of contingency tables, or of rows to be counted into them, at a time
+_CELLS = 2**21  # cells of contingency tables, or rows to be counted into them, at a time
 _CACHED = 2**24  # numbers kept
 _WEKA_ZERO = 1e-6  # what Weka takes for zero
 
@@ -29,17 +29,17 @@ class _Group(NamedTuple):
 
 
 class Uncertainties:
-    """Symmetrical uncertainty of the columns with the class, and with each other as far as asked for.
+    """Symmetrical uncertainty of the columns with the class, and with each other on demand.
 
     Parameters
     ----------
     table : Table
         The data; numeric columns are cut into intervals by `foresift.data.discretize`.
     weights : ndarray of shape (n_rows,) or None
-        How many rows each row stands for.
+        Number of rows that each row counts for.
     like_weka : bool, default=False
-        Cut numeric columns and treat uncertainties of about zero as Weka's CfsSubsetEval does: as one between
-        two columns.
+        Cut numeric columns as Weka's CfsSubsetEval does, and like it replace an uncertainty of about 0
+        between two columns by 1.
 
     Attributes
     ----------
@@ -48,8 +48,7 @@ class Uncertainties:
     with_class : ndarray of shape (n_columns,)
         Uncertainty of every column and the class.
     between : callable
-        Takes a column and returns an array of its uncertainty with every column; the last ones asked for are
-        remembered.
+        Function of a column that returns its uncertainty with every column; recent results are cached.
 
     Examples
     --------
@@ -81,29 +80,29 @@ class Uncertainties:
         return np.where(values < _WEKA_ZERO, 1.0, values) if self._like_weka else values
 
     def _add_columns(self, table: Table, target: NDArray[np.intp]) -> None:
-        alike: dict[tuple[int, bool], list[tuple[int, NDArray[Any]]]] = {}
+        by_size: dict[tuple[int, bool], list[tuple[int, NDArray[Any]]]] = {}
         for column in range(table.n_columns):
             codes, n_values = self._discrete(table, column, target)
             sizes = np.bincount(codes, minlength=n_values + 1)
             if np.count_nonzero(sizes[:n_values]) > 1:
                 missing = bool(sizes[n_values])
                 narrow = codes.astype(np.uint8 if n_values < 256 else np.uint16)
-                alike.setdefault((n_values + missing, missing), []).append((column, narrow))
-        for n_codes, missing in list(alike):
-            columns, rows = zip(*alike.pop((n_codes, missing)), strict=True)
+                by_size.setdefault((n_values + missing, missing), []).append((column, narrow))
+        for n_codes, missing in list(by_size):
+            columns, rows = zip(*by_size.pop((n_codes, missing)), strict=True)
             group = _Group(np.array(columns), np.stack(rows), n_codes, missing)
             self._groups.append(group)
             self._place.update((column, (group, at)) for at, column in enumerate(columns))
 
     def _discrete(self, table: Table, column: int, target: NDArray[np.intp]) -> tuple[NDArray[np.intp], int]:
-        """Codes of a column as categories, and the number of those, which is the code of a missing value."""
+        """Codes of a column as categories, and their number, which is the code of a missing value."""
         codes = np.asarray(table.store.codes(column))[self._rows].astype(np.intp)
         n_values, n_classes = table.store.n_values(column), table.target.n_classes
         if table.store.is_nominal(column):
             return codes, n_values
         counts = np.bincount(codes * n_classes + target, self._weights, minlength=(n_values + 1) * n_classes)
         counts = counts.reshape(n_values + 1, n_classes)[:n_values].T
-        # Bins hide how many distinct values there are; the number of rows is closer to it than that of bins.
+        # Bins hide the number of distinct values; the number of rows is closer to it than that of bins.
         better_encoding = self._like_weka and not table.store.is_binned(column)
         cuts = cut_positions(counts, better_encoding=better_encoding)
         interval = np.searchsorted(cuts, np.arange(n_values + 1), side="right")
@@ -114,7 +113,7 @@ class Uncertainties:
         """Uncertainty of every column with codes of the same rows."""
         out = np.zeros(self.n_columns)
         for group in self._groups:
-            options = other, group.n_codes, n_codes, group.missing, missing, self._weights
+            options = other, (group.n_codes, n_codes), (group.missing, missing), self._weights
             # A table with many more cells than rows is mostly empty; with missing values it fills up again.
             most = _CELLS if group.missing or missing else min(_CELLS, max(2**12, 4 * len(other)))
             if group.n_codes * n_codes > most:
@@ -139,7 +138,7 @@ def symmetrical_uncertainty(counts: NDArray[Any]) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (...)
-        From 0 (independent, or one has a single value) to 1 (each tells the other).
+        From 0 (independent, or one has a single value) to 1 (each determines the other).
 
     Examples
     --------
@@ -154,20 +153,18 @@ def symmetrical_uncertainty(counts: NDArray[Any]) -> NDArray[np.float64]:
 def _ratio(one: Any, other: Any, joint: Any) -> NDArray[np.float64]:
     both = np.asarray(one + other)
     shared = np.divide(2.0 * (both - joint), both, out=np.zeros_like(both), where=both > 0)
-    return np.where(shared > 1e-12, np.minimum(shared, 1.0), 0.0)  # what is less is rounding
+    return np.where(shared > 1e-12, np.minimum(shared, 1.0), 0.0)  # less is rounding error
 
 
 def _of_few_codes(
     codes: NDArray[Any],
     other: NDArray[Any],
-    n_codes: int,
-    n_other: int,
-    missing: bool,
-    other_missing: bool,
+    sizes: tuple[int, int],
+    missing: tuple[bool, bool],
     weights: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
     """Uncertainty of several columns, one per row of `codes`, and another one."""
-    n_columns = len(codes)
+    n_columns, (n_codes, n_other) = len(codes), sizes
     cells = codes.astype(np.intp)
     cells += np.arange(0, n_columns * n_codes, n_codes)[:, np.newaxis]
     cells *= n_other
@@ -175,57 +172,56 @@ def _of_few_codes(
     repeated = None if weights is None else np.broadcast_to(weights, cells.shape).ravel()
     size = n_columns * n_codes * n_other
     counts = np.bincount(cells.ravel(), repeated, minlength=size).reshape(n_columns, n_codes, n_other)
-    if not (missing or other_missing):
+    if not any(missing):
         return symmetrical_uncertainty(counts)
-    padded = np.zeros((n_columns, n_codes + (not missing), n_other + (not other_missing)))
+    padded = np.zeros((n_columns, n_codes + (not missing[0]), n_other + (not missing[1])))
     padded[:, :n_codes, :n_other] = counts
     return symmetrical_uncertainty(_spread_missing(padded))
 
 
 def _spread_missing(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Share the counts in the last row and column, those of missing values, out among the others.
+    """Distribute the counts of missing values, in the last row and column, over the others.
 
-    As Weka's CfsSubsetEval: where one value is missing by the frequencies of that column's values, where both
-    are by the frequencies of the known pairs.
+    As Weka's CfsSubsetEval: if one value is missing, by the frequencies of the values of that column; if both
+    are, by the frequencies of the known pairs.
     """
     known, both = counts[:, :-1, :-1], counts[:, -1:, -1:]
     no_other, no_own = counts[:, :-1, -1:], counts[:, -1:, :-1]
     own = known.sum(axis=2, keepdims=True) + no_other
     other = known.sum(axis=1, keepdims=True) + no_own
     pairs = known.sum(axis=(1, 2), keepdims=True)
-    shared_out = np.zeros_like(counts)
-    shared_out[:, :-1, :-1] = (
+    spread = np.zeros_like(counts)
+    spread[:, :-1, :-1] = (
         known * (1.0 + np.divide(both, pairs, out=np.zeros_like(both), where=pairs > 0))
         + own / own.sum(axis=1, keepdims=True) * no_own
         + other / other.sum(axis=2, keepdims=True) * no_other
     )
-    shared_out[:, -1:, -1:] = np.where(pairs > 0, 0.0, both)  # no pair is known: they stay as one
-    return shared_out
+    spread[:, -1:, -1:] = np.where(pairs > 0, 0.0, both)  # no pair is known: they stay in one cell
+    return spread
 
 
 def _of_many_codes(
     codes: NDArray[Any],
     other: NDArray[Any],
-    n_codes: int,
-    n_other: int,
-    missing: bool,
-    other_missing: bool,
+    sizes: tuple[int, int],
+    missing: tuple[bool, bool],
     weights: NDArray[np.float64] | None,
 ) -> float:
-    """Uncertainty of two columns whose contingency table is too large to be held."""
+    """Uncertainty of two columns whose contingency table is too large for memory."""
+    n_codes, n_other = sizes
     cells, inverse = np.unique(codes.astype(np.int64) * n_other + other, return_inverse=True)
     counts = np.bincount(inverse, weights).astype(np.float64)
     row, column = np.divmod(cells, n_other)
-    if not (missing or other_missing):
+    if not any(missing):
         sums = [np.bincount(row, counts), np.bincount(column, counts), counts]
         return float(_ratio(*(entr(part / counts.sum()).sum() for part in sums)))
-    return _of_many_codes_with_missing(counts, row, column, n_codes - missing, n_other - other_missing)
+    return _of_many_codes_with_missing(counts, row, column, n_codes - missing[0], n_other - missing[1])
 
 
 def _of_many_codes_with_missing(
     counts: NDArray[np.float64], row: NDArray[Any], column: NDArray[Any], n_known: int, n_other: int
 ) -> float:
-    """Go through the table that `_spread_missing` makes, in which no cell is empty, some rows at a time."""
+    """Process the table of `_spread_missing`, which has no empty cell, some rows at a time."""
     total, known = counts.sum(), (row < n_known) & (column < n_other)
     no_other = np.bincount(row[column == n_other], counts[column == n_other], minlength=n_known + 1)
     no_own = np.bincount(column[row == n_known], counts[row == n_known], minlength=n_other + 1)

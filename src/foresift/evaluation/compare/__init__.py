@@ -1,4 +1,4 @@
-"""Methods compared on held-out rows: `compare`, and what a store has of it."""
+"""Comparison of methods on held-out rows: `compare`, and comparisons read from a store."""
 
 from foresift.evaluation.compare.comparison import Comparison, compare, make_method
 

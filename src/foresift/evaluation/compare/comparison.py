@@ -1,8 +1,7 @@
-"""Which method, how many features, and can I trust it: `compare`, and the table it returns."""
+"""`compare`: feature selection methods compared by cross-validation, and the table of results."""
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 
 from foresift.data.target_notes import are_numbers, notes_on_classes
 from foresift.errors import no_such
-from foresift.evaluation.compare.summary import Row, failures, selection_shares, summarise
+from foresift.evaluation.compare.summary import Row, best_row, failures, selection_shares, summarise
 from foresift.evaluation.harness.chosen import Size
 from foresift.evaluation.harness.evaluate import Protocol, plan_scores
 from foresift.evaluation.harness.run import run
@@ -28,17 +27,17 @@ DEFAULT_METHODS = ("forest-gain", "relevance", "info-gain", "relieff", "random")
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `compare` found; printed, it is a table.
+    """Result of `compare`; printed, it is a table.
 
     Attributes
     ----------
     rows : list of Row
         One for each method, classifier, size and scorer; no selection is the method "none".
     about : dict
-        Data and protocol: name, rows, columns, classes, notes on them that a reader should be warned of,
-        splits, scorers, seed, store, versions.
+        Data and protocol: name, rows, columns, classes, warnings about them, splits, scorers, seed, store,
+        versions.
     failures : list of dict
-        What went wrong, and how many times.
+        Errors, and how often they occurred.
     selected : dict
         Method -> size -> feature -> share of the splits in which it was selected; up to 30 features each.
         Empty if there are several data sets.
@@ -53,35 +52,31 @@ class Comparison:
     ranks: dict[str, Any] | None = None
 
     def best(self, classifier: str | None = None, scorer: str | None = None) -> Row:
-        """Return the row of the highest mean, of a classifier or of all, by a scorer or the first.
+        """Return the row with the highest mean, for one classifier or for all.
 
         Parameters
         ----------
         classifier : str, default=None
-            Its name; None looks at all.
+            Name of the classifier; None considers all.
         scorer : str, default=None
-            Its name; None is the first.
+            Name of the scorer; None is the first.
 
         Returns
         -------
         Row
-            One that is `best` for its classifier: it has a score for every split. If there is none, one of
-            those with the most splits. Of equals the one of fewest features.
+            A row that is `best` for its classifier, and so has a score for every split. If there is none, a
+            row with the most splits. Of equal means the one with the fewest features.
         """
         scorer = scorer or next(iter(self.about["scoring"]))
         rows = [row for row in self.rows if row.scorer == scorer and classifier in (None, row.classifier)]
         if not rows:
             raise ValueError(f"There are no results of classifier {classifier!r} and scorer {scorer!r}.")
-
-        def worth(row: Row) -> tuple[Any, ...]:
-            known = not math.isnan(row.mean)
-            return row.best, known, 0 if row.best else row.n, row.mean if known else 0.0, -row.n_features
-
-        return max(rows, key=worth)
+        return best_row(rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON types; what is not known is None."""
+        """Return everything as JSON types; unknown numbers are None."""
         return {
+            "verdict": self.verdict,
             "about": self.about,
             "rows": [row.to_dict() for row in self.rows],
             "failures": self.failures,
@@ -115,31 +110,31 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """Which method does best, and whether the others are significantly worse."""
-        from foresift.report.comparison_view import view
+        """Which method does best, on the first data set, and whether the others are significantly worse."""
+        from foresift.evaluation.compare.text import verdict
 
-        return str(view(self.to_dict())["sentence"]).replace("\N{NO-BREAK SPACE}", " ")
+        return verdict(self.rows)
 
     def plot_curve(self, **options: Any) -> Any:
         """Draw the scores of all methods over the number of features; see `foresift.plots`."""
-        from foresift.report import plots
+        from foresift.report.plots.of_methods import MethodCurvesDisplay
 
-        return plots.MethodCurvesDisplay.from_comparison(self.to_dict(), **options)
+        return MethodCurvesDisplay.from_comparison(self.to_dict(), **options)
 
     def plot_stability(self, size: Any = None, **options: Any) -> Any:
-        """Draw which features each method selects, and in which share of the splits; see `foresift.plots`."""
-        from foresift.report import plots
+        """Draw how often each method selects each feature; see `foresift.plots`."""
+        from foresift.report.plots.of_many import StabilityDisplay
 
-        return plots.StabilityDisplay.from_comparison(self.to_dict(), size, **options)
+        return StabilityDisplay.from_comparison(self.to_dict(), size, **options)
 
     def plot_ranks(self, **options: Any) -> Any:
         """Draw the critical differences of the methods over several data sets; see `foresift.plots`."""
-        from foresift.report import plots
+        from foresift.report.plots.of_many import CriticalDifferenceDisplay
 
-        return plots.CriticalDifferenceDisplay.from_comparison(self.to_dict(), **options)
+        return CriticalDifferenceDisplay.from_comparison(self.to_dict(), **options)
 
     def __repr__(self) -> str:
-        """Say in one line what was compared; printed, it is a table."""
+        """Summarise the comparison in one line; printed, it is a table."""
         methods = list(dict.fromkeys(row.method for row in self.rows))
         shown = ", ".join(methods[:4]) + (", ..." if len(methods) > 4 else "")
         found = f": {shown}" if methods else ", all of which failed"
@@ -169,10 +164,10 @@ def compare(
     retry_failed: bool = False,
     progress: Any = False,
 ) -> Comparison:
-    """Compare feature selection methods by what classifiers make of their selections.
+    """Compare feature selection methods by the held-out scores of classifiers on the selected features.
 
-    Every method is fitted on training rows only, and so is all that the classifiers need; they are judged on
-    the rows left out. No selection is always among the methods, as "none".
+    Methods, classifiers and all preprocessing are fitted to training rows only, and scored on held-out rows.
+    No selection is always among the methods, as "none".
 
     Parameters
     ----------
@@ -185,34 +180,34 @@ def compare(
     classifiers : sequence or mapping, default=("rf",)
         Names ("rf", "c45", "nb", "knn", "knn-manhattan", "svm", "svm-linear", "mlp"), classifiers, or pairs.
     sizes : int, "own" or a sequence of them, default=None
-        How many of the best features the classifiers get, from one ranking per split; "own", which is also
-        what None means, is what the method selects by itself. A search goes as far as the sizes ask for.
+        Numbers of features given to the classifiers, from one ranking per split. "own", the default, is the
+        method's own choice. A search stops when it has all these sizes.
     cv : int, float, splitter or iterable, default=10
-        Stratified folds; a share of the rows for testing, drawn at random; any splitter of scikit-learn; or
+        Number of stratified folds; share of the rows in a random test set; any splitter of scikit-learn; or
         pairs of row numbers or masks.
     repeats : int, default=1
-        How many times the rows are split anew.
+        Number of repetitions with other splits.
     scoring : str, callable, sequence or mapping, default="accuracy"
         Scorers of scikit-learn.
     groups : array-like of shape (n,), default=None
-        Rows of one group stay on one side of every split; a `cv` that parts a group is refused.
+        Rows of one group stay on one side of every split; a `cv` that splits a group is refused.
     store : path or Store, default=None
-        A file to keep results in. If it is there, only what is missing in it is done.
+        A file that keeps results. If it exists, only missing results are computed.
     n_jobs : int, default=None
-        Processes; -1 for all cores. Under ``joblib.parallel_config("dask")`` the cluster does the work.
+        Processes; -1 for all cores. Under ``joblib.parallel_config("dask")`` the jobs run on the cluster.
     random_state : int, default=0
-        From 0 to 2**32 - 1; equal numbers give equal results.
+        Seed, from 0 to 2**32 - 1; equal seeds give equal results.
     name : str, default="data"
-        What the data is called in the store.
+        Name of the data in the store.
     retry_failed : bool, default=False
-        Whether what failed before is tried again.
+        Whether to run tasks again that failed before.
     progress : bool or callable, default=False
-        Whether to draw a bar with the time left, or what to call (`experiment.run`).
+        Whether to show a progress bar, or a function of the progress (see `harness.run.run`).
 
     Returns
     -------
     Comparison
-        A table; `to_frame`, `to_dict`, `best`.
+        A table, with `to_frame`, `to_dict` and `best`.
 
     Examples
     --------
@@ -231,7 +226,7 @@ def compare(
     wanted = protocol.sizes_for(data)
     chosen = {NONE: None, **_named(methods, lambda key: make_method(key, wanted), "method")}
     if chosen[NONE] is not None:
-        raise ValueError(f"{NONE!r} is the name of no selection: give that method another name.")
+        raise ValueError(f"{NONE!r} means no selection: give that method another name.")
     models = _named(classifiers, make_classifier, "classifier")
     jobs = plan_scores(data, chosen, models, protocol)
     place = store if isinstance(store, Store) else Store(":memory:" if store is None else store)
@@ -262,14 +257,14 @@ def compare(
 
 
 def make_method(key: str, sizes: Sequence[Size] = ("own",)) -> Any:
-    """Make the selector of a method that the command line knows by name.
+    """Make the selector of a named method.
 
     Parameters
     ----------
     key : str
         One of `METHODS`.
     sizes : sequence of int or "own", default=("own",)
-        What will be asked of it. A search that is asked for sizes only is told to go through all of them.
+        The sizes needed. A search that needs numbers only is set to go through all of them.
 
     Returns
     -------
@@ -292,7 +287,7 @@ def make_method(key: str, sizes: Sequence[Size] = ("own",)) -> Any:
     method = METHODS[key]
     if not method.is_search:
         return method.make()
-    # A half-finished search, or one that talks, is of no use here.
+    # Neither partial results nor messages are useful here.
     options: dict[str, Any] = {"verbose": 0, "return_partial": False}
     counts = [size for size in sizes if not isinstance(size, str)]
     if len(counts) == len(sizes):
@@ -314,7 +309,7 @@ def _named(given: Any, make: Any, what: str) -> dict[str, Any]:
             name = type(name).__name__
         if name in named:
             if isinstance(item, str):
-                raise ValueError(f"The {what} {name!r} is there twice: name it once.")
+                raise ValueError(f"The {what} {name!r} is given twice: name it once.")
             raise ValueError(
                 f"Two {what}s are named {name!r}: give (name, {what}) pairs with different names."
             )

@@ -1,4 +1,4 @@
-"""What a store of results holds, as a comparison: of one data set or of many."""
+"""The comparison in a store of results, of one data set or of many."""
 
 from __future__ import annotations
 
@@ -18,19 +18,11 @@ __all__ = ["mean_ranks", "stored_comparison"]
 
 
 def stored_comparison(store: Store) -> Comparison:
-    """Read the comparison that a store holds.
+    """Read the comparison in a store, with the mean ranks of the methods if there are several data sets.
 
-    Parameters
-    ----------
-    store : Store
-        Made by `compare` or `foresift compare`. If it holds results of several runs that differ in how rows
-        were split, in parameters or in versions, those of the latest count, for every data set; of two tables
-        of one name, such as a file before and after a correction, the latest.
-
-    Returns
-    -------
-    Comparison
-        As `compare` returns it; of several data sets also the mean ranks of the methods.
+    If the store has results of runs with different splits, parameters or versions, only those of the latest
+    run of every data set are used; of two tables with one name, such as a file before and after a correction,
+    only the latest.
 
     Examples
     --------
@@ -51,7 +43,7 @@ def stored_comparison(store: Store) -> Comparison:
     if any(record.unit.data not in tables for record in kept):
         raise store.damaged("its table datasets has no row for some of the results")
     rows = summarise(kept, {data: table.n_features for data, table in tables.items()})
-    there = list(dict.fromkeys(record.unit.data for record in kept))
+    checksums = list(dict.fromkeys(record.unit.data for record in kept))
     about: dict[str, Any] = {
         "dataset": ", ".join(dict.fromkeys(record.unit.dataset for record in kept)),
         "cv": ", ".join(dict.fromkeys(record.unit.cv for record in kept)),
@@ -63,50 +55,42 @@ def stored_comparison(store: Store) -> Comparison:
         "n_left_out": len(records) - len(kept),
     }
     shares = {}
-    if len(there) == 1:
-        about |= tables[there[0]]._asdict() | {"dataset": about["dataset"]}
+    if len(checksums) == 1:
+        about |= tables[checksums[0]]._asdict() | {"dataset": about["dataset"]}
         shares = selection_shares(kept, about["features"])
     return Comparison(rows, about, failures(kept), shares, mean_ranks(rows))
 
 
 def _latest(records: Sequence[Record]) -> list[Record]:
-    """Leave out what was found on other splits, or by other parameters, than the latest; time rises.
+    """Leave out results with other splits or parameters than the latest; records are in the order of time.
 
-    Results that are set beside each other must come from the same rows of the same table.
+    Only results from the same rows of the same table can be compared.
     """
     tables = {r.unit.dataset: r.unit.data for r in records}
     rows = {(r.unit.data, r.unit.repeat, r.unit.fold): (r.unit.cv, r.unit.rows) for r in records}
-    ways = {(r.unit.data, r.unit.method, r.unit.classifier): _way(r) for r in records}
-    ways_of_splits = {r.unit.data: (r.unit.cv, r.unit.software) for r in records}
+    settings = {(r.unit.data, r.unit.method, r.unit.classifier): _settings(r) for r in records}
+    protocols = {r.unit.data: (r.unit.cv, r.unit.software) for r in records}
     return [
         r
         for r in records
         if tables[r.unit.dataset] == r.unit.data
         and rows[r.unit.data, r.unit.repeat, r.unit.fold] == (r.unit.cv, r.unit.rows)
-        and ways[r.unit.data, r.unit.method, r.unit.classifier] == _way(r)
-        and ways_of_splits[r.unit.data] == (r.unit.cv, r.unit.software)
+        and settings[r.unit.data, r.unit.method, r.unit.classifier] == _settings(r)
+        and protocols[r.unit.data] == (r.unit.cv, r.unit.software)
     ]
 
 
-def _way(record: Record) -> tuple[str, ...]:
+def _settings(record: Record) -> tuple[str, ...]:
     unit = record.unit
     return unit.method_parameters, unit.classifier_parameters, unit.options, unit.software
 
 
 def mean_ranks(rows: Iterable[Row]) -> dict[str, Any] | None:
-    """Mean ranks of methods over data sets, by the first scorer and classifier, each with its own size.
+    """Mean ranks of methods over data sets, for the first scorer and classifier and the methods' own sizes.
 
-    Parameters
-    ----------
-    rows : iterable of Row
-        What was found.
-
-    Returns
-    -------
-    dict or None
-        `methods`, `mean_ranks` (1 is best), `critical_difference` (Nemenyi, 0.05), `n` data sets. Data sets
-        on which something failed are left out, and methods that were not tried on all the others; None if
-        fewer than two data sets or three methods are left.
+    Returns `methods`, `mean_ranks` (1 is best), `critical_difference` (Nemenyi, 0.05) and the number `n` of
+    data sets. Data sets with failures are left out, and methods that were not run on all the others; None if
+    fewer than two data sets or three methods remain.
 
     Examples
     --------
@@ -124,8 +108,8 @@ def mean_ranks(rows: Iterable[Row]) -> dict[str, Any] | None:
     for row in rows:
         if row.dataset not in broken:
             means.setdefault(row.dataset, {})[row.method] = row.mean
-    tried = dict.fromkeys(method for found in means.values() for method in found)
-    methods = [method for method in tried if all(method in found for found in means.values())]
+    run = dict.fromkeys(method for found in means.values() for method in found)
+    methods = [method for method in run if all(method in found for found in means.values())]
     scores = [[found[method] for method in methods] for found in means.values()]
     if len(methods) < 3 or len(scores) < 2:
         return None

@@ -1,4 +1,4 @@
-"""Records of many splits as one row for each thing compared: mean, interval, tests, stability, times."""
+"""Records of many splits summarised in rows: mean, interval, tests, stability and times."""
 
 from __future__ import annotations
 
@@ -19,50 +19,49 @@ from foresift.evaluation.harness.tasks import Record
 from foresift.stats import corrected_interval, corrected_resampled_ttest, holm
 from foresift.stats.stability import Stability, selection_stability
 
-__all__ = ["Row", "failures", "selection_shares", "summarise"]
+__all__ = ["Row", "best_row", "failures", "selection_shares", "summarise"]
 
-# Scores of a few folds are a handful of numbers that are often equal: their spread says nothing yet.
-MIN_TRIALS = 5
+# Few scores are often equal by chance, so their spread is no estimate.
+MIN_SPLITS = 5
 # Scorers of scikit-learn that lie between 0 and 1.
 _SHARES = re.compile(
     r"accuracy|balanced_accuracy|top_k_accuracy|average_precision|(f1|precision|recall|jaccard|roc_auc)(_\w+)?"
 )
-Trial = tuple[int, int]  # repeat and fold
+Split = tuple[int, int]  # repeat and fold
 
 
 @dataclass(frozen=True)
 class Row:
-    """What was found about one method, size and classifier.
+    """Results of one method, size and classifier.
 
     Attributes
     ----------
     dataset, method, classifier, size, scorer : str
-        What the row is about; a size is a number, "own" (what the method selected) or "all".
+        Names; a size is a number, "own" (the method's own choice) or "all".
     n : int
-        Splits that were scored.
+        Number of scored splits.
     mean, deviation : float
         Mean and standard deviation of their scores.
     lower, upper : float
-        Interval of 95 % for the mean, corrected for the overlap of training sets (Nadeau & Bengio), and cut
-        at 0 and 1 where the scorer is known to lie between them. NaN if there are fewer than 5 splits, or if
-        all have the same score: that does not tell how far scores are spread.
+        95 % interval of the mean, corrected for the overlap of training sets (Nadeau & Bengio), and limited
+        to 0 and 1 for scorers known to lie between them. NaN for fewer than 5 splits, or if all scores are
+        equal.
     n_features : float
         Mean number of features.
     stability, stability_lower, stability_upper : float
-        Nogueira's measure of how far the selections of the splits agree, and its interval; NaN where all
-        features are taken. The interval takes selections for independent, though splits share rows.
+        Nogueira's measure of the agreement of the selections, and its interval; NaN where all features are
+        used. The interval treats selections as independent, though splits share rows.
     select_seconds : float
-        Mean time of selecting; NaN for no selection.
+        Mean time of the selection; NaN for no selection.
     best : bool
-        Whether its mean is the highest of its data set, classifier and scorer, of those rows that have a
-        score for every split that any of them has. If there is no such row, none is best.
+        Whether its mean is the highest for its data set, classifier and scorer, among the rows that have a
+        score for every split that any row has. If there is no such row, none is best.
     p_best, p_none : float
-        P-values of the difference to the best, and to no selection: corrected resampled t-test, adjusted by
-        Holm's method, for all pairs of rows (since the best is known only afterwards), and for the number of
-        rows. NaN where there is nothing to compare, of fewer than 5 splits, and where the difference is the
-        same in all of them.
+        P-values of the difference to the best row, and to no selection: corrected resampled t-test, adjusted
+        by Holm's method, for all pairs of rows (since the best is known only afterwards), and for the number
+        of rows. NaN without a comparison, for fewer than 5 splits, and if all differences are equal.
     n_failed : int
-        Splits that failed.
+        Number of failed splits.
     """
 
     dataset: str
@@ -93,28 +92,28 @@ class Row:
         }
 
 
+def best_row(rows: Sequence[Row]) -> Row:
+    """The highest mean of rows that are best for their classifier, or else of those with the most splits."""
+
+    def merit(row: Row) -> tuple[Any, ...]:
+        known = not math.isnan(row.mean)
+        return row.best, known, 0 if row.best else row.n, row.mean if known else 0.0, -row.n_features
+
+    return max(rows, key=merit)
+
+
 @dataclass(frozen=True)
 class _Series:
-    """Scores of one row, by trial."""
+    """Scores of one row, by split."""
 
-    scores: dict[Trial, float]
+    scores: dict[Split, float]
     test_share: float
 
 
 def summarise(records: Iterable[Record], n_features: Mapping[str, int]) -> list[Row]:
-    """Summarise records of kind "score".
+    """Summarise records of kind "score" in rows, in the order of the records.
 
-    Parameters
-    ----------
-    records : iterable of Record
-        From `Store.records`; those that failed are counted.
-    n_features : mapping of str to int
-        How many columns each data set has, by its checksum (`Unit.data`).
-
-    Returns
-    -------
-    list of Row
-        In the order of the records.
+    `n_features` is the number of columns of each data set, by its checksum (`Unit.data`).
 
     Examples
     --------
@@ -136,7 +135,7 @@ def summarise(records: Iterable[Record], n_features: Mapping[str, int]) -> list[
         if record.unit.kind == "score":
             unit = record.unit
             groups[unit.data, unit.dataset, unit.method, unit.classifier].append(record)
-    # Classifiers share the selections: where one failed, another tells them.
+    # Classifiers share the selections: where one failed, another has recorded them.
     chosen = _selections(record for some in groups.values() for record in some)
     known = {
         key: _stability(list(some.values()), key[-1], n_features[key[0]]) for key, some in chosen.items()
@@ -164,7 +163,7 @@ def _row(
     about: tuple[str, str, str, str, str], records: Sequence[Record], p: int, agreement: Stability
 ) -> tuple[Row, _Series]:
     *_, size, scorer = about
-    scores: dict[Trial, float] = {}
+    scores: dict[Split, float] = {}
     shares, widths = [], []
     for record in records:
         value = record.scores[scorer][size]
@@ -176,8 +175,10 @@ def _row(
     mean = float(values.mean())
     deviation = float(values.std(ddof=1)) if len(values) > 1 else math.nan
     lower = upper = math.nan
-    if len(values) >= MIN_TRIALS and np.ptp(values) > 0:
+    if len(values) >= MIN_SPLITS and np.ptp(values) > 0:
         _, lower, upper = corrected_interval(values, share, *_range(records[0], scorer))
+    seconds = [record.seconds["select"] for record in records if "select" in record.seconds]
+    stability = float(agreement.value), float(agreement.lower), float(agreement.upper)
     row = Row(
         *about,
         len(values),
@@ -186,29 +187,22 @@ def _row(
         lower,
         upper,
         float(np.mean(widths)),
-        float(agreement.value),
-        float(agreement.lower),
-        float(agreement.upper),
-        _mean_seconds(records),
+        *stability,
+        float(np.mean(seconds)) if seconds else math.nan,
     )
     return row, _Series(scores, share)
 
 
-def _mean_seconds(records: Sequence[Record]) -> float:
-    seconds = [record.seconds["select"] for record in records if "select" in record.seconds]
-    return float(np.mean(seconds)) if seconds else math.nan
-
-
 def _range(record: Record, scorer: str) -> tuple[float, float]:
-    """Between what the scores lie; a scorer of somebody's own may have any name."""
+    """Range of the scores; a user's own scorer may have any name."""
     scorers = json.loads(record.unit.options or "{}").get("scoring", {})
     known = _SHARES.fullmatch(scorer) and scorers.get(scorer, scorer) == scorer
     return (0.0, 1.0) if known else (-math.inf, math.inf)
 
 
-def _selections(records: Iterable[Record]) -> dict[tuple[str, str, str], dict[Trial, Record]]:
-    """Records that tell what was selected, one for each trial, by data set, method and size."""
-    found: dict[tuple[str, str, str], dict[Trial, Record]] = defaultdict(dict)
+def _selections(records: Iterable[Record]) -> dict[tuple[str, str, str], dict[Split, Record]]:
+    """Records that name the selected features, one for each split, by data set, method and size."""
+    found: dict[tuple[str, str, str], dict[Split, Record]] = defaultdict(dict)
     for record in records:
         if not record.error and record.features:
             for size in dict.fromkeys(size for sizes in record.scores.values() for size in sizes):
@@ -234,7 +228,7 @@ def _tested(family: Sequence[tuple[Row, _Series]]) -> list[Row]:
     """Test rows of one data set, classifier and scorer against the best of them and against no selection."""
     best = _best(family)
     none = next((k for k, (row, _) in enumerate(family) if row.size == "all"), None)
-    # Which row is best is told by the same scores, so it is as if every pair were compared.
+    # The best row is chosen by the same scores, so all pairs count as compared.
     pairs = {} if best is None else _adjusted(family, list(combinations(range(len(family)), 2)))
     others = {} if none is None else _adjusted(family, [(k, none) for k in range(len(family)) if k != none])
     return [
@@ -249,12 +243,12 @@ def _tested(family: Sequence[tuple[Row, _Series]]) -> list[Row]:
 
 
 def _best(family: Sequence[tuple[Row, _Series]]) -> int | None:
-    """The highest mean of rows that miss no trial that another has; of equals the one of fewest features."""
-    trials = {trial for _, series in family for trial in series.scores}
+    """The highest mean of the rows that have every split; of equal means the one with the fewest features."""
+    splits = {split for _, series in family for split in series.scores}
     whole = [
         k
         for k, (row, series) in enumerate(family)
-        if not math.isnan(row.mean) and trials <= set(series.scores)
+        if not math.isnan(row.mean) and splits <= set(series.scores)
     ]
     return max(whole, key=lambda k: (family[k][0].mean, -family[k][0].n_features), default=None)
 
@@ -262,41 +256,30 @@ def _best(family: Sequence[tuple[Row, _Series]]) -> int | None:
 def _adjusted(
     family: Sequence[tuple[Row, _Series]], pairs: Sequence[tuple[int, int]]
 ) -> dict[tuple[int, int], float]:
-    """P-values of some pairs of rows, adjusted for their number; pairs without one are left out."""
+    """P-values of pairs of rows, adjusted for their number; pairs without one are left out."""
     raw = {pair: _pvalue(family[pair[0]][1], family[pair[1]][1]) for pair in pairs}
-    told = {pair: value for pair, value in raw.items() if not math.isnan(value)}
-    return dict(zip(told, holm(list(told.values())).tolist(), strict=True))
+    known = {pair: value for pair, value in raw.items() if not math.isnan(value)}
+    return dict(zip(known, holm(list(known.values())).tolist(), strict=True))
 
 
 def _pvalue(one: _Series, other: _Series) -> float:
-    trials = [trial for trial in one.scores if trial in other.scores]
-    difference = np.array([one.scores[trial] - other.scores[trial] for trial in trials])
-    if len(trials) < MIN_TRIALS or not np.isfinite(difference).all():
+    splits = [split for split in one.scores if split in other.scores]
+    difference = np.array([one.scores[split] - other.scores[split] for split in splits])
+    if len(splits) < MIN_SPLITS or not np.isfinite(difference).all():
         return math.nan
-    # The test would be sure of a difference that never varies, as accuracies of small folds may happen to.
+    # A difference that never varies, possible for accuracies of small folds, would have a p-value of 0.
     if difference.any() and np.ptp(difference) <= 1e-12 * np.abs(difference).max():
         return math.nan
-    return float(corrected_resampled_ttest(difference, np.zeros(len(trials)), one.test_share).pvalue)
+    return float(corrected_resampled_ttest(difference, np.zeros(len(splits)), one.test_share).pvalue)
 
 
 def selection_shares(
     records: Iterable[Record], names: Sequence[str], most: int = 30
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """In which share of the splits each feature was selected: by method, size and name, most often first.
+    """Share of the splits in which each feature was selected: method -> size -> name -> share.
 
-    Parameters
-    ----------
-    records : iterable of Record
-        Records of one data set.
-    names : sequence of str
-        Names of its columns.
-    most : int, default=30
-        How many features are named for each size.
-
-    Returns
-    -------
-    dict
-        Method -> size -> name of the feature -> share.
+    The records are of one data set, whose columns have these names. Up to `most` features are listed for each
+    size, the most frequent first.
     """
     shares: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)
     for (_, method, size), some in _selections(records).items():
@@ -307,7 +290,7 @@ def selection_shares(
 
 
 def failures(records: Iterable[Record]) -> list[dict[str, Any]]:
-    """What failed: method, classifier, error, and how many times; `size` if it is one that is not known.
+    """Count failures by data set, method, classifier and error; `size` is there if only that one is unknown.
 
     Examples
     --------

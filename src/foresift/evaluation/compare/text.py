@@ -1,17 +1,53 @@
-"""A comparison as a table of text."""
+"""A comparison as text: its tables and its verdict."""
 
 from __future__ import annotations
 
 import io
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from foresift.evaluation.compare.summary import MIN_TRIALS, Row
+from foresift.evaluation.compare.summary import MIN_SPLITS, Row, best_row
+from foresift.report.drawing import shortened, words
+from foresift.report.numbers import PLAIN
 
-__all__ = ["as_text", "render"]
+__all__ = ["as_text", "render", "verdict"]
 
 ALPHA = 0.05
+
+
+def verdict(rows: Sequence[Row]) -> str:
+    """Say which method scores best on the first data set, and whether the others are significantly worse.
+
+    Examples
+    --------
+    >>> row = Row("wine", "relieff", "nb", "3", "accuracy", 10, 0.9, 0.1, 0.85, 0.95, 3.0, best=True)
+    >>> verdict([row])
+    'relieff with 3 columns does best: accuracy 90.0 % (85.0 % to 95.0 %) with nb.'
+    """
+    scored = [row for row in rows if row.dataset == rows[0].dataset and row.scorer == rows[0].scorer]
+    if all(math.isnan(row.mean) for row in scored):
+        return "There are no results to compare yet."
+    best = best_row(scored)
+    where = f" on {shortened(best.dataset)}" if len({row.dataset for row in rows}) > 1 else ""
+    score = PLAIN.with_interval(partial(PLAIN.score, best.scorer), best.mean, best.lower, best.upper)
+    result = f"{words(best.scorer)} {score} with {shortened(best.classifier)}."
+    if best.size == "all":
+        said = f"Using all columns scores best{where}: {result}"
+    else:
+        size = PLAIN.count(best.n_features)
+        columns = "1 column" if size == "1" else f"{size} columns"
+        said = f"{shortened(best.method)} with {columns} does best{where}: {result}"
+    family = (best.dataset, best.classifier, best.scorer)
+    others = [row.p_best for row in rows if (row.dataset, row.classifier, row.scorer) == family]
+    judged = [p for p in others if not math.isnan(p)]
+    worse = sum(p <= ALPHA for p in judged)
+    if not judged:
+        return said
+    if not worse:
+        return f"{said} The others are not significantly worse."
+    return f"{said} {worse} of the {len(judged)} others {'is' if worse == 1 else 'are'} significantly worse."
 
 
 def as_text(
@@ -28,19 +64,7 @@ def as_text(
 def render(
     rows: Sequence[Row], about: dict[str, Any], failures: Sequence[dict[str, Any]], console: Any
 ) -> None:
-    """Print a table for every classifier and scorer, best mean first.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-        What was found.
-    about : dict
-        Data and protocol, as `Comparison.about`.
-    failures : sequence of dict
-        What went wrong.
-    console : rich.console.Console
-        Where to.
-    """
+    """Print a table for every classifier and scorer, best mean first, to a `rich.console.Console`."""
     from rich.text import Text
 
     times = f", {about['repeats']} times" if about["repeats"] > 1 else ""
@@ -53,15 +77,16 @@ def render(
     for key in dict.fromkeys((row.dataset, row.classifier, row.scorer) for row in rows):
         some = [row for row in rows if (row.dataset, row.classifier, row.scorer) == key]
         title = ", ".join(key if several else key[1:])
-        console.print(_table(sorted(some, key=_place), title, key[-1]))
+        some.sort(key=lambda row: (math.isnan(row.mean), -row.mean))
+        console.print(_table(some, title, key[-1]))
     if rows:
         console.print(
             Text(
-                "In brackets the 95 % interval of the mean; p: of the difference to the best (=: cannot be"
-                " told from it) and to no selection, adjusted for the number of comparisons and for training"
-                f" rows in common. Neither is given of fewer than {MIN_TRIALS} splits, or where scores or"
-                " differences are all equal. A row that failed where another did not is never the best."
-                " Stability is 1 if every split selects the same."
+                "In brackets: the 95 % interval of the mean. p: p-values of the difference to the best"
+                " (=: not significant) and to no selection, adjusted for the number of comparisons and for"
+                f" shared training rows. Neither is given for fewer than {MIN_SPLITS} splits, or where all"
+                " scores or differences are equal. A row that failed where another did not is never the best."
+                " Stability is 1 if all splits select the same columns."
             ),
             style="dim",
         )
@@ -74,13 +99,8 @@ def render(
         console.print(Text(said))
     if any("size" not in failure for failure in failures) and about.get("store"):
         console.print(
-            Text("What failed is kept in the store, and tried again with --retry-failed (retry_failed=True).")
+            Text("Failures are kept in the store; --retry-failed (retry_failed=True) runs them again.")
         )
-
-
-def _place(row: Row) -> tuple[bool, float]:
-    """Highest mean first, none last."""
-    return math.isnan(row.mean), -row.mean
 
 
 def _table(rows: Sequence[Row], title: str, scorer: str) -> Any:
@@ -93,23 +113,16 @@ def _table(rows: Sequence[Row], title: str, scorer: str) -> Any:
     for heading in ("features", scorer, "p best", "p none", "splits", "stability", "select, s"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
-        near = "best" if row.best else _p(row.p_best) + (" =" if row.p_best > ALPHA else "  ")
+        near = "best" if row.best else PLAIN.pvalue(row.p_best) + (" =" if row.p_best > ALPHA else "  ")
+        interval = PLAIN.interval(partial(PLAIN.number, decimals=3), row.lower, row.upper)
         table.add_row(
             Text(row.method),
-            ("own: " if row.size == "own" else "") + f"{row.n_features:.1f}".removesuffix(".0"),
-            f"{row.mean:.4f}" + ("" if math.isnan(row.lower) else f" ({row.lower:.3f} to {row.upper:.3f})"),
+            ("own: " if row.size == "own" else "") + PLAIN.count(row.n_features),
+            PLAIN.number(row.mean, 4) + (f" ({interval})" if interval else ""),
             near,
-            _p(row.p_none),
+            PLAIN.pvalue(row.p_none),
             f"{row.n}" + (f", {row.n_failed} failed" if row.n_failed else ""),
-            _number(row.stability, ".2f"),
-            _number(row.select_seconds, ".3g"),
+            PLAIN.number(row.stability, 2),
+            PLAIN.short(row.select_seconds),
         )
     return table
-
-
-def _number(value: float, form: str) -> str:
-    return "" if math.isnan(value) else f"{value:{form}}"
-
-
-def _p(value: float) -> str:
-    return "" if math.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"

@@ -1,4 +1,4 @@
-"""Jobs on a Dask cluster: data travels once, and a worker that dies loses nothing."""
+"""Run jobs on a Dask cluster: data is sent once, and a lost worker loses no results."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from foresift.evaluation.harness.tasks import Data, Job, Record, host_facts
 
 __all__ = ["ClusterError", "connected", "run_on_cluster"]
 
-_AHEAD = 3  # jobs that wait for each thread of the cluster, so that none is idle
+_AHEAD = 3  # jobs queued for each thread of the cluster, so that none is idle
 
 
 class ClusterError(InputError):
-    """What is wrong with a cluster, in one sentence."""
+    """An error of the cluster, described in one sentence."""
 
 
 @contextmanager
 def connected(address: str, timeout: float = 5.0) -> Iterator[Any]:
-    """Connect to a scheduler; a `distributed.Client`, closed at the end.
+    """Connect to a scheduler and yield a `distributed.Client`, closed at the end.
 
     Raises
     ------
     ClusterError
-        If Dask is not installed, nobody answers within `timeout` seconds, or there are no workers.
+        If Dask is not installed, or no scheduler answers within `timeout` seconds.
     """
     try:
         from distributed import Client
     except ImportError as error:
         raise ClusterError("A cluster needs Dask: pip install 'foresift[dask]'.") from error
     try:
-        asyncio.run(_ask(address, timeout))  # a client may wait for ever
+        asyncio.run(_ask(address, timeout))  # a client may wait forever
         client = Client(address, timeout=timeout, set_as_default=False)
     except (OSError, TimeoutError, ValueError, MemoryError) as error:
-        # MemoryError: another server's greeting, of a web page for instance, is read as a length.
+        # MemoryError: the greeting of another server, such as a web server, is read as a length.
         raise ClusterError(
             f"No Dask scheduler answers at {address} (tried for {timeout:g} s): start one with"
             " `dask scheduler`, and give the address it prints, such as tcp://127.0.0.1:8786."
@@ -52,7 +52,7 @@ def connected(address: str, timeout: float = 5.0) -> Iterator[Any]:
 
 
 async def _ask(address: str, timeout: float) -> None:
-    """Have a scheduler say who it is."""
+    """Ask a scheduler for its identity."""
     from distributed import rpc
 
     async with rpc(address, timeout=timeout) as scheduler:
@@ -74,8 +74,8 @@ def _same(content: bytes) -> bytes:
     return content
 
 
-# A table travels as bytes, and every process unpacks it for itself: arrays that Dask passes on may lie at odd
-# addresses, where NumPy adds up in another order, and the last bits would differ from worker to worker.
+# A table is sent as bytes, and every process unpacks it: arrays from Dask may be unaligned, NumPy then adds
+# in another order, and the last bits would differ between workers.
 _UNPACKED: dict[str, Data] = {}
 
 
@@ -83,7 +83,7 @@ def _perform_packed(perform: Callable[[Data, Job], list[Record]], content: bytes
     data = _UNPACKED.get(job.data)
     if data is None:
         data = pickle.loads(content)
-        _UNPACKED.clear()  # a worker keeps one table in memory; another thread may be using the last
+        _UNPACKED.clear()  # keep one table in memory; other threads hold references of their own
         _UNPACKED[job.data] = data
     return perform(data, job)
 
@@ -94,22 +94,11 @@ def run_on_cluster(
     jobs: Sequence[Job],
     tables: Mapping[str, Data],
 ) -> Iterator[list[Record]]:
-    """Yield the records of every job as they come.
+    """Yield the records of every job as they finish; `tables` has the data by checksum.
 
-    A table is a task of its own, not data put onto some worker: if the worker that holds it dies, the
-    scheduler, which keeps the task, makes it again elsewhere. A job that has killed several workers, by lack
-    of memory for instance, is recorded as failed.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        The cluster.
-    perform : callable
-        Does a job.
-    jobs : sequence of Job
-        The work.
-    tables : mapping of str to Data
-        The tables, by checksum.
+    A table is a Dask task of its own, not data scattered to a worker: if the worker that holds it is lost,
+    the scheduler makes it again elsewhere. A job that has killed several workers, for example by lack of
+    memory, is recorded as failed.
     """
     from distributed import KilledWorker, as_completed
 
@@ -142,13 +131,13 @@ def run_on_cluster(
                 error = result[1] if isinstance(result, tuple) else result
                 if isinstance(error, CancelledError):
                     raise ClusterError(
-                        f"The scheduler at {address} is gone, or has dropped our jobs. What is finished is"
-                        " stored: start it again, and the same call goes on."
+                        f"The scheduler at {address} is gone, or has cancelled our jobs. Finished results are"
+                        " stored: start it again, and the same call continues."
                     ) from error
                 if not isinstance(error, KilledWorker):
                     hint = " Is the same foresift installed there?" if isinstance(error, ImportError) else ""
                     raise ClusterError(f"The cluster gave up on a job: {error!r}.{hint}") from error
-                text = "KilledWorker: every worker that tried it died; its memory may be too small."
+                text = "KilledWorker: every worker that ran it was lost; memory may be too small."
                 yield [Record(unit, error=text, host=host_facts()) for unit in job.units]
             future.release()
             send(1)

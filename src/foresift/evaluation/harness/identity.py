@@ -1,4 +1,4 @@
-"""What makes two things the same: JSON text of parameters and checksums of values, alike in every run."""
+"""Identity of objects across runs: parameters as JSON text, and checksums of values."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from foresift.data.values import is_missing
 
 __all__ = ["add_array", "canonical", "checksum", "describe", "storage"]
 
-_NO_MATTER = ("n_jobs", "verbose")  # parameters that do not change what is learned
+_IGNORED = ("n_jobs", "verbose")  # parameters that do not change results
 
 
 def describe(value: Any) -> Any:
-    """Turn parameters into JSON types that say all that matters: an estimator is its class and parameters.
+    """Describe parameters by JSON types: an estimator is its class and parameters.
 
-    `n_jobs` and `verbose` are left out. Arrays and data frames become checksums, classes and functions their
-    public names, wherever their code lies: moving code must not lose a store. Any other object, and an
-    estimator that stays fitted as it is cloned, is what pickle would take of it. What cannot be distinguished
-    from another one, such as a lambda, is refused: a store would take one for the other.
+    `n_jobs` and `verbose` are left out. Arrays and data frames become checksums. Classes and functions become
+    their public names, so that moving code does not invalidate a store. Other objects, and estimators that
+    stay fitted when cloned, are described by what pickle would store. Objects without an identity, such as
+    lambdas, are refused.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def describe(value: Any) -> Any:
 
 
 def _describe(value: Any, fitted: bool, inside: tuple[int, ...]) -> Any:
-    """`fitted`: estimators are their state, not their parameters; `inside`: what the value is a part of."""
+    """`fitted`: describe the state of estimators; `inside`: ids of the containers of the value."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, np.generic | np.ndarray) and value.ndim == 0 and value.dtype.kind in "biufUSO":
@@ -70,7 +70,7 @@ def _describe(value: Any, fitted: bool, inside: tuple[int, ...]) -> Any:
     if isinstance(value, types.FunctionType):
         return _of_function(value)
     if id(value) in inside:
-        raise _not_told(value, "It contains itself.")
+        raise _unidentifiable(value, "It contains itself.")
     inside = (*inside, id(value))
     if isinstance(value, Mapping):
         return {_key(key): _describe(item, fitted, inside) for key, item in value.items()}
@@ -94,7 +94,7 @@ def _key(key: Any) -> str:
 
 
 def _cloned_bare(estimator: Any) -> bool:
-    """Whether a clone is made from the parameters alone; `FrozenEstimator` clones what was learned too."""
+    """Whether a clone has the parameters only; a clone of `FrozenEstimator` stays fitted."""
     from sklearn.base import BaseEstimator
 
     return type(estimator).__sklearn_clone__ is BaseEstimator.__sklearn_clone__
@@ -104,14 +104,14 @@ def _parameters(estimator: Any, inside: tuple[int, ...]) -> dict[str, Any]:
     return {
         name: _describe(item, False, inside)
         for name, item in sorted(estimator.get_params(deep=False).items())
-        if name not in _NO_MATTER
+        if name not in _IGNORED
     }
 
 
 def _of_function(function: Any) -> str:
-    """Name a function, if that is where it can be found; a lambda or a closure has a name but no place."""
+    """Name of a function that can be found by it; lambdas and closures cannot."""
     if not _has(sys.modules.get(function.__module__), function):
-        raise _not_told(function, "Define it with def at the top of a module.")
+        raise _unidentifiable(function, "Define it with def at the top of a module.")
     return _qualified(function)
 
 
@@ -127,12 +127,12 @@ def _of_frame(native: Any, frame: Any, inside: tuple[int, ...]) -> dict[str, Any
 
 
 def _of_object(value: Any, fitted: bool, inside: tuple[int, ...]) -> Any:
-    """What pickle would take of it, but not as bytes: those tell equal texts from the same text."""
+    """What pickle would store, but not as bytes: they depend on whether equal strings are one object."""
     try:
         known = copyreg.dispatch_table.get(type(value))
         parts = value.__reduce_ex__(4) if known is None else known(value)
     except Exception as error:
-        raise _not_told(value, "Make it an object that can be pickled.") from error
+        raise _unidentifiable(value, "Make it an object that can be pickled.") from error
     if isinstance(parts, str):  # a name in a module, as of a ufunc
         return f"{getattr(value, '__module__', '')}.{parts}"
     make, arguments, *rest = parts
@@ -151,15 +151,14 @@ def _of_object(value: Any, fitted: bool, inside: tuple[int, ...]) -> Any:
     }
 
 
-def _not_told(value: Any, advice: str) -> ValueError:
+def _unidentifiable(value: Any, advice: str) -> ValueError:
     return ValueError(f"{value!r} cannot be identified, so no result could be found again. {advice}")
 
 
 def _qualified(value: Any) -> str:
-    """Public name of a class or function: moving its code must not change it.
+    """Public name of a class or function, which moving its code does not change.
 
-    A private module of another package is left out if the package offers the same thing in public:
-    `sklearn.ensemble.RandomForestClassifier`, not `sklearn.ensemble._forest.RandomForestClassifier`.
+    For example `sklearn.ensemble.RandomForestClassifier`, not `sklearn.ensemble._forest...`.
     """
     module, name = value.__module__, value.__qualname__
     if module.partition(".")[0] == "foresift":
@@ -169,13 +168,15 @@ def _qualified(value: Any) -> str:
 
 
 def _own_name(value: Any) -> str:
-    """Name of a class or function of this package; a class that is not public goes by its bare name."""
+    """Name of a class or function of this package; a private class has its bare name."""
     name = value.__qualname__
     for place in foresift._MODULES:
         if _offers(getattr(foresift, place), value):
             return f"foresift.{place}.{name}"
     if not isinstance(value, type) and not _offers(foresift, value):
-        raise _not_told(value, "It is not public: define one of your own with def at the top of a module.")
+        raise _unidentifiable(
+            value, "It is not public: define one of your own with def at the top of a module."
+        )
     return f"foresift.{name}"
 
 
@@ -191,7 +192,7 @@ def _has(module: Any, value: Any) -> bool:
 
 
 def canonical(value: Any) -> str:
-    """Return the JSON text of a value: the same text for the same value; NaN is null.
+    """Return the canonical JSON text of a value; NaN is null.
 
     Examples
     --------
@@ -229,9 +230,7 @@ def _of_array(values: NDArray[Any]) -> str:
 
 
 def add_array(digest: Any, values: NDArray[Any]) -> None:
-    """Add type, shape and values to a hash.
-
-    How wide an array of text is does not count: equal labels are equal in ``<U1`` and ``<U10``.
+    """Add type, shape and values to a hash; the width of text does not count (``<U1`` or ``<U10``).
 
     Examples
     --------
@@ -249,27 +248,17 @@ def add_array(digest: Any, values: NDArray[Any]) -> None:
     cells = values.ravel().tolist()
     if kind in "US":
         width = max([1, *map(len, cells)]) * np.dtype(f"{kind}1").itemsize
-    unit = values.dtype.str if kind in "mM" else ""  # numbers of seconds are not numbers of days
+    unit = values.dtype.str if kind in "mM" else ""  # seconds differ from days
     digest.update(f"{kind}{width}{values.shape}{unit}".encode())
-    told = ["" if is_missing(cell) else f"{type(cell).__name__}{cell}" for cell in cells]
-    digest.update(canonical(told).encode())
+    texts = ["" if is_missing(cell) else f"{type(cell).__name__}{cell}" for cell in cells]
+    digest.update(canonical(texts).encode())
 
 
 def storage(X: Any, *, named: bool) -> list[Any]:
-    """Say of an X how it is stored, as far as its values and names do not: what learners may go by.
+    """Describe by JSON types how X is stored, as far as estimators may depend on it.
 
-    Parameters
-    ----------
-    X : ndarray, data frame or sparse matrix
-        What learners get.
-    named : bool
-        Whether it came with names of columns.
-
-    Returns
-    -------
-    list
-        JSON types. Empty for the usual: an array of numbers without names, or a pandas frame of plain numbers
-        and unordered categories, each of which occurs, in the order of the alphabet.
+    The list is empty in the usual cases: an array of numbers without names, or a pandas frame of plain
+    numbers and unordered categories, all of which occur, in alphabetical order.
 
     Examples
     --------
@@ -292,7 +281,7 @@ def _type_of(column: Any) -> list[Any]:
     native = column.to_native()
     categories = getattr(native.dtype, "categories", None)
     if categories is None or (column.dtype == nw.Categorical and not column.implementation.is_pandas_like()):
-        return [str(native.dtype)]  # levels of polars' Categorical are numbered by the process
+        return [str(native.dtype)]  # polars numbers the levels of a Categorical per process
     levels = [f"{type(level).__name__}{level}" for level in categories]
     return [type(native.dtype).__name__, levels, bool(getattr(native.dtype, "ordered", False))]
 

@@ -1,4 +1,4 @@
-"""How far a long run is, on a terminal."""
+"""Progress of long runs on a terminal."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _WORDS = {
 
 @contextmanager
 def units(n_known: int, n_units: int) -> Iterator[Callable[[int, int, int], None]]:
-    """Draw a bar on standard error, if that is a terminal or a notebook.
+    """Show a progress bar on standard error, if that is a terminal or a notebook.
 
-    Call what it yields with units finished, failed among them, and wanted.
+    The yielded function takes the numbers of finished, failed and wanted tasks.
 
     Examples
     --------
@@ -50,12 +50,12 @@ def units(n_known: int, n_units: int) -> Iterator[Callable[[int, int, int], None
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    # The speed is that of the last minutes: methods take very different times.
+    # Estimate the speed from the last minutes: methods take very different times.
     with Progress(*columns, console=console, speed_estimate_period=300) as progress:
-        task = progress.add_task("units", total=n_units, completed=n_known)
+        task = progress.add_task("tasks", total=n_units, completed=n_known)
 
         def report(finished: int, failed: int, wanted: int) -> None:
-            what = f"units, {failed} failed" if failed else "units"
+            what = f"tasks, {failed} failed" if failed else "tasks"
             progress.update(task, completed=finished, description=what)
 
         yield report
@@ -63,23 +63,15 @@ def units(n_known: int, n_units: int) -> Iterator[Callable[[int, int, int], None
 
 @contextmanager
 def steps(wanted: bool) -> Iterator[Callable[[str, int, int], None]]:
-    """Show what is being done on stderr, if that is a terminal; nothing of it stays there.
+    """Show the current activity on standard error, if `wanted` and if that is a terminal.
 
-    Parameters
-    ----------
-    wanted : bool
-        Whether to show anything.
-
-    Yields
-    ------
-    callable
-        Takes what is done, in how many steps (0 or 1: nobody knows how long it takes), and how many more of
-        them are done.
+    The yielded function takes the activity, its number of steps (0 or 1: unknown duration), and the number of
+    further steps done.
 
     Examples
     --------
-    >>> with steps(False) as tell:
-    ...     tell("ranking", 1, 0)
+    >>> with steps(False) as report:
+    ...     report("ranking", 1, 0)
     """
     if not wanted or not sys.stderr.isatty():
         yield lambda what, n_steps, done: None
@@ -104,11 +96,11 @@ def steps(wanted: bool) -> Iterator[Callable[[str, int, int], None]]:
     with Progress(*show, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("")
 
-        def tell(what: str, n_steps: int, done: int) -> None:
+        def report(what: str, n_steps: int, done: int) -> None:
             if done == 0:
                 total = n_steps if n_steps > 1 else None
                 progress.reset(task, total=total, description=_WORDS.get(what, what))
             else:
                 progress.advance(task, done)
 
-        yield tell
+        yield report

@@ -1,4 +1,4 @@
-"""Records as rows of a store and back; a row that `Store.add` cannot have written is refused."""
+"""Records as rows of a store and back; rows that `Store.add` cannot have written are refused."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ IDENTITY = tuple(column.name for column in fields(Unit))
 RESULTS = ("status", "scores", "features", "extra")
 _TIMES = ("select_seconds", "fit_seconds", "score_seconds")
 _READ = ("key", *IDENTITY, *RESULTS, *_TIMES, "finished", "warnings", "error")
-# A unit whose run is gone is found too, and refused.
+# A task whose run is missing is found too, and refused.
 SELECT = f"SELECT {', '.join(_READ)} FROM units LEFT JOIN runs USING (key)"
 _SIZE = re.compile(r"[1-9][0-9]{0,8}")
 
 
 class Damaged(ValueError):
-    """What is wrong with a row; the store says of which file."""
+    """An invalid row; the store adds the name of the file."""
 
 
 class Table(NamedTuple):
-    """What a store knows of a table of data."""
+    """Description of a table of data in a store."""
 
     dataset: str
     n_rows: int
@@ -94,19 +94,9 @@ def table_of(row: Sequence[Any]) -> tuple[str, Table]:
 
 
 def record_of(row: Sequence[Any], n_features: Mapping[str, int]) -> Record:
-    """Make the record of a row that `SELECT` returned.
+    """Make the record of a row of `SELECT`, without host and traceback.
 
-    Parameters
-    ----------
-    row : sequence
-        The row.
-    n_features : mapping
-        Number of columns of each table, by checksum, as far as it is known.
-
-    Returns
-    -------
-    Record
-        Without host and traceback.
+    `n_features` is the number of columns of each known table, by checksum.
     """
     found = dict(zip(_READ, row, strict=True))
     with _place("units", found["key"]):
@@ -138,12 +128,12 @@ def _place(table: str, key: Any) -> Iterator[None]:
 
 
 def _unit_of(found: dict[str, Any]) -> Unit:
-    """Return the unit, whose key is a hash of all that defines it."""
+    """Return the task, and check its key, a hash of everything that defines it."""
     unit = Unit(*(found[name] for name in IDENTITY))
     try:
         if unit.key == found["key"]:
             return unit
-    except (TypeError, ValueError):  # bytes, or text that no file can hold
+    except (TypeError, ValueError):  # bytes, or text that is not valid Unicode
         pass
     raise Damaged("does not belong to its key")
 
@@ -159,7 +149,7 @@ def _loaded(cell: Any, kind: type) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether it is a number that is finite as a float; JSON knows larger ones, NaN and infinity too."""
+    """Whether a value from JSON is a number that is finite as a float."""
     return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 
@@ -170,7 +160,7 @@ def _is_count(value: Any) -> bool:
 def _are_texts(values: list[Any]) -> bool:
     try:
         return all(isinstance(value, str) and value.encode() is not None for value in values)
-    except UnicodeEncodeError:  # half a character, which no file can hold
+    except UnicodeEncodeError:  # a lone surrogate
         return False
 
 
@@ -184,7 +174,7 @@ def _require_features(features: dict[str, Any], n_features: int) -> None:
 
 
 def _require_scores(scores: dict[str, Any], features: dict[str, list[int]]) -> None:
-    """Every size that was scored is one whose columns are known, or all of them."""
+    """Require that the columns of every scored size are known."""
     n_ranked = len(features.get("order", ()))
     for sizes in scores.values():
         if not (isinstance(sizes, dict) and all(v is None or _is_number(v) for v in sizes.values())):
@@ -196,7 +186,7 @@ def _require_scores(scores: dict[str, Any], features: dict[str, list[int]]) -> N
 
 
 def _has_scores(record: Record) -> bool:
-    """What the scorers that define the unit gave, for what the method chose itself if that was asked for."""
+    """Whether there is a score of every scorer, also for the method's own choice if that was requested."""
     asked = json.loads(record.unit.options or "{}")
     own = "own" in asked.get("sizes", ()) and "own" not in record.extra.get("unknown_sizes", ())
     return (
@@ -219,5 +209,5 @@ def _has_intervals(record: Record) -> bool:
     return len(widths) > 0 and all(width is None or _is_number(width) for width in widths)
 
 
-# By the kind of a unit: whether a record that did not fail has what is read of it.
+# By the kind of a task: whether a record that did not fail is complete.
 _HAS = {"score": _has_scores, "path": _has_path, "intervals": _has_intervals}

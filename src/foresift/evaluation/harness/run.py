@@ -1,4 +1,4 @@
-"""Work through a list of jobs: what is missing in the store is done, here or on a cluster, and stored."""
+"""Run the jobs whose results are missing in the store, on this machine or on a cluster."""
 
 from __future__ import annotations
 
@@ -30,17 +30,7 @@ Report = Callable[[int, int, int], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What `run` did.
-
-    Attributes
-    ----------
-    n_units : int
-        Units that were asked for.
-    n_known : int
-        Units that were in the store already.
-    n_done, n_failed : int
-        Units that were done now, and that failed now.
-    """
+    """Counts of tasks: wanted, already in the store, done now and failed now."""
 
     n_units: int
     n_known: int
@@ -49,7 +39,7 @@ class Outcome:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C: what is finished is stored; the message says how much."""
+    """Ctrl-C: finished results are stored; the message says how many."""
 
 
 class WorkerLost(RuntimeError):
@@ -65,28 +55,27 @@ def run(
     retry_failed: bool = False,
     progress: bool | Report = False,
 ) -> Outcome:
-    """Do what is missing in the store.
+    """Run the tasks that are missing in the store.
 
-    Each finished job is stored at once, by this process. A run that ends early, however it does, is gone on
-    with by the same call. Results do not depend on `n_jobs`, on what was stored before, or on the machines.
+    Each finished job is stored at once, by this process. After an interruption of any kind, the same call
+    continues. Results do not depend on `n_jobs`, on what was stored before, or on the machines.
 
     Parameters
     ----------
     jobs : iterable of Job
-        The work, from `evaluate.plan_scores` for instance.
+        The jobs, for example from `evaluate.plan_scores`.
     data : iterable of Data
-        The tables the jobs speak of.
+        The tables that the jobs use.
     store : Store
-        Where results go.
+        Takes the results.
     n_jobs : int, default=None
-        How many jobs run at once, each in a process of its own; -1 for all cores. Under
-        ``joblib.parallel_config("dask")`` they run on the cluster instead, and `joblib.parallel_config` with
-        another backend is followed too. What a job does in itself then runs in one thread.
+        Number of processes; -1 for all cores. `joblib.parallel_config` is respected: with ``"dask"`` the jobs
+        run on the cluster. Each job then uses one thread.
     retry_failed : bool, default=False
-        Whether units that failed before are tried again.
+        Whether to run tasks again that failed before.
     progress : bool or callable, default=False
-        Whether to draw a bar with the time left on standard error; or what to call with the numbers of units
-        finished, failed among them, and wanted.
+        Whether to show a progress bar on standard error; or a function of the numbers of finished, failed and
+        wanted tasks.
 
     Returns
     -------
@@ -98,7 +87,7 @@ def run(
     Interrupted
         On Ctrl-C.
     WorkerLost
-        If a process was killed, for lack of memory for instance.
+        If a process was killed, for example for lack of memory.
 
     Examples
     --------
@@ -132,13 +121,13 @@ def run(
                 n_failed, n_done = n_failed + failed, n_done + len(records) - failed
                 report(n_known + n_done + n_failed, n_failed, n_units)
     except KeyboardInterrupt:
-        n_there = len(wanted & store.statuses().keys())  # one may have been stored and not counted
-        raise Interrupted(f"Stopped: {n_there} of {n_units} units are in {store.path}.") from None
+        n_stored = len(wanted & store.statuses().keys())  # one may have been stored and not counted
+        raise Interrupted(f"Stopped: {n_stored} of {n_units} tasks are in {store.path}.") from None
     return Outcome(n_units, n_known, n_done, n_failed)
 
 
 def _without(jobs: Sequence[Job], known: set[str]) -> list[Job]:
-    """Leave out known units, and those named a second time."""
+    """Leave out known and repeated tasks."""
     seen = set(known)
     missing = []
     for job in jobs:
@@ -150,7 +139,7 @@ def _without(jobs: Sequence[Job], known: set[str]) -> list[Job]:
 
 
 def _perform_all(jobs: Sequence[Job], tables: dict[str, Data], n_jobs: int | None) -> Iterator[list[Record]]:
-    """Yield the records of every job as they come."""
+    """Yield the records of every job as they finish."""
     backend, _ = get_active_backend()
     if type(backend).__name__ == "DaskDistributedBackend":
         yield from run_on_cluster(backend.client, perform, jobs, tables)
@@ -161,7 +150,7 @@ def _perform_all(jobs: Sequence[Job], tables: dict[str, Data], n_jobs: int | Non
             yield perform(tables[job.data], job, alone=True)
         return
     with tempfile.TemporaryDirectory(prefix="foresift-") as folder:
-        # Each worker reads a table once, from a file that all of them share the memory of.
+        # Each worker maps a table once, from a file, so that all share its memory.
         paths = {key: Path(folder, f"{key}.joblib") for key in {job.data for job in jobs}}
         for key, path in paths.items():
             try:
@@ -170,7 +159,7 @@ def _perform_all(jobs: Sequence[Job], tables: dict[str, Data], n_jobs: int | Non
                 error.filename = error.filename or str(path)  # a full disk names no file
                 raise
         try:
-            with _deaf_children():
+            with _children_ignore_ctrl_c():
                 found = parallel(
                     joblib.delayed(_perform_from_file)(str(paths[job.data]), job) for job in jobs
                 )
@@ -180,36 +169,36 @@ def _perform_all(jobs: Sequence[Job], tables: dict[str, Data], n_jobs: int | Non
             raise
         except TerminatedWorkerError as error:
             raise WorkerLost(
-                "A worker process was killed, perhaps because memory ran out: take fewer at once (n_jobs,"
-                " --jobs). What is finished is stored, and the same call goes on from there."
+                "A worker process was killed, perhaps because memory ran out: use fewer processes (n_jobs,"
+                " --jobs). Finished results are stored, and the same call continues from there."
             ) from error
 
 
 @contextmanager
-def _deaf_children() -> Iterator[None]:
-    """Let processes that are started here not hear Ctrl-C: this one does, and ends them silently."""
+def _children_ignore_ctrl_c() -> Iterator[None]:
+    """Start processes that ignore Ctrl-C: this process handles it and ends them."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    resource_tracker.ensure_running()  # or it would start now, and unblock the signal
+    resource_tracker.ensure_running()  # otherwise it would start now, and unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    heard: list[int] = []  # threads that do not block it get it all the same: it waits till all have started
+    received: list[int] = []  # other threads may still get the signal: it waits until all have started
     main = threading.current_thread() is threading.main_thread()
-    handler = signal.signal(signal.SIGINT, lambda number, _: heard.append(number)) if main else None
+    handler = signal.signal(signal.SIGINT, lambda number, _: received.append(number)) if main else None
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         if main:
             signal.signal(signal.SIGINT, handler)
-    if heard and callable(handler):
-        handler(signal.SIGINT, None)  # who listens shall know of it
-    if heard:
+    if received and callable(handler):
+        handler(signal.SIGINT, None)
+    if received:
         raise KeyboardInterrupt
 
 
 def _end_workers() -> None:
-    """End joblib's processes, also those that are just starting, which would tell of a lost pipe."""
+    """End joblib's processes, also those that are just starting, which would complain about a lost pipe."""
     executor = reusable_executor._executor
     if executor is not None:
         executor.shutdown(wait=True, kill_workers=True)
@@ -225,7 +214,7 @@ def _load(path: str) -> Data:
 
 
 def perform(data: Data, job: Job, *, alone: bool = False) -> list[Record]:
-    """Do a job; an error of its function is that of all its units. Unless it is alone, it gets one thread.
+    """Run a job; an error of its function counts for all its tasks. Unless alone, it gets one thread.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Results in one SQLite file, a row for each unit of work, safe against a crash at any moment."""
+"""Results in one SQLite file, a row for each task, safe against a crash at any moment."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from foresift.evaluation.harness.tasks import Data, Record, Unit
 __all__ = ["Store", "StoreError", "StoreNotWritten"]
 
 VERSION = 1  # of the tables below
-_APPLICATION = 0x46535446  # "FSTF": tells our files from other people's
+_APPLICATION = 0x46535446  # "FSTF": marks our files
 _WAIT = 60.0  # seconds to wait for another process that is writing
 _NUMBERS = ("repeat", "fold", "seed")
 
-# What a unit is and gave lies in `units`, when and where it was done in `runs`: so the first is the same bit
-# for bit whether a run was interrupted or not. Texts of errors vary too: some list a set in no order.
+# `units` has the definition and the results of a task, `runs` when and where it was done: so the first is
+# the same bit for bit whether a run was interrupted or not. Error messages vary too: some list a set.
 _TABLES = f"""
 CREATE TABLE datasets (
     data TEXT PRIMARY KEY, dataset TEXT NOT NULL, n_rows INTEGER NOT NULL, n_features INTEGER NOT NULL,
@@ -65,37 +65,37 @@ _STATEMENTS = [" ".join(statement.split()) for statement in _TABLES.split(";") i
 
 
 class StoreError(InputError):
-    """What is wrong with a store, and what to do about it."""
+    """An error of a store, and what to do about it."""
 
 
 class StoreNotWritten(StoreError, OutputError):
-    """Why a store cannot be written at the moment; what it has is safe."""
+    """A store cannot be written at the moment; its contents are safe."""
 
 
 class Store:
     """A file of results.
 
-    Every `add` is one transaction that is on the disk when it returns: a process that is killed, or a machine
-    that loses power, loses at most what it was working on. Only one process should compute into a store,
-    but more do no harm: they wait for each other to write, and a unit that is there is not written twice.
+    Every `add` is one transaction that is on the disk when it returns: a killed process or a loss of power
+    loses at most the work in progress. Only one process should write to a store, but more do no harm: they
+    wait for each other, and a task is not written twice.
 
     Parameters
     ----------
     path : path or ":memory:"
-        The file; it is made if it is not there. Not on a network drive, where SQLite cannot lock.
+        The file; it is created if needed. Not on a network drive, where SQLite cannot lock.
     read_only : bool, default=False
-        Whether the file is only read: then it must be there, may lie in a place where nothing can be written,
-        and nothing is written into it or beside it.
+        Whether the file is only read: then it must exist, its folder may be read-only, and nothing is written
+        into it or beside it.
 
     Notes
     -----
     The tables, for plain SQL:
 
-    - `units`: one row for each unit: its `key`, all that defines it (`dataset`, `method`, `classifier`,
-      `repeat`, `fold`, ...), `status` ("done" or "failed"), and JSON in `scores`
-      (scorer -> size -> score), `features` ("order": best first, "own": what the method chose; numbers of
+    - `units`: one row for each task: its `key`, everything that defines it (`dataset`, `method`,
+      `classifier`, `repeat`, `fold`, ...), `status` ("done" or "failed"), and JSON in `scores`
+      (scorer -> size -> score), `features` ("order": best first, "own": the method's own choice; numbers of
       columns from 0) and `extra`.
-    - `runs`: when, where, how long, warnings and errors, by `key`.
+    - `runs`: time, host, durations, warnings and errors, by `key`.
     - `datasets`: size, classes and names of the columns, by `data`.
     - `curves`: a view of `units`, one row for each score of each size.
 
@@ -122,7 +122,7 @@ class Store:
         self.path = str(path)
         self._copies: tempfile.TemporaryDirectory[str] | None = None
         self._read_only = read_only and self.path != ":memory:"
-        self._require_place()
+        self._require_valid_path()
         with self._explained():
             try:
                 self._connection = self._connected()
@@ -131,12 +131,12 @@ class Store:
                 self.close()
                 raise
 
-    def _require_place(self) -> None:
+    def _require_valid_path(self) -> None:
         path = Path(self.path)
         if self.path == ":memory:" or (path.is_file() and os.access(path, os.R_OK)):
             return
         if path.is_dir():
-            raise StoreError(f"{path} is a folder: name a file, for instance {path / 'results.sqlite'}.")
+            raise StoreError(f"{path} is a folder: name a file, for example {path / 'results.sqlite'}.")
         if path.exists():
             raise StoreError(f"{path} cannot be read, or is no ordinary file: name another file.")
         if self._read_only:
@@ -147,13 +147,13 @@ class Store:
     def _connected(self) -> sqlite3.Connection:
         if not self._read_only:
             return sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)
-        # In WAL mode SQLite writes beside a file that it only reads, except in these ways.
+        # In WAL mode SQLite writes beside a file even to read it, except in these ways.
         path = Path(self.path).resolve()
         log, shared = Path(f"{path}-wal"), Path(f"{path}-shm")
-        how = "immutable=1"  # nothing beside it: nobody is writing
-        if log.exists() and shared.exists():  # somebody may be writing
+        how = "immutable=1"  # no log: no process is writing
+        if log.exists() and shared.exists():  # a process may be writing
             how = "mode=ro&readonly_shm=1"
-        elif log.exists() and log.stat().st_size:  # only a copy can take in what the log has
+        elif log.exists() and log.stat().st_size:  # only a copy can merge the log
             self._copies = tempfile.TemporaryDirectory(prefix="foresift-")
             path, _ = (Path(shutil.copy(file, self._copies.name)) for file in (path, log))
             how = "mode=ro"
@@ -168,13 +168,13 @@ class Store:
                 if not self._is_ours():  # or another process has made the tables meanwhile
                     for statement in _STATEMENTS:
                         self._connection.execute(statement)
-        # FULL, not NORMAL: a unit that `add` has taken is there after a loss of power too. It costs
-        # milliseconds, where a unit is a tenth of a second or more (docs/comparing.md has figures).
+        # FULL, not NORMAL: results of `add` survive a loss of power. It costs milliseconds, where a task
+        # takes a tenth of a second or more (docs/comparing.md has figures).
         self._connection.execute("PRAGMA synchronous = FULL")
 
     def _is_ours(self) -> bool:
-        """Whether the tables are there; False for an empty file, an error for anything else."""
-        # Tables first: if another process makes them now, its mark is there when they are.
+        """Whether the tables exist; False for an empty file, an error for anything else."""
+        # Tables first: if another process is making them now, it has set the application id before.
         tables, ((application,),), ((version,),) = (
             self._connection.execute(query).fetchall()
             for query in (
@@ -187,8 +187,8 @@ class Store:
             raise StoreError(f"{self.path} is a database, but not a store of foresift: name another file.")
         if tables and version != VERSION:
             raise StoreError(
-                f"{self.path} is a store of format {version}, but this foresift knows format {VERSION}:"
-                " use the foresift that made it, or name another file."
+                f"{self.path} is a store of format {version}, but this foresift reads format {VERSION}:"
+                " use the version that made it, or name another file."
             )
         found = {" ".join(str(sql).split()) for kind, sql in tables if kind == "table"}
         if tables and not found.issuperset(s for s in _STATEMENTS if s.startswith("CREATE TABLE")):
@@ -196,7 +196,7 @@ class Store:
         return bool(tables)
 
     def _switch_to_wal(self) -> None:
-        """Turn on the write-ahead log, once for all in the life of a file."""
+        """Turn on the write-ahead log, once in the life of a file."""
         # SQLite does not wait here if another process is doing the same.
         for left in reversed(range(100)):
             try:
@@ -220,7 +220,7 @@ class Store:
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
-        """Say of SQLite's errors what they mean here."""
+        """Translate errors of SQLite."""
         try:
             yield
         except Damaged as error:
@@ -229,7 +229,7 @@ class Store:
             raise self.damaged("a text is not UTF-8") from error
         except sqlite3.Error as error:
             text = str(error)
-            if "disk I/O error" in text and self._has_no_room():
+            if "disk I/O error" in text and self._disk_is_full():
                 text = "disk is full"
             kind, what = next(
                 (found for part, found in _MEANINGS.items() if part in text),
@@ -238,27 +238,19 @@ class Store:
             raise kind(f"{self.path} {what}") from error
 
     def damaged(self, what: str) -> StoreError:
-        """Make the error that says what is wrong with the file."""
+        """Make an error that says what is wrong with the file."""
         return StoreError(f"{self.path} {_DAMAGED.format(f' ({what})')}")
 
-    def _has_no_room(self) -> bool:
-        """Whether the disk is too full for the file beside a store; SQLite does not say so."""
+    def _disk_is_full(self) -> bool:
+        """Whether the disk is too full for the log of a store, which SQLite does not say."""
         with contextlib.suppress(OSError):
-            return shutil.disk_usage(Path(self.path).resolve().parent).free < _MIN_ROOM
+            return shutil.disk_usage(Path(self.path).resolve().parent).free < _MIN_FREE
         return False
 
     def add(self, records: Iterable[Record]) -> int:
-        """Store records, all or none of them; what is done already stays as it is.
+        """Store records, all or none of them, and return the number of new ones.
 
-        Parameters
-        ----------
-        records : iterable of Record
-            What has come of some units. A record that failed is replaced by a later one.
-
-        Returns
-        -------
-        int
-            How many were new.
+        A record replaces an earlier one that failed; one that is done stays as it is.
         """
         new = 0
         with self._explained(), self._transaction():
@@ -269,7 +261,7 @@ class Store:
         return new
 
     def add_data(self, data: Data) -> None:
-        """Store what a table is: its name, size, classes and columns, not its values."""
+        """Store name, size, classes and columns of a table, not its values."""
         row = data_row(data)
         with self._explained(), self._transaction():
             self._connection.execute("INSERT OR IGNORE INTO datasets VALUES (?, ?, ?, ?, ?, ?)", row)
@@ -278,33 +270,25 @@ class Store:
                 raise Damaged(f"the row {data.checksum!r} of its table datasets has the wrong size")
 
     def tables(self) -> dict[str, Table]:
-        """Return what `add_data` stored of each table, by its checksum."""
+        """Return the descriptions that `add_data` stored, by checksum."""
         with self._explained():
             return dict(map(table_of, self.sql("SELECT * FROM datasets")))
 
     def statuses(self) -> dict[str, str]:
-        """Whether each unit that is there is "done" or "failed", by key."""
+        """Return whether each stored task is "done" or "failed", by key."""
         found = dict(self.sql("SELECT key, status FROM units"))
         if not {"done", "failed"}.issuperset(found.values()):
             raise self.damaged("a row of its table units has a wrong status")
         return found
 
     def finished(self) -> dict[str, str]:
-        """When each unit that is there was finished, in ISO 8601, by key."""
+        """Return when each stored task was finished, in ISO 8601, by key."""
         return dict(self.sql("SELECT key, finished FROM units LEFT JOIN runs USING (key)"))
 
     def records(self, units: Iterable[Unit] | None = None) -> list[Record]:
-        """Return what came of these units, in their order, or of all; units that are not there are left out.
+        """Return the records of these tasks, in their order, or of all, in the order of their keys.
 
-        Parameters
-        ----------
-        units : iterable of Unit, default=None
-            What to look for; None is all, in the order of their keys.
-
-        Returns
-        -------
-        list of Record
-            Without host and traceback, which are in the table `runs`.
+        Tasks that are not stored are left out. Host and traceback are in the table `runs` only.
         """
         found: dict[str, Record] = {}
         if units is None:
@@ -312,7 +296,7 @@ class Store:
         else:
             units = list(units)
             keys = [unit.key for unit in units]
-            # One query for some hundred keys: more are refused by older SQLite.
+            # Older versions of SQLite refuse more than some hundred keys in a query.
             rows = [row for k in range(0, len(keys), 500) for row in self._rows_of(keys[k : k + 500])]
         widths = {data: table.n_features for data, table in self.tables().items()}
         with self._explained():
@@ -337,24 +321,24 @@ class Store:
 
     def close(self) -> None:
         """Close the file."""
-        if hasattr(self, "_connection"):  # or it could not be opened
+        if hasattr(self, "_connection"):  # otherwise it could not be opened
             self._connection.close()
         if self._copies is not None:
             self._copies.cleanup()
 
 
 _COLUMNS = ("key", *IDENTITY, *RESULTS)
-# A unit that failed gives way to one that did not, or failed later; one that is done stays.
+# A failed task is replaced; one that is done stays.
 _INSERT = f"""
 INSERT INTO units ({", ".join(_COLUMNS)}) VALUES ({", ".join("?" * len(_COLUMNS))})
 ON CONFLICT (key) DO UPDATE SET
     {", ".join(f"{name} = excluded.{name}" for name in RESULTS)} WHERE units.status = 'failed'
 """
 _INSERT_RUN = "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_MIN_ROOM = 2**16  # bytes; the file beside a store in WAL mode takes half of that
+_MIN_FREE = 2**16  # bytes; the log of a store takes half of that
 _FULL = (
-    "cannot be written, the disk is full: make room, then run the same again, which goes on; nothing that was"
-    " done is lost."
+    "cannot be written, the disk is full: free some space, then run the same again, which continues; no"
+    " results are lost."
 )
 _DAMAGED = "is damaged{}: restore it from a copy, delete it, or name another file."
 _MEANINGS = {  # by what SQLite says
@@ -364,15 +348,18 @@ _MEANINGS = {  # by what SQLite says
     "Could not decode to UTF-8": (StoreError, _DAMAGED.format(" (a text is not UTF-8)")),
     "locking protocol": (
         StoreError,
-        "has a log beside it that is damaged: delete what ends in -wal and -shm, if nobody writes.",
+        "has a damaged log: delete the files that end in -wal and -shm, if no process writes to it.",
     ),
     "locked": (
         StoreNotWritten,
-        f"has been locked by another process for {_WAIT:.0f} s: let that end, then go on.",
+        f"has been locked by another process for {_WAIT:.0f} s: wait for it, then run the same again.",
     ),
     "disk is full": (StoreNotWritten, _FULL),
     "readonly": (StoreNotWritten, "cannot be written: the file or its folder is read-only."),
-    "unable to open": (StoreNotWritten, "cannot be opened: its folder is read-only, or not yours."),
+    "unable to open": (
+        StoreNotWritten,
+        "cannot be opened: its folder is read-only, or belongs to another user.",
+    ),
     "disk I/O error": (
         StoreNotWritten,
         "cannot be written or read (disk I/O error): is it on a network drive?",

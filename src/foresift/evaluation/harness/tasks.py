@@ -1,4 +1,4 @@
-"""The words of an experiment: data, units of work, what defines them, and what comes out."""
+"""The parts of an experiment: data, tasks with everything that defines them, jobs and records."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ class Data:
     Attributes
     ----------
     name : str
-        What it is called in the results.
+        Name of the data in the results.
     X : ndarray, data frame or sparse matrix
         The columns.
     y : ndarray of shape (n_rows,)
         The classes.
     groups : ndarray of shape (n_rows,) or None
-        Rows of one group never lie on both sides of a split by groups.
+        Rows of one group are never on both sides of a split by groups.
     checksum : str
-        Of names and values, and of how they are stored: sparse or dense, dtypes, categories and their order.
+        Hash of names and values, and of their storage: sparse or dense, dtypes, categories and their order.
     features : tuple of str
         Names of the columns; "0", "1" ... if they have none.
     named : bool
@@ -62,7 +62,7 @@ class Data:
 
     @classmethod
     def of(cls, name: str, X: Any, y: Any, groups: Any = None) -> Data:
-        """Check a table and reckon its checksum."""
+        """Check a table and compute its checksum."""
         source = read(X)
         labels = np.asarray(y)
         if labels.ndim == 2 and labels.shape[1] == 1:
@@ -74,10 +74,10 @@ class Data:
         if _has_missing(y, labels):
             raise ValueError("y has missing values: drop those rows first.")
         if len(set(labels.tolist())) < 2:
-            raise ValueError("y has one class only: there is nothing to tell apart.")
+            raise ValueError("y has one class only: there is nothing to predict.")
         if labels.dtype.kind == "f" and type_of_target(labels) == "continuous":
             raise ValueError(
-                f"y has {len(set(labels.tolist()))} different numbers with fractions, so it is an amount and"
+                f"y has {len(set(labels.tolist()))} different numbers with fractions, so it is a quantity and"
                 " no class: methods are compared by classifiers only. Cut it into classes first."
             )
         names = source.texts or tuple(map(str, range(source.n_columns)))
@@ -94,7 +94,7 @@ class Data:
         how = storage(kept, named=named)
         digest.update(canonical([source.n_rows, names, "named" if named else None, *how]).encode())
         blocks = source.blocks()
-        if source.matrix is not None:  # whether columns lie in one array must not count
+        if source.matrix is not None:  # storage in one array must not matter
             blocks = (Block(j, source.matrix[:, [j]], False) for j in range(source.n_columns))
         for block in blocks:
             digest.update(canonical([block.start, block.nominal]).encode())
@@ -122,21 +122,21 @@ class Data:
 
 def _has_missing(given: Any, values: NDArray[Any]) -> bool:
     if values.dtype.kind in "US" and not hasattr(given, "dtype"):
-        values = np.asarray(given, dtype=object)  # in a list of text and NaN, that has become the text "nan"
+        values = np.asarray(given, dtype=object)  # a NaN in a list of text is now the text "nan"
     return values.dtype.kind in "fO" and any(map(is_missing, values.ravel().tolist()))
 
 
 @dataclass(frozen=True)
 class Unit:
-    """The smallest thing that is done or not: one method and classifier on one fold, with one seed.
+    """A task, the smallest piece of an experiment: one method and classifier on one fold, with one seed.
 
-    Its fields are everything that defines its result, in words, numbers and JSON text; `key` is a hash of
-    them all. Two units with the same key are the same unit.
+    Its fields are everything that defines its result; `key` is a hash of them all. Two tasks with the same
+    key are the same task.
 
     Attributes
     ----------
     kind : str
-        What is done; "score" is a cross-validated score (`evaluate.score_units`).
+        Kind of task; "score" is a cross-validated score (`evaluate.score_units`).
     dataset, data : str
         Name and checksum of the data.
     method, method_parameters : str
@@ -144,15 +144,15 @@ class Unit:
     classifier, classifier_parameters : str
         The same for the classifier; empty if there is none.
     cv : str
-        How rows were split.
+        How rows are split.
     repeat, fold : int
         Which split, from 0.
     rows : str
         Checksum of the rows of the split.
     seed : int
-        What randomness comes from.
+        Seed of all random numbers.
     options : str
-        JSON of what else there is: sizes, scorers.
+        JSON of further options: sizes, scorers.
     software : str
         Versions of the software.
     """
@@ -180,27 +180,27 @@ class Unit:
 
 @dataclass(frozen=True)
 class Record:
-    """What came of a unit.
+    """Result of a task.
 
     Attributes
     ----------
     unit : Unit
-        The unit.
+        The task.
     scores : dict
-        Scorer -> size -> score; sizes are text: "5", "own" (what the method chose) or "all".
+        Scorer -> size -> score; sizes are text: "5", "own" (the method's own choice) or "all".
     features : dict
-        Columns by number: "order" (best first), "own" (what the method chose), and the sets of sizes that are
-        not the beginning of that order, if there are any. `evaluate.selected` reads it.
+        Columns by number: "order" (best first), "own" (the method's own choice), and the sets of sizes that
+        are not the beginning of that order, if there are any. `evaluate.selected` reads it.
     extra : dict
-        Whatever else a kind of unit has to tell; of "score" the numbers of rows, and sizes that are unknown.
+        Further results of a kind of task; for "score" the numbers of rows, and unknown sizes.
     error : str
         Why it failed; empty if it did not.
     seconds : dict
-        How long its parts took: "select", "fit", "score".
+        Durations of its parts: "select", "fit", "score".
     notes : tuple of str
         Warnings.
     traceback : str
-        Of the error.
+        Traceback of the error.
     host : dict
         Where it ran.
     """
@@ -218,19 +218,19 @@ class Record:
 
 @dataclass(frozen=True)
 class Job:
-    """Units that share work, for instance one fit of a selector; what travels to a worker, but for the data.
+    """Tasks that share work, for example one fit of a selector; sent to a worker, without the data.
 
     Attributes
     ----------
     function : callable
-        ``function(data, arguments, units)`` returns one `Record` per unit. It must be pure, found by its name
-        in a module, and give a unit the same result whatever other units it is called with.
+        ``function(data, arguments, units)`` returns one `Record` per task. It must be pure, importable by
+        name, and the result of a task must not depend on the other tasks.
     data : str
         Checksum of the data it is called with.
     arguments : object
-        Whatever the function needs; picklable.
+        Arguments of the function; picklable.
     units : tuple of Unit
-        What to do.
+        The tasks.
     """
 
     function: Callable[[Data, Any, Sequence[Unit]], list[Record]]
@@ -241,7 +241,7 @@ class Job:
 
 @lru_cache
 def software() -> str:
-    """Versions of what results come from; scikit-learn's to the minor release.
+    """Versions that results depend on; of scikit-learn to the minor release.
 
     Examples
     --------
@@ -262,7 +262,7 @@ def _version(package: str) -> str:
 
 @lru_cache
 def host_facts() -> dict[str, Any]:
-    """Where this process runs.
+    """Facts about the machine and the software of this process.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Curves of a paper's figures, drawn again from our numbers."""
+"""The curves of a paper's figures, drawn from our numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from foresift.evaluation.papers.specs import PaperTable
 
 __all__ = ["draw_curves", "has_curves"]
 
-# Okabe and Ito's colours, which people who see few colours can tell apart.
+# Okabe and Ito's colours, distinguishable with colour blindness too.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#999999")
 LINES = ("-", "--", ":", "-.")
 AXES = {
@@ -34,17 +34,9 @@ def has_curves(rows: Sequence[Row]) -> bool:
 
 
 def draw_curves(table: PaperTable, rows: Sequence[Row], path: Path) -> None:
-    """Draw the curves of a table as a PNG, a panel for each data set and classifier.
+    """Write the curves of a table as a PNG, with a panel for each data set and classifier.
 
-    Parameters
-    ----------
-    table : PaperTable
-        A figure of a paper.
-    rows : sequence of Row
-        From `reproduce.rows_of_table`, of which `has_curves` holds. Rows without a number in `size` are drawn
-        as a level.
-    path : Path
-        The picture to write.
+    The rows come from `reproduce.rows_of_table`. Those without a number in `size` are drawn as a level.
 
     Examples
     --------
@@ -118,7 +110,7 @@ def _layout(n_datasets: int, n_classifiers: int, one_panel: bool) -> tuple[int, 
 
 
 def _styles(names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """A colour for each family (what stands before a comma), a kind of line for each of its members."""
+    """A colour for each family (the text before a comma), a line style for each of its members."""
     families: dict[str, list[str]] = {}
     for name in names:
         families.setdefault(name.split(",")[0], []).append(name)

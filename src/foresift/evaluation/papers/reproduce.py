@@ -1,4 +1,4 @@
-"""Run a paper's tables again and set our numbers beside the published ones."""
+"""Reproduce a paper's tables, and compare our numbers with the published ones."""
 
 from __future__ import annotations
 
@@ -31,11 +31,10 @@ MAKERS = {
 
 @dataclass(frozen=True)
 class Row:
-    """A number of ours, beside the published one if there is one.
+    """One of our numbers, and the published one if there is one.
 
-    `size` is the number of features (or of trees, or what else a curve runs over), empty where there is only
-    one; `spread` is a standard deviation over `n` trials or repeats, `published_spread` one over
-    `published_n`.
+    `size` is the number of features (or of trees, or another variable of a curve), empty for a single number;
+    `spread` is a standard deviation over `n` splits or repeats, `published_spread` one over `published_n`.
 
     Examples
     --------
@@ -59,7 +58,7 @@ class Row:
 
     @property
     def difference(self) -> float | None:
-        """Ours less the published one."""
+        """Our number minus the published one."""
         return None if self.published is None else self.ours - self.published
 
     @property
@@ -71,37 +70,37 @@ class Row:
 
     @property
     def z(self) -> float | None:
-        """The difference in standard errors, as if trials were independent; None if that is not known."""
+        """The difference in standard errors, as if splits were independent; None if unknown."""
         if self.difference is None or self.published_spread is None or self.published_n is None:
             return None
         variance = self.spread**2 / self.n + self.published_spread**2 / self.published_n
-        return self.difference / variance**0.5 if variance > 0 else None  # NaN: a single trial
+        return self.difference / variance**0.5 if variance > 0 else None  # NaN: a single split
 
 
 def load_data(
     name: str, entry: Mapping[str, Any], folder: str | os.PathLike[str] | None, repeats: int
 ) -> list[tuple[Data, dict[str, Any]]]:
-    """Load or make a data set of a spec, coded as it says.
+    """Load or generate a data set of a spec, coded as specified.
 
     Parameters
     ----------
     name : str
-        What the paper calls it.
+        Name of the data set in the paper.
     entry : mapping
-        What the spec says: `load` or `make`; `rows` = "complete" leaves out rows with missing values;
-        `fresh` rows of an artificial table are drawn besides, to judge by; `values` maps symbols to numbers;
-        `missing` is what a missing symbol becomes (a number, or "category" for one more symbol);
-        `code` = "as is" leaves the columns as they are, else symbols are numbered in alphabetical order;
-        `thin_to` keeps every k-th row, about so many in all.
+        The entry of the spec: `load` or `make`; `rows` = "complete" drops rows with missing values; `fresh`
+        is the number of additional test rows of an artificial table; `values` maps symbols to numbers;
+        `missing` replaces missing symbols (a number, or "category" for a category of their own); `code` =
+        "as is" leaves the columns unchanged, otherwise symbols are numbered in alphabetical order; `thin_to`
+        is the approximate number of rows to keep, at equal distances.
     folder : path or None
         As in `datasets.load`.
     repeats : int
-        How many tables to make, of an artificial one.
+        Number of tables to generate, if it is artificial.
 
     Returns
     -------
     list of (Data, dict)
-        The tables, and what "$name" stands for in the spec: all of `entry`, and `nominal` columns.
+        The tables, and the values of "$name" in the spec: all of `entry`, and `nominal` columns.
 
     Examples
     --------
@@ -111,7 +110,7 @@ def load_data(
     """
     if "make" in entry:
         make, n = MAKERS[entry["make"]], entry["n_samples"] + entry.get("fresh", 0)
-        tables = [make(n, random_state=trial) for trial in range(repeats)]
+        tables = [make(n, random_state=seed) for seed in range(repeats)]
         return [(Data.of(name, *table), {**entry, "nominal": []}) for table in tables]
     X, y = datasets.load(entry["load"], folder)
     if entry.get("code") == "as is":
@@ -150,25 +149,10 @@ def plan_paper(
     only: Iterable[str] = (),
     repeats: int | None = None,
 ) -> tuple[list[Job], list[Data]]:
-    """List the work of some tables of a paper.
+    """Return the jobs of some tables of a paper and their data, for `harness.run.run`.
 
-    Parameters
-    ----------
-    paper : Paper
-        From `specs.read_paper`.
-    tables : sequence of PaperTable
-        Which of its tables.
-    folder : path or None, default=None
-        As in `datasets.load`.
-    only : iterable of str, default=()
-        Data sets, as the paper calls them; none means all.
-    repeats : int or None, default=None
-        In place of the paper's number.
-
-    Returns
-    -------
-    jobs, data : list of Job, list of Data
-        For `experiment.run`.
+    `folder` is that of `datasets.load`, `only` names data sets (none means all), and `repeats` replaces the
+    number of the paper.
 
     Examples
     --------
@@ -192,71 +176,55 @@ def plan_paper(
             continue
         made = load_data(name, entry, folder, n_repeats)
         here: list[Job] = []
-        for trial, (table, about) in enumerate(made):
+        for seed, (table, about) in enumerate(made):
             data.append(table)
             times = 1 if "make" in entry else n_repeats
             for model in models.values():
-                here += _plan_model(model, table, about, paper.protocol, times, trial)
-        # Repeat by repeat, so that a run that is stopped has seen all models equally often.
+                here += _plan_model(model, table, about, paper.protocol, times, seed)
+        # Repeat by repeat, so that an interrupted run has results of all models.
         jobs += sorted(here, key=lambda job: job.units[0].repeat)
-    return _first_folds(jobs, paper.protocol.get("folds")), data
+    folds = paper.protocol.get("folds")
+    return [job for job in jobs if folds is None or job.units[0].fold < folds], data
 
 
 def _plan_model(
-    model: Model, data: Data, about: dict[str, Any], protocol: dict[str, Any], repeats: int, trial: int
+    model: Model, data: Data, about: dict[str, Any], protocol: dict[str, Any], repeats: int, seed: int
 ) -> list[Job]:
     selector = None if model.selector is None else build(model.selector, about)
     classifiers = {name: build(entry, about) for name, entry in model.classifiers.items()}
     if model.kind == "path":
-        return plan_path(data, model.name, selector, classifiers[""], random_state=trial)
+        return plan_path(data, model.name, selector, classifiers[""], random_state=seed)
     if model.kind == "intervals":
-        options = {"cv": protocol["cv"], "repeats": repeats, "random_state": trial}
+        options = {"cv": protocol["cv"], "repeats": repeats, "random_state": seed}
         return plan_intervals(data, model.name, classifiers[""], **options)
     sizes = about.get("sizes", [])
     chosen = ("own", *(range(1, data.n_features + 1) if sizes == "all" else sizes))
-    cv = _fresh(about, trial) if "fresh" in about else _folds(about.get("cv", protocol["cv"]))
-    how = Protocol(cv=cv, repeats=repeats, sizes=chosen, random_state=trial)
+    cv = _fresh(about, seed) if "fresh" in about else _folds(about.get("cv", protocol["cv"]))
+    how = Protocol(cv=cv, repeats=repeats, sizes=chosen, random_state=seed)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class")
         return plan_scores(data, {model.name: selector}, classifiers, how)
 
 
-def _fresh(about: dict[str, Any], trial: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Learn from nine tenths of the rows of a table, and judge by all fresh ones."""
+def _fresh(about: dict[str, Any], seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Train on nine tenths of the rows of a table, and test on all fresh ones."""
     n = about["n_samples"]
-    train = np.sort(np.random.default_rng(trial).permutation(n)[: n * 9 // 10])
+    train = np.sort(np.random.default_rng(seed).permutation(n)[: n * 9 // 10])
     return [(train, np.arange(n, n + about["fresh"]))]
 
 
 def _folds(cv: Any) -> Any:
-    """Stratified folds; the papers have ten where a class has fewer rows too, which a number refuses."""
+    """Stratified folds; papers use ten also if a class has fewer rows, which a plain number refuses."""
     return StratifiedKFold(cv, shuffle=True) if isinstance(cv, int) else cv
-
-
-def _first_folds(jobs: list[Job], folds: int | None) -> list[Job]:
-    return jobs if folds is None else [job for job in jobs if job.units[0].fold < folds]
 
 
 def rows_of_table(
     paper: Paper, table: PaperTable, records: Iterable[Record], planned: Iterable[Unit] | None = None
 ) -> list[Row]:
-    """Set our numbers of a table beside the published ones.
+    """Compare our numbers of a table with the published ones, in the order of the spec.
 
-    Parameters
-    ----------
-    paper : Paper
-        The paper.
-    table : PaperTable
-        One of its tables.
-    records : iterable of Record
-        What the store has of it; others and failed ones are passed over.
-    planned : iterable of Unit, default=None
-        All that is to be run. Where a number stands for a repeat, those run in part are left out by it.
-
-    Returns
-    -------
-    list of Row
-        By data set, model, classifier and size, in the order of the spec.
+    Records of other tables and failed ones are ignored. `planned` has all tasks of the experiment, to know
+    which repeats are complete, if the table has numbers per repeat.
 
     Examples
     --------
@@ -310,14 +278,14 @@ def _beside(row: Row, cell: Cell, table: PaperTable) -> Row:
 def _measure(
     table: PaperTable, model: Model, records: list[Record], others: list[Record]
 ) -> dict[str, list[float]]:
-    """Values by size, one for each trial or repeat."""
+    """Values by size, one for each split or repeat."""
     if table.measure in ("error", "accuracy"):
         return _scores(table, records, model.name in table.constant_beyond_own)
     if table.measure == "intervals":
-        # An interval of hardly more than one observation can be millions wide, which says no more than 1: all
-        # gains lie between 0 and 1. No interval at all (null in the store) says the same.
+        # All gains lie between 0 and 1, so a wider interval, from few observations, counts as 1. So does a
+        # missing one (null in the store).
         found = [record.extra["intervals"] for record in records]
-        if len({*map(len, found)}) > 1:  # all of them have as many trees
+        if len({*map(len, found)}) > 1:  # all forests have the same number of trees
             raise InputError(
                 f"The store is damaged ({model.name} has intervals of different lengths): restore it from a"
                 " copy, delete it, or name another file."
@@ -336,7 +304,7 @@ def _scores(table: PaperTable, records: list[Record], constant_beyond_own: bool)
     groups: dict[str, dict[tuple[str, int], list[float]]] = defaultdict(lambda: defaultdict(list))
     for record in records:
         unit = record.unit
-        # A table that is drawn anew is a repeat of its own.
+        # Each generated table is a repeat of its own.
         place = (unit.data, unit.repeat if table.per == "repeat" else unit.repeat * 1000 + unit.fold)
         accuracies = record.scores["accuracy"]
         for size, score in accuracies.items():
@@ -350,19 +318,19 @@ def _scores(table: PaperTable, records: list[Record], constant_beyond_own: bool)
 
 
 def _shared(records: list[Record], others: list[Record], reduction: float) -> dict[str, list[float]]:
-    def trial(record: Record) -> tuple[str, int, int]:
+    def split(record: Record) -> tuple[str, int, int]:
         return record.unit.data, record.unit.repeat, record.unit.fold
 
-    values, partners = [], {trial(other): other for other in others}  # one of either may have failed
+    values, partners = [], {split(other): other for other in others}  # one of either may have failed
     for record in records:
-        if trial(record) in partners:
-            rates, shares = commonality(path_of(record), path_of(partners[trial(record)]))
+        if split(record) in partners:
+            rates, shares = commonality(path_of(record), path_of(partners[split(record)]))
             values.append(float(shares[np.argmin(np.abs(rates - reduction))]))
     return {"": values} if values else {}
 
 
 def _reductions(records: list[Record], limit: float) -> dict[str, list[float]]:
-    """Errors by the number of features; how far the path goes within the limit, and the error there."""
+    """Errors by the number of features; the reduction within the limit, and the error at that reduction."""
     found: dict[str, list[float]] = defaultdict(list)
     for record in records:
         path = path_of(record)
@@ -371,7 +339,7 @@ def _reductions(records: list[Record], limit: float) -> dict[str, list[float]]:
         passed = np.flatnonzero(path.errors > path.errors[0] + limit)
         last = int(passed[0]) - 1 if len(passed) else len(path) - 1
         found["reduction within the limit"].append(float(path.reduction_rates[last]))
-        found["error there"].append(float(path.errors[last]))
+        found["error at that reduction"].append(float(path.errors[last]))
     return dict(found)
 
 
@@ -389,7 +357,7 @@ def _with_best(table: PaperTable, rows: list[Row]) -> list[Row]:
 
 
 def units_of(jobs: Iterable[Job]) -> list[Unit]:
-    """All units of some jobs.
+    """All tasks of some jobs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Papers as data: what a spec in papers/*.toml says, checked, and the estimators that it names."""
+"""Papers as data: the specs in papers/*.toml, checked, and the estimators that they describe."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _OPTIONS = ("limit", "against", "reduction", "over", "trials")
 
 
 class SpecError(ValueError):
-    """What is wrong with a spec."""
+    """An invalid spec."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A published number: which data set, model, classifier and number of features it is of.
+    """A published number of a data set, model, classifier and number of features.
 
     `spread` is a standard deviation, or None if none is published; `size` is a number of features, "own"
-    (what the method selects), "all", or "best" of all numbers that were tried.
+    (the method's own choice), "all", or "best" of all sizes.
     """
 
     dataset: str
@@ -43,10 +43,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Model:
-    """What is judged: a selector (or none) and classifiers, all still as data.
+    """A selector (or none) and classifiers, all still as data.
 
     `kind` is "score" (cross-validated), "path" (a search on the whole table) or "intervals" (sizes of
-    confidence intervals while a forest grows). `template` is the name before its grid was filled in.
+    confidence intervals while a forest grows). `template` is the name before the grid is filled in.
     """
 
     name: str
@@ -63,10 +63,10 @@ class Model:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A table or figure: which models stand in it, and the numbers published.
+    """A table or figure: its models, and the published numbers.
 
-    `columns` are names of models as published, `more` are ours besides. `per` says what a spread is taken
-    over: every "trial", or every "repeat" (the mean of its folds).
+    `columns` are names of models as published, `more` are additional ones of ours. A spread is over single
+    splits (`per` is "trial"), or over repeats (`per` is "repeat"; the mean of its folds).
     """
 
     id: str
@@ -109,7 +109,7 @@ class Paper:
         return [model for model in self.models if model.name in wanted or model.template in wanted]
 
     def shortened(self) -> Paper:
-        """Return what `--quick` runs: few data sets, few folds, small numbers."""
+        """Return the version that `--quick` runs: few data sets and folds, small numbers."""
         given = self.quick.get("defaults", {})
         names = self.quick.get("datasets", list(self.datasets))
         sizes = {"sizes": self.quick["sizes"]} if "sizes" in self.quick else {}
@@ -121,7 +121,7 @@ class Paper:
 
 
 def paper_keys() -> list[str]:
-    """Names of the papers that there are specs of.
+    """Names of the papers that have specs.
 
     Examples
     --------
@@ -133,17 +133,7 @@ def paper_keys() -> list[str]:
 
 
 def read_paper(key: str) -> Paper:
-    """Read the spec of a paper.
-
-    Parameters
-    ----------
-    key : str
-        One of `paper_keys`.
-
-    Returns
-    -------
-    Paper
-        Checked as far as it can be without data.
+    """Read and check the spec of a paper, one of `paper_keys`.
 
     Examples
     --------
@@ -166,22 +156,13 @@ def read_paper(key: str) -> Paper:
     tables = tuple(_table(entry, key, datasets, models) for entry in raw["tables"])
     unknown = [name for name in raw["quick"].get("datasets", []) if name not in datasets]
     if unknown:
-        raise SpecError(f"{key}: [quick] names the data set {unknown[0]!r}, which is not there.")
-    about = {name: raw[name] for name in ("title", "authors", "source")}
-    return Paper(
-        key,
-        **about,
-        notes=tuple(raw["notes"]),
-        protocol=raw["protocol"],
-        quick=raw["quick"],
-        datasets=datasets,
-        models=models,
-        tables=tables,
-    )
+        raise SpecError(f"{key}: [quick] names the data set {unknown[0]!r}, which does not exist.")
+    about = {name: raw[name] for name in ("title", "authors", "source", "protocol", "quick")}
+    return Paper(key, notes=tuple(raw["notes"]), datasets=datasets, models=models, tables=tables, **about)
 
 
 def _models(entry: dict[str, Any], raw: dict[str, Any]) -> list[Model]:
-    """Fill in the grid of a model, and look up what it names."""
+    """The models of a grid, with the selectors and classifiers that they name."""
     grid = entry.get("grid", {})
     kind = entry.get("kind", "score")
     if kind not in KINDS:
@@ -203,7 +184,7 @@ def _models(entry: dict[str, Any], raw: dict[str, Any]) -> list[Model]:
 
 
 def _fill(value: Any, grid: Mapping[str, Any]) -> Any:
-    """Put values in place of {name}: the value itself where the text is nothing else."""
+    """Replace {name} by its value; a text that is nothing else becomes the value itself."""
     if isinstance(value, dict):
         return {key: _fill(item, grid) for key, item in value.items() if key != "grid"}
     if isinstance(value, list):
@@ -269,20 +250,11 @@ def _cell(where: str, spread: str, dataset: str, model: str, number: list[float]
 
 
 def build(value: Any, about: Mapping[str, Any]) -> Any:
-    """Make what a spec describes: ``{class = "...", ...}`` is an object, "$name" what is known of the data.
+    """Make the objects of a part of a spec.
 
-    Parameters
-    ----------
-    value : object
-        A part of a spec. Classes are those of foresift by their names, and those of scikit-learn by their
-        full ones; `args` are arguments by place.
-    about : mapping
-        What "$name" stands for.
-
-    Returns
-    -------
-    object
-        The estimator, or the value itself.
+    ``{class = "...", ...}`` becomes an object: classes are those of foresift by name, and those of
+    scikit-learn by full name; `args` are positional arguments. "$name" becomes ``about["name"]``, a fact
+    about the data.
 
     Examples
     --------
@@ -291,7 +263,7 @@ def build(value: Any, about: Mapping[str, Any]) -> Any:
     """
     if isinstance(value, str) and value.startswith("$"):
         if value[1:] not in about:
-            raise SpecError(f"{value} is not said of the data set.")
+            raise SpecError(f"{value} is not given for the data set.")
         return build(about[value[1:]], about)
     if isinstance(value, list):
         return [build(item, about) for item in value]
@@ -309,5 +281,5 @@ def _named(name: str) -> Any:
         raise SpecError(f"{name}: a spec names classes of foresift (without a dot) or of scikit-learn.")
     found = getattr(importlib.import_module(module or "foresift"), last, None)
     if found is None:
-        raise SpecError(f"{name}: there is no such class.")
+        raise SpecError(f"{name}: no such class.")
     return found

@@ -1,4 +1,4 @@
-"""Our numbers beside the published ones: as grids of text, on the terminal, in Markdown and in HTML."""
+"""Our numbers and the published ones in grids of text: on the terminal, in Markdown and in HTML."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from foresift.evaluation.papers.reproduce import Row
 from foresift.evaluation.papers.specs import Paper, PaperTable
+from foresift.report.numbers import PLAIN
 from foresift.report.output import together
 from foresift.stats import win_loss_tie
 
@@ -20,25 +21,14 @@ __all__ = ["Grid", "grids_of_table", "print_grids", "write_results"]
 
 MAX_COLUMNS = 14
 FIELDS = (
-    "table",
-    "dataset",
-    "model",
-    "classifier",
-    "size",
-    "ours",
-    "spread",
-    "n",
-    "published",
-    "published_spread",
-    "difference",
-    "within",
-    "z",
+    *("table", "dataset", "model", "classifier", "size", "ours", "spread", "n"),
+    *("published", "published_spread", "difference", "within", "z"),
 )
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of text, with a title above and a remark below; `n_names` columns say what a row is of."""
+    """A table of text, with a title above and a remark below; the first `n_names` columns name the row."""
 
     title: str
     header: list[str]
@@ -48,21 +38,7 @@ class Grid:
 
 
 def grids_of_table(paper: Paper, table: PaperTable, rows: Sequence[Row]) -> list[Grid]:
-    """Lay out what there is of a table.
-
-    Parameters
-    ----------
-    paper : Paper
-        The paper.
-    table : PaperTable
-        One of its tables.
-    rows : sequence of Row
-        From `reproduce.rows_of_table`.
-
-    Returns
-    -------
-    list of Grid
-        None if nothing has been run.
+    """Grids of a table from the rows of `reproduce.rows_of_table`; none if nothing has been run.
 
     Examples
     --------
@@ -73,7 +49,7 @@ def grids_of_table(paper: Paper, table: PaperTable, rows: Sequence[Row]) -> list
     [['iris', '4.70 (4.3)']]
     """
     kind, *numbers = table.id.split("-") if "-" in table.id else ("table", table.id)
-    published = any(number.isdigit() for number in numbers)  # or it is a table of ours
+    published = any(number.isdigit() for number in numbers)  # otherwise it is a table of ours
     title = f"{kind.capitalize()} {' to '.join(numbers)}. {table.caption}" if published else table.caption
     if not rows:
         return []
@@ -85,7 +61,7 @@ def grids_of_table(paper: Paper, table: PaperTable, rows: Sequence[Row]) -> list
         grids = [_matrix(title, rows)]
         judged = {row.label for row in rows if row.published is not None}
         return [*grids, _wins(table, rows)] if len(judged) > 1 and table.measure == "error" else grids
-    # Few points of a figure are published in numbers, and none of some figures.
+    # Few points of figures are published as numbers, and none of some figures.
     grids = [_points(title, table, rows)] if any(row.published is not None for row in rows) else []
     better = max if table.measure == "accuracy" else min
     return [*grids, _best(title, rows, better, table.options.get("over", "features"))]
@@ -99,30 +75,32 @@ def _matrix(title: str, rows: Sequence[Row]) -> Grid:
     down, across = (labels, datasets) if turned else (datasets, labels)
     lines = []
     for name in down:
-        there = [cells.get((other, name) if turned else (name, other)) for other in across]
-        lines.append([name, *(_beside(row, digits) for row in there)])
+        found = [cells.get((other, name) if turned else (name, other)) for other in across]
+        lines.append([name, *(_beside(row, digits) for row in found)])
     return Grid(title, ["", *across], lines, _agreement(rows))
 
 
 def _beside(row: Row | None, digits: int) -> str:
     if row is None:
         return ""
-    text = f"{row.ours:.{digits}f}"
+    text = PLAIN.number(row.ours, digits)
     if row.published is None:
         return text
     return f"{text} ({row.published:g})" + ("" if row.within is not False else " *")
 
 
 def _agreement(rows: Sequence[Row]) -> str:
-    """Say how far ours agree with what is published: within the spread, and in the order of methods."""
+    """Say how well our numbers agree with the published ones: in size, and in the order of the methods."""
     published = [row for row in rows if row.published is not None]
     if not published:
         return ""
-    parts = ["In brackets: published."]
+    parts = ["Published numbers in brackets."]
     judged = [row for row in published if row.within is not None]
     if judged:
         within = sum(bool(row.within) for row in judged)
-        parts.append(f"{within} of {len(judged)} within the published spread, * marks the others.")
+        parts.append(
+            f"{within} of {len(judged)} of ours are within the published spread; * marks the others."
+        )
     far = [abs(row.z) > 2 for row in published if row.z is not None]
     if far:
         parts.append(f"{sum(far)} of {len(far)} differ by more than two standard errors.")
@@ -133,12 +111,12 @@ def _agreement(rows: Sequence[Row]) -> str:
                 pairs += 1
                 same += (a.ours - b.ours) * ((a.published or 0) - (b.published or 0)) > 0
     if pairs:
-        parts.append(f"Two methods on one data set are in the published order in {same} of {pairs} pairs.")
-    return " ".join([*parts, _means(rows, "trials or repeats")])
+        parts.append(f"{same} of {pairs} pairs of methods on one data set are in the published order.")
+    return " ".join([*parts, _means(rows, "splits or repeats")])
 
 
 def _means(rows: Sequence[Row], what: str) -> str:
-    """Say of how many trials the numbers are means; of different numbers where a run is not finished."""
+    """Say how many values the means are of, which differ while a run is unfinished."""
     least, most = min(row.n for row in rows), max(row.n for row in rows)
     if least < most:
         return f"Means of {least} to {most} {what}: unfinished."
@@ -146,7 +124,7 @@ def _means(rows: Sequence[Row], what: str) -> str:
 
 
 def _wins(table: PaperTable, rows: Sequence[Row]) -> Grid:
-    """Wins, losses and ties of each column over those before it, over the data sets; lower is better."""
+    """Wins, losses and ties of each method against those before it; lower is better."""
     labels = [label for label in table.labels if any(row.label == label for row in rows)]
     ours = {(row.dataset, row.label): row for row in rows if row.published is not None}
     lines = []
@@ -162,7 +140,7 @@ def _wins(table: PaperTable, rows: Sequence[Row]) -> Grid:
             theirs = win_loss_tie([r.published or 0.0 for r in a], [r.published or 0.0 for r in b])
             line.append(f"{'-'.join(map(str, mine))} ({'-'.join(map(str, theirs))})")
         lines.append(line)
-    title = "Wins-losses-ties of the column over the row, over the data sets; in brackets: as published"
+    title = "Wins-losses-ties of the column against the row over the data sets; published numbers in brackets"
     return Grid(title, ["", *labels[1:]], lines)
 
 
@@ -173,10 +151,14 @@ def _points(title: str, table: PaperTable, rows: Sequence[Row]) -> Grid:
     for row in rows:
         if row.published is None:
             continue
-        spread = "" if math.isnan(row.spread) else f" ± {row.spread:.2f}"
-        theirs = "" if row.published_spread is None else f" ± {row.published_spread:g}"
+        ours = PLAIN.number(row.ours, 2) + (
+            "" if math.isnan(row.spread) else f" ± {PLAIN.number(row.spread, 2)}"
+        )
+        theirs = f"{row.published:g}" + (
+            "" if row.published_spread is None else f" ± {row.published_spread:g}"
+        )
         within = {True: "yes", False: "no", None: ""}[row.within]
-        numbers = [f"{row.ours:.2f}{spread}", f"{row.published:g}{theirs}", f"{row.difference:+.2f}", within]
+        numbers = [ours, theirs, PLAIN.signed(row.difference, 2), within]
         lines.append([row.dataset, row.label, row.classifier, row.size, *numbers])
     return Grid(title, header, lines, _means(rows, "cross-validations"), n_names=4)
 
@@ -191,31 +173,33 @@ def _best(title: str, rows: Sequence[Row], better: Callable[..., Any], over: str
             curve = [r for r in rows if (r.dataset, r.classifier, r.label) == where and r.size != "best"]
             top = better(curve, key=lambda row: row.ours) if curve else None
             size = f" ({top.size})" if top is not None and top.size not in ("", "all") else ""
-            line.append("" if top is None else f"{top.ours:.2f}{size}")
+            line.append("" if top is None else PLAIN.number(top.ours, 2) + size)
         lines.append(line)
-    remark = f"In brackets: the number of {over}; the best of many numbers is too good an estimate. "
+    remark = f"In brackets: the number of {over}. The best of many scores is optimistically biased. "
     remark += _means(rows, "cross-validations")
     return Grid(f"{title} The best of each curve", ["data", "classifier", *labels], lines, remark, n_names=2)
 
 
 def _paths(title: str, table: PaperTable, rows: Sequence[Row]) -> Grid:
-    header = ["data", "search", "error with all", "reduction within the limit", "error there"]
+    within, error = "reduction within the limit", "error at that reduction"
     lines = []
     for dataset, label in _unique((row.dataset, row.label) for row in rows):
         path = {row.size: row.ours for row in rows if (row.dataset, row.label) == (dataset, label)}
         most = str(max(int(size) for size in path if size.isdigit()))
-        values = [path[most], path["reduction within the limit"], path["error there"]]
-        lines.append([dataset, label, *(f"{value:.3f}" for value in values)])
-    return Grid(title, header, lines, f"The limit is {table.options['limit']} above the error with all.", 2)
+        lines.append(
+            [dataset, label, *(PLAIN.number(value, 3) for value in (path[most], path[within], path[error]))]
+        )
+    remark = f"The limit is {table.options['limit']} above the error with all features."
+    return Grid(title, ["data", "search", "error with all", within, error], lines, remark, n_names=2)
 
 
 def _curves(title: str, rows: Sequence[Row], sizes: list[str]) -> Grid:
     values = {(row.dataset, row.size): row.ours for row in rows}
     lines = [
-        [name, *(f"{values[name, size]:.3f}" if (name, size) in values else "" for size in sizes)]
+        [name, *(PLAIN.number(values.get((name, size)), 3) for size in sizes)]
         for name in _unique(row.dataset for row in rows)
     ]
-    return Grid(title, ["trees", *sizes], lines, f"Means of {max(row.n for row in rows)} trials.")
+    return Grid(title, ["trees", *sizes], lines, f"Means of {max(row.n for row in rows)} splits.")
 
 
 def _unique(items: Any) -> list[Any]:
@@ -227,10 +211,10 @@ def print_grids(grids: Sequence[Grid]) -> None:
 
     Examples
     --------
-    >>> print_grids([Grid("Two numbers", ["", "error"], [["iris", "4.70 (4.3)"]], "In brackets: published.")])
+    >>> print_grids([Grid("Two numbers", ["", "error"], [["iris", "4.70 (4.3)"]], "Published: in brackets.")])
     Two numbers
     ...
-    In brackets: published.
+    Published: in brackets.
     """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -252,16 +236,16 @@ def print_grids(grids: Sequence[Grid]) -> None:
 
 
 def _blocks(grid: Grid, width: int) -> Iterator[tuple[list[int], list[int]]]:
-    """Divide the columns of a grid among tables that fit, with their widths; each has the names of the rows.
+    """Divide the columns of a grid into tables that fit, with their widths; each repeats the row names.
 
-    Cells are folded between words and never cut, since "50…" is no number; rich cuts some to widen others.
+    Cells are folded between words and never cut, since "50…" is no number; rich would cut some.
     """
     cells = list(zip(grid.header, *grid.rows, strict=True))
     least = [max(len(word) for cell in column for word in cell.split() or [""]) for column in cells]
     names = list(range(grid.n_names))
     rest = list(range(grid.n_names, len(least)))
     while rest:
-        # Between columns, and at the ends, there are a padding and a divider.
+        # Each column has a padding and a divider.
         spare = width - 1 - sum(least[k] + 2 for k in (*names, rest[0]))
         n = 1
         while n < len(rest) and spare >= least[rest[n]] + 2:
@@ -286,27 +270,8 @@ def write_results(
 ) -> list[Path]:
     """Write PAPER.csv (every number), PAPER.md and PAPER.html (the grids), and pictures: all or none.
 
-    Files that are there are replaced when all new ones are written; if that fails, they stay as they were.
-
-    Parameters
-    ----------
-    folder : Path
-        Made if it is not there.
-    paper : Paper
-        The paper.
-    rows : sequence of Row
-        Every number.
-    grids : sequence of Grid
-        What is shown of them.
-    about : sequence of str
-        Lines that say when and how this was made.
-    pictures : mapping, default=None
-        What writes each picture to the place it is given, by the names of their files.
-
-    Returns
-    -------
-    list of Path
-        The files.
+    `about` says when and how this was made; `pictures` has a function for each file name, which writes to the
+    path it is given. Returns the paths of the files.
 
     Examples
     --------
@@ -338,7 +303,7 @@ def _plain(value: Any) -> Any:
 
 def _markdown(paper: Paper, grids: Sequence[Grid], about: Sequence[str]) -> str:
     lines = [f"# {paper.authors}: {paper.title}", "", f"{paper.source[0].upper()}{paper.source[1:]}.", ""]
-    lines += [*about, "", "How the paper was read:", "", *(f"- {note}" for note in paper.notes), ""]
+    lines += [*about, "", "How the paper was interpreted:", "", *(f"- {note}" for note in paper.notes), ""]
     for grid in grids:
         lines += [f"## {grid.title}", ""]
         lines += ["| " + " | ".join(cells) + " |" for cells in (grid.header, ["---"] * len(grid.header))]

@@ -1,4 +1,4 @@
-"""Units of work that papers need: paths of a search, intervals of a forest; and which repeats are whole."""
+"""Tasks of papers: paths of a search and intervals of a forest; and which repeats are complete."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from foresift.selectors.search.path import SearchPath, Step
 
 __all__ = ["path_of", "plan_intervals", "plan_path", "whole_repeats"]
 
-N_AGAIN = 2  # further divisions into folds, on which no search has looked
+N_AGAIN = 2  # further splits into folds, which the search has not used
 
 
 @dataclass(frozen=True)
@@ -46,25 +46,9 @@ class Growth:
 
 
 def plan_path(data: Data, name: str, selector: Any, classifier: Any, *, random_state: int = 0) -> list[Job]:
-    """Plan a search on a whole table: its sets, and what they are worth on folds that it has not seen.
+    """Plan a search on a whole table: its sets, and their scores on folds that it has not used.
 
-    Parameters
-    ----------
-    data : Data
-        The table.
-    name : str
-        What the search is called.
-    selector : selector
-        One that has a `path_` and takes an `estimator`.
-    classifier : classifier
-        That estimator.
-    random_state : int, default=0
-        Where all seeds come from.
-
-    Returns
-    -------
-    list of Job
-        One job of one unit.
+    The selector has a `path_` and takes the classifier as `estimator`.
 
     Examples
     --------
@@ -77,27 +61,28 @@ def plan_path(data: Data, name: str, selector: Any, classifier: Any, *, random_s
     ([1, 2, 0], ['1', '2', '3'])
     """
     seed = seed_for(random_state, 0, 0)
-    unit = Unit(
-        kind="path",
-        dataset=data.name,
-        data=data.checksum,
-        method=name,
-        method_parameters=canonical(describe(selector)),
-        classifier="",
-        classifier_parameters=canonical(describe(classifier)),
-        cv="3 folds in the search, 2 x 3 others",
-        repeat=0,
-        fold=0,
-        rows="all",
-        seed=seed,
-        options=canonical({"again": N_AGAIN}),
-        software=software(),
-    )
+    cv, options = "3 folds in the search, 2 x 3 others", {"again": N_AGAIN}
+    unit = _unit("path", data, name, selector, classifier, cv, (0, 0, "all"), seed, options)
     return [Job(path_units, data.checksum, Search(selector, classifier, seed), (unit,))]
 
 
+def _unit(
+    kind: str,
+    data: Data,
+    name: str,
+    selector: Any,
+    classifier: Any,
+    cv: str,
+    split: tuple[int, int, str],
+    seed: int,
+    options: dict[str, Any],
+) -> Unit:
+    methods = name, canonical(describe(selector)), "", canonical(describe(classifier))
+    return Unit(kind, data.name, data.checksum, *methods, cv, *split, seed, canonical(options), software())
+
+
 def path_units(data: Data, search: Search, units: Sequence[Unit]) -> list[Record]:
-    """Run a search; a pure function of its arguments."""
+    """Run a search; a pure function."""
 
     def work() -> dict[str, Any]:
         model = seeded(clone(search.classifier), np.random.default_rng([search.seed, 1]))
@@ -106,9 +91,9 @@ def path_units(data: Data, search: Search, units: Sequence[Unit]) -> list[Record
         start = time.perf_counter()
         path = selector.fit(data.X, data.y).path_
         seconds = {"select": time.perf_counter() - start}
-        seen = {str(len(step.features)): step.score for step in path}
+        own = {str(len(step.features)): step.score for step in path}
         return {
-            "scores": {"accuracy": _scores_again(data, model, path, search.seed), "search": seen},
+            "scores": {"accuracy": _scores_again(data, model, path, search.seed), "search": own},
             "features": {"order": _order(path)},
             "seconds": seconds,
         }
@@ -128,14 +113,14 @@ def _scores_again(data: Data, model: Any, path: SearchPath, seed: int) -> dict[s
 
 
 def _order(path: SearchPath) -> list[int]:
-    """Columns of a path that drops one at a time: the one that stays longest first."""
+    """Columns of a path that drops one at a time: the last to be dropped first."""
     sets = [set(range(path.n_features_in)), *map(set, path.features)]
     dropped = [j for before, after in pairwise(sets) for j in sorted(before - after)]
     return [*sorted(sets[-1]), *reversed(dropped)]
 
 
 def path_of(record: Record) -> SearchPath:
-    """Make the path of a search again from its record, with the scores on fresh folds.
+    """The path of a search from its record, with the scores on fresh folds.
 
     Examples
     --------
@@ -154,27 +139,9 @@ def path_of(record: Record) -> SearchPath:
 def plan_intervals(
     data: Data, name: str, classifier: Any, *, cv: Any, repeats: int, random_state: int = 0
 ) -> list[Job]:
-    """Plan forests whose feature sampling is learned, to see how fast their intervals narrow.
+    """Plan forests whose feature sampling is learned, to record how fast their intervals narrow.
 
-    Parameters
-    ----------
-    data : Data
-        The table.
-    name : str
-        What it is called.
-    classifier : SiftForestClassifier
-        With `feature_sampling` that makes intervals.
-    cv : int or float
-        As in `splits.splits`; only the rows to learn from are used.
-    repeats : int
-        How many times.
-    random_state : int, default=0
-        Where all seeds come from.
-
-    Returns
-    -------
-    list of Job
-        One for each split.
+    Each split of `splits.splits` gives a job that uses the training rows only.
 
     Examples
     --------
@@ -190,28 +157,14 @@ def plan_intervals(
     jobs = []
     for split in splits(data, cv, repeats=repeats, random_state=random_state):
         seed = seed_for(random_state, split.repeat, split.fold)
-        unit = Unit(
-            kind="intervals",
-            dataset=data.name,
-            data=data.checksum,
-            method=name,
-            method_parameters="null",
-            classifier="",
-            classifier_parameters=canonical(describe(classifier)),
-            cv=cv_name(cv),
-            repeat=split.repeat,
-            fold=split.fold,
-            rows=split.rows,
-            seed=seed,
-            options="{}",
-            software=software(),
-        )
+        where = split.repeat, split.fold, split.rows
+        unit = _unit("intervals", data, name, None, classifier, cv_name(cv), where, seed, {})
         jobs.append(Job(interval_units, data.checksum, Growth(classifier, split, seed), (unit,)))
     return jobs
 
 
 def interval_units(data: Data, growth: Growth, units: Sequence[Unit]) -> list[Record]:
-    """Grow a forest, and keep the mean size of the intervals after each tree; a pure function."""
+    """Grow a forest, and record the mean size of the intervals after each tree; a pure function."""
 
     def work() -> dict[str, Any]:
         model = seeded(clone(growth.classifier), np.random.default_rng([growth.seed, 1]))
@@ -223,21 +176,9 @@ def interval_units(data: Data, growth: Growth, units: Sequence[Unit]) -> list[Re
 
 
 def whole_repeats(records: Iterable[Record], planned: Iterable[Unit]) -> list[Record]:
-    """Leave out records of repeats that have been run in part only, or failed in part.
+    """Keep the records of complete repeats, none of whose planned tasks is missing or failed.
 
-    A mean of a few folds is no repeat, and those that fail are seldom like the others.
-
-    Parameters
-    ----------
-    records : iterable of Record
-        What the store has.
-    planned : iterable of Unit
-        What there is to be.
-
-    Returns
-    -------
-    list of Record
-        Those of repeats of which nothing is missing.
+    A mean of a few folds is no repeat, and folds that fail are not like the others.
 
     Examples
     --------

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from foresift.evaluation.select.assess import MIN_OF_A_CLASS, Assessment
+from foresift.report.numbers import PLAIN, counted
 
 __all__ = ["Said", "order_of_ranking", "say"]
 
@@ -137,21 +138,22 @@ def _why(
 
 def _how_good(a: Assessment, n_kept: int, n_columns: int, n_rows: int) -> list[str]:
     """Say how the selected columns compare with all columns in nested cross-validation."""
-    name = "accuracy" if a.metric == "accuracy" else a.metric
-    full = f"{_score(a, a.check.full.value)} {name}"
+    full = f"{PLAIN.score(a.metric, a.check.full.value)} {a.metric}"
     used = "" if a.n_rows == n_rows else f" on {a.n_rows:,} of the {n_rows:,} rows"
     folds = f"{len(a.curve.scores)}-fold cross-validation{used}"
     if not n_kept:
         guess = "always predicting the most frequent class" if a.metric == "accuracy" else "random guessing"
-        return [f"In {folds} a forest on all columns reaches {full}, {guess} {_score(a, a.baseline)}."]
+        baseline = PLAIN.score(a.metric, a.baseline)
+        return [f"In {folds} a forest on all columns reaches {full}, {guess} {baseline}."]
     least, most = int(a.n_kept.min()), int(a.n_kept.max())
     if least == n_columns:
         return [f"In nested {folds} every fold kept all columns; a forest on them reaches {full}."]
     sizes = f"{least} to {most} columns" if least < most else _columns(least)
-    trees = "" if a.plan.tree_share == 1 else f", with {100 * a.plan.tree_share:.0f} % of the trees"
+    trees = "" if a.plan.tree_share == 1 else f", with {PLAIN.share(a.plan.tree_share)} of the trees"
+    kept, full = (PLAIN.score(a.metric, score.value) for score in (a.check.kept, a.check.full))
     return [
-        f"In nested {folds} a forest on the selected columns reaches {_score(a, a.check.kept.value)} {name},"
-        f" a forest on all columns {_score(a, a.check.full.value)}.",
+        f"In nested {folds} a forest on the selected columns reaches {kept} {a.metric},"
+        f" a forest on all columns {full}.",
         _difference(a),
         f"Each fold kept {sizes}{trees}.",
     ]
@@ -160,7 +162,7 @@ def _how_good(a: Assessment, n_kept: int, n_columns: int, n_rows: int) -> list[s
 def _difference(a: Assessment) -> str:
     """Say the difference and whether it is significant; folds that all agree do not say how sure it is."""
     unit = " points" if a.metric == "accuracy" else ""
-    value, low, high = (_signed(a, x) for x in a.check.difference)
+    value, low, high = (PLAIN.difference(a.metric, x) for x in a.check.difference)
     if a.check.difference.low == a.check.difference.high:
         return f"The difference is {value}{unit} in every fold, so there is no interval."
     text = f"The difference, {value}{unit} (95 % interval {low} to {high}), is"
@@ -177,8 +179,9 @@ def _leak(ranking: list[dict[str, Any]], a: Assessment) -> list[str]:
     if a.curve.sizes[0] != 1 or alone < ALMOST_PERFECT or not ranking[0]["kept"]:
         return []
     return [
-        f"The best column alone ({ranking[0]['name']}) predicts almost perfectly ({a.metric}"
-        f" {_score(a, alone)}). It may be a leak: check that it is known when the prediction is made."
+        f"The best column alone ({ranking[0]['name']}) predicts almost perfectly"
+        f" ({a.metric} {PLAIN.score(a.metric, alone)}). It may be a leak: check that it is known when the"
+        " prediction is made."
     ]
 
 
@@ -200,18 +203,8 @@ def _rare(a: Assessment, data: dict[str, Any]) -> list[str]:
     return [f"Classes with fewer than {MIN_OF_A_CLASS} rows were left out of the check: {said}."]
 
 
-def _score(a: Assessment, value: float) -> str:
-    return f"{100 * value:.1f} %" if a.metric == "accuracy" else f"{value:.3f}"
-
-
-def _signed(a: Assessment, value: float) -> str:
-    """Write a difference, of accuracies in points; what rounds to 0 has no sign."""
-    text = f"{100 * value:+.1f}" if a.metric == "accuracy" else f"{value:+.3f}"
-    return text if text.strip("+-0.") else text[1:]
-
-
 def _columns(n: int) -> str:
-    return f"{n} columns" if n != 1 else "1 column"
+    return counted(n, "column")
 
 
 def _are(n: int) -> str:

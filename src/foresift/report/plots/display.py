@@ -1,14 +1,15 @@
-"""What the displays share: where they draw, their colours, and names as labels."""
+"""The base class of all displays, their colours, and names as labels."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.report.drawing import shortened, unknown
+from foresift.report.drawing import shortened
+from foresift.report.numbers import unknown
 
 __all__ = ["ACCENT", "GREY", "INK", "TINT", "Display", "label", "numbers"]
 
@@ -17,29 +18,52 @@ LABEL = 40  # characters of a name beside an axis
 
 
 class Display:
-    """What all displays share: where they draw, `ax_` and `figure_`."""
+    """Base class of all displays.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Set by `plot`.
+    """
 
     ax_: Any
     figure_: Any
 
-    def _axes(self, ax: Any, size: tuple[float, float]) -> Any:
-        """Axes to draw on, new ones if none are given, and keep them."""
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes a new figure.
+
+        Returns
+        -------
+        self
+            The display, with `ax_` and `figure_`.
+        """
         import matplotlib.pyplot as plt
 
         if ax is None:
-            ax = plt.subplots(figsize=size, layout="constrained")[1]
+            ax = plt.subplots(figsize=self._size(), layout="constrained")[1]
         self.ax_, self.figure_ = ax, ax.figure
         ax.spines[["top", "right"]].set_visible(False)
-        return ax
+        self._draw(ax)
+        return self
+
+    def _size(self) -> tuple[float, float]:
+        """Width and height of a new figure, in inches."""
+        return 6.4, 3.6
+
+    def _draw(self, ax: Any) -> None:
+        raise NotImplementedError
 
 
 def label(name: Any) -> str:
     """A name as a label: short, and with no dollar sign that would begin a formula."""
-    text = shortened(name)
-    text = text if len(text) <= LABEL else text[: LABEL - 1] + "…"
-    return "".join(c if c.isprintable() else " " for c in text).replace("$", r"\$")
+    return "".join(c if c.isprintable() else " " for c in shortened(name, LABEL)).replace("$", r"\$")
 
 
 def numbers(rows: Sequence[Mapping[str, Any]], key: str) -> NDArray[np.float64]:
-    """Values of a key, NaN where there is none."""
+    """Values of a key; NaN where it is missing."""
     return np.array([np.nan if unknown(row.get(key)) else float(row[key]) for row in rows], dtype=np.float64)

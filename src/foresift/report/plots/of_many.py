@@ -1,4 +1,4 @@
-"""Pictures of many selections, trees or data sets: stability, convergence, critical differences."""
+"""Displays of many selections, trees or data sets: stability, convergence, critical differences."""
 
 from __future__ import annotations
 
@@ -15,30 +15,23 @@ __all__ = ["ConvergenceDisplay", "CriticalDifferenceDisplay", "StabilityDisplay"
 
 
 class StabilityDisplay(Display):
-    """Heat map of which features are selected how often.
+    """Heat map of how often features are selected.
 
     Parameters
     ----------
     rows : sequence of str
-        What selected: samples, splits or methods.
+        Names of the subsamples, splits or methods that selected.
     names : sequence of str
-        Features.
+        Names of the features.
     shares : array-like of shape (n_rows, n_features)
         How often each row selected each feature: True and False, or shares from 0 to 1.
 
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib axes and figure
-        Where it was drawn.
-
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from foresift.plots import StabilityDisplay
     >>> selections = [[0, 1, 0], [1, 1, 0]]
     >>> display = StabilityDisplay.from_selections(selections, ["age", "income", "noise"])
-    >>> [label.get_text() for label in display.ax_.get_xticklabels()]  # most often first; never: not at all
+    >>> [label.get_text() for label in display.ax_.get_xticklabels()]  # none for features never selected
     ['income', 'age']
     """
 
@@ -60,23 +53,18 @@ class StabilityDisplay(Display):
         max_features: int = 40,
         ax: Any = None,
     ) -> StabilityDisplay:
-        """Draw selections from different samples of the rows.
+        """Draw selections made on different samples of the rows.
 
         Parameters
         ----------
         selections : array-like of bool of shape (n_selections, n_features)
             Which features each selection kept.
         names : sequence of str, default=None
-            Features; None numbers them.
+            Names of the features; None numbers them.
         max_features : int, default=40
-            How many are shown, those selected most often; those never selected are not.
+            The largest number of features shown: those selected most often.
         ax : matplotlib axes, default=None
-            Where to; None makes a figure.
-
-        Returns
-        -------
-        StabilityDisplay
-            Drawn.
+            Axes to draw on; None makes a new figure.
         """
         shares = np.asarray(selections, dtype=np.float64)
         names = [f"x{j}" for j in range(shares.shape[1])] if names is None else list(names)
@@ -89,23 +77,18 @@ class StabilityDisplay(Display):
     def from_comparison(
         cls, d: Mapping[str, Any], size: Any = None, *, max_features: int = 40, ax: Any = None
     ) -> StabilityDisplay:
-        """Draw what the methods of a comparison select, and in which share of the splits.
+        """Draw how often the methods of a comparison select each feature.
 
         Parameters
         ----------
         d : dict
             What `Comparison.to_dict()` returns.
         size : int or "own", default=None
-            How many features; None takes the first size of each method.
+            Number of selected features; None takes the first size of each method.
         max_features : int, default=40
-            How many features are shown, those selected most often.
+            The largest number of features shown: those selected most often.
         ax : matplotlib axes, default=None
-            Where to; None makes a figure.
-
-        Returns
-        -------
-        StabilityDisplay
-            Drawn.
+            Axes to draw on; None makes a new figure.
         """
         chosen = {
             method: sizes[str(size)] if size is not None else next(iter(sizes.values()))
@@ -122,56 +105,39 @@ class StabilityDisplay(Display):
         table = [[shares.get(name, 0.0) for name in names] for shares in chosen.values()]
         return cls(list(chosen), names, table).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> StabilityDisplay:
-        """Draw it.
+    def _size(self) -> tuple[float, float]:
+        n_rows, n_names = self.shares.shape
+        longest = max((len(label(name)) for name in self.names), default=0)
+        return 2.2 + 0.3 * max(n_names, 6), 0.6 + 0.075 * longest + 0.24 * max(n_rows, 7)
 
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Where to; None makes a figure.
-
-        Returns
-        -------
-        StabilityDisplay
-            Itself.
-        """
+    def _draw(self, ax: Any) -> None:
         from matplotlib.colors import LinearSegmentedColormap
 
         n_rows, n_names = self.shares.shape
-        longest = max((len(label(name)) for name in self.names), default=0)
-        ax = self._axes(ax, (2.2 + 0.3 * max(n_names, 6), 0.6 + 0.075 * longest + 0.24 * max(n_rows, 7)))
         colours = LinearSegmentedColormap.from_list("foresift", ["#f4f3ef", ACCENT])
         self.image_ = ax.imshow(self.shares, aspect="auto", cmap=colours, vmin=0, vmax=1)
         ax.set_xticks(np.arange(n_names), [label(name) for name in self.names], rotation=90)
         ax.set_yticks(np.arange(n_rows), [label(row) for row in self.rows])
         if not np.isin(self.shares, (0, 1)).all():
             self.figure_.colorbar(self.image_, ax=ax, label="share of the selections", fraction=0.05)
-        return self
 
 
 class ConvergenceDisplay(Display):
-    """How a forest's sampling distribution settles while it grows.
+    """Convergence of a forest's sampling distribution while it grows.
 
     Parameters
     ----------
     changes : array-like of shape (n_updates,)
-        How far the distribution moved at every update, from 0 to 1.
+        Change of the distribution at every update, from 0 to 1.
     interval_sizes : array-like of shape (n_updates,), default=None
         Mean size of the confidence intervals of the gains after every update.
     update_every : int, default=1
         Trees between two updates.
     step : str, default="trees"
-        What is counted.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib axes and figure
-        Where it was drawn.
+        Label of the horizontal axis.
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from sklearn.datasets import load_wine
     >>> from foresift import SiftForestClassifier
     >>> from foresift.plots import ConvergenceDisplay
@@ -196,47 +162,29 @@ class ConvergenceDisplay(Display):
 
     @classmethod
     def from_forest(cls, forest: Any, *, ax: Any = None) -> ConvergenceDisplay:
-        """Draw what a forest, or another fitted estimator that learns such a distribution, kept of its way.
+        """Draw the history of a fitted estimator that learns a sampling distribution.
 
         Parameters
         ----------
         forest : SiftForestClassifier or FeatureBoostingSelector
-            Fitted; a forest with a `feature_sampling` that learns.
+            Fitted; a forest needs a `feature_sampling` that learns.
         ax : matplotlib axes, default=None
-            Where to; None makes a figure.
-
-        Returns
-        -------
-        ConvergenceDisplay
-            Drawn.
+            Axes to draw on; None makes a new figure.
         """
         if "change" in getattr(forest, "history_", ()):  # of each iteration
             return cls(np.abs(forest.history_["change"]), step="iterations").plot(ax=ax)
         changes = getattr(forest, "weight_changes_", None)
         if changes is None:
             raise ValueError(
-                f"This {type(forest).__name__} has not learned how to draw its columns: fit a forest with "
+                f"This {type(forest).__name__} has not learned a sampling distribution: fit a forest with "
                 'feature_sampling="confidence", "two-stage+confidence" or "soft", or take feature-boosting.'
             )
         sizes = getattr(forest, "mean_interval_sizes_", None)
         return cls(changes, interval_sizes=sizes, update_every=forest.update_every).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> ConvergenceDisplay:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Where to; None makes a figure.
-
-        Returns
-        -------
-        ConvergenceDisplay
-            Itself.
-        """
-        ax = self._axes(ax, (6.4, 3.6))
+    def _draw(self, ax: Any) -> None:
         trees = self.update_every * np.arange(1, len(self.changes) + 1)
-        ax.plot(trees, self.changes, color=ACCENT, label="how far the distribution moved")
+        ax.plot(trees, self.changes, color=ACCENT, label="change of the distribution")
         ax.set(xlabel=self.step, ylabel="change of the distribution", ylim=(0, None))
         if self.interval_sizes is not None:
             beside = ax.twinx()
@@ -246,11 +194,10 @@ class ConvergenceDisplay(Display):
                 beside.set_ylim(0, 3 * np.median(known))
             beside.set_ylabel("mean size of the intervals (dashed)", color=INK)
             beside.spines["top"].set_visible(False)
-        return self
 
 
 class CriticalDifferenceDisplay(Display):
-    """Mean ranks of methods over data sets; bars join those that cannot be told apart (Demsar 2006).
+    """Mean ranks of methods over data sets; bars join those that do not differ significantly (Demsar 2006).
 
     Parameters
     ----------
@@ -259,19 +206,15 @@ class CriticalDifferenceDisplay(Display):
     mean_ranks : array-like of shape (n_methods,)
         1 is best.
     critical_difference : float
-        Least difference of mean ranks that counts; `foresift.stats` works it out.
+        The smallest significant difference of mean ranks, from `foresift.stats.critical_difference`.
 
     Attributes
     ----------
     groups : list of (int, int)
-        First and last, in the order of the ranks, of each group that cannot be told apart.
-    ax_, figure_ : matplotlib axes and figure
-        Where it was drawn.
+        First and last method, in the order of the ranks, of each group without significant differences.
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from foresift.plots import CriticalDifferenceDisplay
     >>> CriticalDifferenceDisplay(["a", "b", "c"], [1.2, 1.9, 2.9], 0.9).plot().groups
     [(0, 1)]
@@ -298,34 +241,19 @@ class CriticalDifferenceDisplay(Display):
         d : dict
             What `Comparison.to_dict()` returns, with `ranks`.
         ax : matplotlib axes, default=None
-            Where to; None makes a figure.
-
-        Returns
-        -------
-        CriticalDifferenceDisplay
-            Drawn.
+            Axes to draw on; None makes a new figure.
         """
         ranks = d.get("ranks")
         if not ranks:
             raise ValueError("This comparison has no ranks: they need several data sets.")
         return cls(ranks["methods"], ranks["mean_ranks"], ranks["critical_difference"]).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> CriticalDifferenceDisplay:
-        """Draw it.
+    def _size(self) -> tuple[float, float]:
+        return self._drawing["width"] / 100, self._drawing["height"] / 100 + 0.2
 
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Where to; None makes a figure.
-
-        Returns
-        -------
-        CriticalDifferenceDisplay
-            Itself.
-        """
+    def _draw(self, ax: Any) -> None:
         paper = self._drawing
-        ax = self._axes(ax, (paper["width"] / 100, paper["height"] / 100 + 0.2))
-        ax.set(xlim=(0, paper["width"]), ylim=(paper["height"], 0))  # from the top, as on a screen
+        ax.set(xlim=(0, paper["width"]), ylim=(paper["height"], 0))  # y points down, as in SVG
         ax.set_axis_off()
         axis = paper["axis"]
         ax.plot([paper["left"], paper["right"]], [axis, axis], color=INK, linewidth=1)
@@ -343,4 +271,3 @@ class CriticalDifferenceDisplay(Display):
             ax.plot([begin, end], [y, y], color=ACCENT, linewidth=4, solid_capstyle="round")
         ax.plot(paper["ruler"], [24, 24], color=INK, linewidth=2)
         ax.text(sum(paper["ruler"]) / 2, 18, f"CD {paper['difference']}", ha="center", fontsize=8)
-        return self

@@ -1,4 +1,4 @@
-"""Picture of a comparison: what each method's selections are worth, over the number of features."""
+"""Display of a comparison: the scores of each method over the number of features."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from foresift.report.plots.size_curve import known_points
 
 __all__ = ["MethodCurvesDisplay"]
 
-# Apart also for people who see few colours (Okabe & Ito 2008), our own green first.
+# Distinguishable with colour blindness too (Okabe & Ito 2008), our own green first.
 COLOURS = ("#17654f", "#d55e00", "#0072b2", "#cc79a7", "#e69f00", "#56b4e9", "#5c5c5c")
 MARKERS = "os^Dv*X"
 
@@ -24,21 +24,14 @@ class MethodCurvesDisplay(Display):
     Parameters
     ----------
     curves : mapping of str to (sizes, scores, low, high)
-        Of every method numbers of features, scores and their intervals, NaN where there is none.
+        Numbers of features, scores and their intervals of every method; NaN where unknown.
     none : float, default=NaN
-        Score without selection, drawn as a line across.
+        Score without selection, drawn as a level.
     metric : str, default="score"
-        What the scores are.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib axes and figure
-        Where it was drawn.
+        Name of the scores.
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from foresift.plots import MethodCurvesDisplay
     >>> nan = [float("nan")] * 2
     >>> curves = {"info-gain": ([2, 5], [0.7, 0.8], nan, nan), "random": ([2, 5], [0.5, 0.6], nan, nan)}
@@ -64,7 +57,7 @@ class MethodCurvesDisplay(Display):
     def from_comparison(
         cls, d: Mapping[str, Any], *, classifier: str | None = None, scorer: str | None = None, ax: Any = None
     ) -> MethodCurvesDisplay:
-        """Draw the sizes of a comparison, with one classifier and by one scorer.
+        """Draw the curves of a comparison, for one classifier and one scorer.
 
         Parameters
         ----------
@@ -73,12 +66,7 @@ class MethodCurvesDisplay(Display):
         classifier, scorer : str, default=None
             Their names; None is the first.
         ax : matplotlib axes, default=None
-            Where to; None makes a figure.
-
-        Returns
-        -------
-        MethodCurvesDisplay
-            Drawn.
+            Axes to draw on; None makes a new figure.
         """
         rows = d["rows"]
         if len({row.get("dataset") for row in rows}) > 1:
@@ -92,44 +80,29 @@ class MethodCurvesDisplay(Display):
         for row in rows:
             if row["size"] != "all":
                 point = {"n": row["n_features"], "score": row["mean"]}
-                points.setdefault(row["method"], []).append(
-                    point | {"low": row["lower"], "high": row["upper"]}
-                )
-        curves = {}
+                point |= {"low": row["lower"], "high": row["upper"]}
+                points.setdefault(row["method"], []).append(point)
+        curves: dict[str, Any] = {}
         for method, some in points.items():
-            if known_points(some):
-                some = known_points(some)
-                keys = ("n", "score", "low", "high")
-                at, scores, low, high = (numbers(some, key) for key in keys)
-                curves[method] = (at, scores, low, high)
+            if known := known_points(some):
+                curves[method] = tuple(numbers(known, key) for key in ("n", "score", "low", "high"))
         if not curves:
             raise ValueError("This comparison has no scores to draw.")
         none = numbers([row for row in rows if row["size"] == "all"], "mean")
         display = cls(curves, none=float(none[0]) if len(none) else np.nan, metric=rows[0]["scorer"])
         return display.plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> MethodCurvesDisplay:
-        """Draw it.
+    def _size(self) -> tuple[float, float]:
+        return 7.2, 4.0
 
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Where to; None makes a figure.
-
-        Returns
-        -------
-        MethodCurvesDisplay
-            Itself.
-        """
-        ax = self._axes(ax, (7.2, 4.0))
+    def _draw(self, ax: Any) -> None:
         spread = 0.012 * max(np.ptp(np.concatenate([c[0] for c in self.curves.values()])), 1.0)
         for i, (name, (sizes, scores, low, high)) in enumerate(self.curves.items()):
             style = {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
-            at = sizes + spread * (i - (len(self.curves) - 1) / 2)  # or intervals would hide each other
+            at = sizes + spread * (i - (len(self.curves) - 1) / 2)  # so that the intervals do not overlap
             ax.vlines(at, low, high, color=style["color"], linewidth=1, alpha=0.6)
             ax.plot(at, scores, label=label(name), linewidth=1.4, markersize=5, **style)
         if not np.isnan(self.none):
             ax.axhline(self.none, color=INK, linestyle=":", linewidth=1.2, label="no selection")
         ax.set(xlabel="number of columns", ylabel=self.metric.replace("_", " "))
         ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        return self

@@ -1,4 +1,4 @@
-"""Pictures of one ranking: its scores, its curve over sizes, its redundant groups."""
+"""Displays of one selection: its scores, its curve over sizes, its redundant groups."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from foresift.report.drawing import unknown
+from foresift.report.numbers import unknown
 from foresift.report.plots.display import ACCENT, GREY, INK, TINT, Display, label, numbers
 from foresift.report.plots.size_curve import known_points
 
@@ -22,31 +22,28 @@ __all__ = [
 ]
 
 
+def _or_nan(values: ArrayLike | None, n: int) -> NDArray[np.float64]:
+    return np.full(n, np.nan) if values is None else np.asarray(values, dtype=np.float64)
+
+
 class RankingDisplay(Display):
-    """Scores of features with their intervals, and what chance would give.
+    """Scores of features with their intervals and the scores expected by chance.
 
     Parameters
     ----------
     names : sequence of str
-        Features, best first.
+        Names of the features, best first.
     scores : array-like of shape (n,)
-        NaN where there is none, here and below.
+        Scores of the features; NaN where unknown, here and below.
     low, high : array-like of shape (n,), default=None
         Intervals of the scores.
     chance : array-like of shape (n,), default=None
         The score of an irrelevant feature.
     kept : array-like of bool of shape (n,), default=None
-        Those to stand out.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib axes and figure
-        Where it was drawn.
+        Features to highlight.
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from foresift.plots import RankingDisplay
     >>> display = RankingDisplay(["age", "noise"], [0.4, 0.1], chance=[0.1, 0.1], kept=[True, False]).plot()
     >>> [label.get_text() for label in display.ax_.get_yticklabels()]
@@ -63,12 +60,9 @@ class RankingDisplay(Display):
         chance: ArrayLike | None = None,
         kept: ArrayLike | None = None,
     ) -> None:
-        nan = np.full(len(names), np.nan)
         self.names = list(names)
         self.scores = np.asarray(scores, dtype=np.float64)
-        self.low, self.high, self.chance = (
-            nan if values is None else np.asarray(values, dtype=np.float64) for values in (low, high, chance)
-        )
+        self.low, self.high, self.chance = (_or_nan(values, len(names)) for values in (low, high, chance))
         self.kept = np.zeros(len(names), dtype=bool) if kept is None else np.asarray(kept, dtype=bool)
 
     @classmethod
@@ -82,14 +76,9 @@ class RankingDisplay(Display):
         d : dict
             What `Selection.to_dict()` returns.
         max_features : int, default=30
-            How many.
+            The largest number of features shown.
         ax : matplotlib axes, default=None
-            Where to; None makes a figure.
-
-        Returns
-        -------
-        RankingDisplay
-            Drawn.
+            Axes to draw on; None makes a new figure.
         """
         rows = sorted(d["features"], key=lambda row: np.inf if unknown(row.get("rank")) else row["rank"])
         rows = rows[:max_features]
@@ -98,56 +87,38 @@ class RankingDisplay(Display):
         display = cls([row["name"] for row in rows], numbers(rows, "score"), kept=kept, **known)
         return display.plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> RankingDisplay:
-        """Draw it.
+    def _size(self) -> tuple[float, float]:
+        return 6.4, 1.2 + 0.26 * max(len(self.names), 3)
 
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Where to; None makes a figure.
-
-        Returns
-        -------
-        RankingDisplay
-            Itself.
-        """
+    def _draw(self, ax: Any) -> None:
         n = len(self.names)
-        ax = self._axes(ax, (6.4, 1.2 + 0.26 * max(n, 3)))
         at = np.arange(n)
         ax.barh(at, self.scores, height=0.6, color=np.where(self.kept, ACCENT, GREY), alpha=0.8)
         ax.hlines(at, self.low, self.high, color=INK, linewidth=1.4)
         ax.vlines(self.chance, at - 0.42, at + 0.42, color=INK, linestyle=(0, (2, 1.2)), linewidth=1.4)
         ax.set_yticks(at, [label(name) for name in self.names])
         ax.set_ylim(n - 0.4, -0.6)
-        ax.set_xlabel("score" if np.isnan(self.chance).all() else "score, and (dashed) what chance gives")
-        return self
+        ax.set_xlabel("score" if np.isnan(self.chance).all() else "score, and (dashed) its mean by chance")
 
 
 class CurveDisplay(Display):
-    """Score of a model over the number of features it sees.
+    """Score of a model over the number of its features.
 
     Parameters
     ----------
     sizes : array-like of shape (n,)
         Numbers of features.
     scores : array-like of shape (n,)
-        Scores with so many.
+        Scores of the model with these numbers of features.
     low, high : array-like of shape (n,), default=None
         Intervals of the scores.
     chosen : int, default=None
         The size to mark.
     metric : str, default="score"
-        What the scores are.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib axes and figure
-        Where it was drawn.
+        Name of the scores.
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from foresift.plots import CurveDisplay
     >>> display = CurveDisplay([1, 2, 3], [0.7, 0.8, 0.8], chosen=2, metric="accuracy").plot()
     >>> display.ax_.get_ylabel()
@@ -165,9 +136,7 @@ class CurveDisplay(Display):
         metric: str | None = "score",
     ) -> None:
         self.sizes, self.scores = np.asarray(sizes), np.asarray(scores, dtype=np.float64)
-        nan = np.full(len(self.sizes), np.nan)
-        self.low = nan if low is None else np.asarray(low, dtype=np.float64)
-        self.high = nan if high is None else np.asarray(high, dtype=np.float64)
+        self.low, self.high = (_or_nan(values, len(self.sizes)) for values in (low, high))
         self.chosen, self.metric = chosen, metric or "score"
 
     @classmethod
@@ -179,41 +148,17 @@ class CurveDisplay(Display):
         d : dict
             What `Selection.to_dict()` returns.
         ax : matplotlib axes, default=None
-            Where to; None makes a figure.
-
-        Returns
-        -------
-        CurveDisplay
-            Drawn.
+            Axes to draw on; None makes a new figure.
         """
         curve = d.get("curve") or {}
         points = known_points(curve.get("points"))
         if not points:
             raise ValueError("This selection has no curve: no sizes were compared when it was made.")
-        display = cls(
-            [p["n"] for p in points],
-            numbers(points, "score"),
-            low=numbers(points, "low"),
-            high=numbers(points, "high"),
-            chosen=curve.get("chosen"),
-            metric=curve.get("metric"),
-        )
-        return display.plot(ax=ax)
+        known: dict[str, Any] = {key: numbers(points, key) for key in ("low", "high")}
+        options = {key: curve.get(key) for key in ("chosen", "metric")}
+        return cls([p["n"] for p in points], numbers(points, "score"), **known, **options).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> CurveDisplay:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Where to; None makes a figure.
-
-        Returns
-        -------
-        CurveDisplay
-            Itself.
-        """
-        ax = self._axes(ax, (6.4, 3.6))
+    def _draw(self, ax: Any) -> None:
         ax.fill_between(self.sizes, self.low, self.high, color=TINT)
         ax.plot(self.sizes, self.scores, color=ACCENT, marker="o", markersize=4.5, markerfacecolor="white")
         if self.chosen is not None:
@@ -224,7 +169,6 @@ class CurveDisplay(Display):
             ax.set_xscale("log")
             ax.xaxis.set_major_formatter("{x:g}")
         ax.set(xlabel="number of columns", ylabel=self.metric.replace("_", " "))
-        return self
 
 
 class RedundancyDisplay(Display):
@@ -233,23 +177,19 @@ class RedundancyDisplay(Display):
     Parameters
     ----------
     names : sequence of str
-        Features.
+        Names of the features.
     scores : array-like of shape (n,)
-        Their scores.
+        Scores of the features.
     leaders : sequence of str or None
         For every feature the better one it is redundant with, or None.
 
     Attributes
     ----------
     groups : list of list of int
-        Numbers of the features of each group, its best first.
-    ax_, figure_ : matplotlib axes and figure
-        Where it was drawn.
+        Indices of the features of each group, its best first.
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from foresift.plots import RedundancyDisplay
     >>> display = RedundancyDisplay(["age", "income", "born"], [5, 4, 3], [None, None, "age"]).plot()
     >>> display.groups, [label.get_text() for label in display.ax_.get_yticklabels()]
@@ -274,32 +214,17 @@ class RedundancyDisplay(Display):
         d : dict
             What `Selection.to_dict()` returns.
         ax : matplotlib axes, default=None
-            Where to; None makes a figure.
-
-        Returns
-        -------
-        RedundancyDisplay
-            Drawn.
+            Axes to draw on; None makes a new figure.
         """
         rows = d["features"]
         leaders = [row.get("redundant_with") for row in rows]
         return cls([row["name"] for row in rows], numbers(rows, "score"), leaders).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> RedundancyDisplay:
-        """Draw it.
+    def _size(self) -> tuple[float, float]:
+        return 6.4, 1.2 + 0.3 * max(sum(map(len, self.groups)), 3)
 
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Where to; None makes a figure.
-
-        Returns
-        -------
-        RedundancyDisplay
-            Itself.
-        """
+    def _draw(self, ax: Any) -> None:
         order = [i for group in self.groups for i in group]
-        ax = self._axes(ax, (6.4, 1.2 + 0.3 * max(len(order), 3)))
         at = 0
         for group in self.groups:
             scores = self.scores[group]
@@ -311,7 +236,6 @@ class RedundancyDisplay(Display):
         ax.set_yticks(np.arange(len(order)), [label(self.names[i]) for i in order])
         ax.set_ylim(len(order) - 0.4, -0.6)
         ax.set_xlabel("score; each group below its best" if order else "no feature is redundant")
-        return self
 
 
 def plot_ranking(d: Mapping[str, Any], **options: Any) -> RankingDisplay:

@@ -5,31 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foresift.report.drawing import Scale, number_text, shortened, ticks
+from foresift.report.drawing import Scale, shortened, ticks
+from foresift.report.numbers import TYPESET
 
 __all__ = ["rank_diagram", "rank_groups"]
 
 WIDTH = 640.0
-EDGE = 170.0  # room for names on either side of the axis
+EDGE = 170.0  # width for names on either side of the axis
 LINE = 24.0  # height of a name
 BELOW_AXIS = 22.0
 MAX_CHARACTERS = 16  # of a name beside the axis
 
 
 def rank_groups(mean_ranks: Sequence[float], critical_difference: float) -> list[tuple[int, int]]:
-    """Groups of methods that are closer to each other than the critical difference.
-
-    Parameters
-    ----------
-    mean_ranks : sequence of float
-        Ascending.
-    critical_difference : float
-        Least difference that counts.
-
-    Returns
-    -------
-    list of (int, int)
-        First and last method of each group of two or more that is not part of a larger one.
+    """First and last method of each maximal group within the critical difference; mean ranks ascend.
 
     Examples
     --------
@@ -47,18 +36,10 @@ def rank_groups(mean_ranks: Sequence[float], critical_difference: float) -> list
 
 
 def rank_diagram(ranks: dict[str, Any]) -> dict[str, Any]:
-    """Place a critical difference diagram on paper.
+    """Coordinates of a critical difference diagram.
 
-    Parameters
-    ----------
-    ranks : dict
-        `methods` (names), `mean_ranks` (1 is best), `critical_difference`, and if known `n`, the number of
-        data sets.
-
-    Returns
-    -------
-    dict
-        Names with their lines, bars of groups, ticks and the ruler of the critical difference.
+    `ranks` has `methods` (names), `mean_ranks` (1 is best), `critical_difference`, and if known `n`, the
+    number of data sets.
 
     Examples
     --------
@@ -73,15 +54,15 @@ def rank_diagram(ranks: dict[str, Any]) -> dict[str, Any]:
     groups = rank_groups(means, difference)
     top = 62.0
     first_name = top + BELOW_AXIS + 9 * len(groups)
-    half = (k + 1) // 2  # the better half stands on the left, from the top; the others on the right
+    half = (k + 1) // 2  # the better half is on the left, from the top; the others are on the right
     methods = []
     for i, (mean, name) in enumerate(pairs):
         left = i < half
         methods.append(
             {
                 "name": name,
-                "label": name if len(name) <= MAX_CHARACTERS else name[: MAX_CHARACTERS - 1] + "…",
-                "rank": number_text(mean, 2),
+                "label": shortened(name, MAX_CHARACTERS),
+                "rank": TYPESET.number(mean, 2),
                 "x": scale(mean),
                 "y": first_name + LINE * (i if left else k - 1 - i),
                 "end": EDGE - 8 if left else WIDTH - EDGE + 8,
@@ -97,7 +78,7 @@ def rank_diagram(ranks: dict[str, Any]) -> dict[str, Any]:
         ],
         "ticks": [(scale(tick), f"{tick:g}") for tick in ticks(1, max(k, 2), min(k, 8)) if tick == int(tick)],
         "ruler": (scale(1.0), scale(1.0 + difference)),
-        "difference": number_text(difference, 2),
+        "difference": TYPESET.number(difference, 2),
         "n": ranks.get("n"),
         "width": WIDTH,
         "height": first_name + LINE * half,

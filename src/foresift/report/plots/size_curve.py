@@ -1,36 +1,28 @@
-"""Scores over the number of columns as places on paper: lines, bands, ticks."""
+"""Coordinates of scores over the number of columns: lines, bands, ticks."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from foresift.report.drawing import Scale, metric_text, tick_text, ticks, unknown, with_interval
+from foresift.report.drawing import Scale, ticks
+from foresift.report.numbers import TYPESET, unknown
 
 __all__ = ["curves", "hit_areas", "known_points", "name_ends"]
 
-WIDTH, HEIGHT = 640.0, 280.0  # of the drawing, with room for its labels:
+WIDTH, HEIGHT = 640.0, 280.0  # of the drawing, with margins for its labels:
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 14.0, 12.0, 56.0
 MIN_APART = 42.0  # of two labels of the horizontal axis
 MAX_CHARACTERS = 16  # of a name at the end of a line
-CHARACTER, LINE = 6.5, 14.0  # about what a name takes in width and height
+CHARACTER, LINE = 6.5, 14.0  # approximate width of a character and height of a name
 LEADER = 20.0  # from the last point to its name
 
 
 def known_points(points: Sequence[dict[str, Any]] | None) -> list[dict[str, Any]]:
-    """Points that have a size and a score, smallest size first.
-
-    Parameters
-    ----------
-    points : sequence of dict or None
-        With keys `n`, `score`, `low` and `high`; values may be None.
-
-    Returns
-    -------
-    list of dict
-        Those that can be drawn.
+    """Points that have a size `n` and a `score`, smallest size first.
 
     Examples
     --------
@@ -49,23 +41,23 @@ def curves(
     names: Sequence[str] = (),
     across: float | None = None,
 ) -> dict[str, Any]:
-    """Place lines of scores over sizes on one pair of axes.
+    """Coordinates of lines of scores over sizes on one pair of axes.
 
     Parameters
     ----------
     series : sequence of sequences of dict
         What `known_points` returns, for every line; none of them empty.
     metric : str or None
-        What the scores are.
+        Name of the scores.
     names : sequence of str
-        Of the lines, if they are to stand at their ends.
+        Names to write at the ends of the lines.
     across : float or None, default=None
-        A score to draw a line at.
+        A score to draw a horizontal line at.
 
     Returns
     -------
     dict
-        `lines`: of every line its points, `path` and `band`, and where its name stands; `x_ticks`, `y_ticks`;
+        `lines`: points, `path`, `band` and position of the name of every line; `x_ticks`, `y_ticks`;
         `across`; the frame.
 
     Examples
@@ -102,7 +94,7 @@ def curves(
         ],
         "across": y.at(across),
         "x_ticks": _apart({n: x(far(n)) for n in sizes}),
-        "y_ticks": [(y(tick), tick_text(metric, tick)) for tick in ticks(y.low, y.high, 4)],
+        "y_ticks": [(y(tick), TYPESET.tick(metric, tick)) for tick in ticks(y.low, y.high, 4)],
         "width": WIDTH,
         "height": HEIGHT,
         "left": LEFT,
@@ -113,17 +105,7 @@ def curves(
 
 
 def name_ends(heights: Sequence[float]) -> list[float]:
-    """Heights for the names of lines: as near to the ends of the lines as they can be without overlapping.
-
-    Parameters
-    ----------
-    heights : sequence of float
-        Where the lines end.
-
-    Returns
-    -------
-    list of float
-        Where their names stand, in the same order from top to bottom; less far apart if there are many.
+    """Heights for the names of lines: as near to the ends of the lines as possible without overlapping.
 
     Examples
     --------
@@ -135,7 +117,7 @@ def name_ends(heights: Sequence[float]) -> list[float]:
     n, low, high = len(heights), TOP, HEIGHT - BOTTOM
     apart = min(LINE, (high - low) / max(n - 1, 1))
     order = sorted(range(n), key=lambda i: heights[i])
-    # Less their least distances, the names have only to be in order: the nearest such places (least squares).
+    # After subtracting the minimal distances, the names only have to be in order: isotonic regression.
     loose = [heights[i] - apart * k for k, i in enumerate(order)]
     placed = isotonic_regression(loose, y_min=low, y_max=high - apart * (n - 1))
     places = {i: round(float(at) + apart * k, 1) for k, (i, at) in enumerate(zip(order, placed, strict=True))}
@@ -143,20 +125,21 @@ def name_ends(heights: Sequence[float]) -> list[float]:
 
 
 def _place(point: dict[str, Any], x: float, y: Scale, metric: str | None) -> dict[str, Any]:
-    low, high = y.at(point.get("low")), y.at(point.get("high"))
+    low: Any = point.get("low")
+    high: Any = point.get("high")
     at = y(point["score"])
     return {
         "n": point["n"],
         "x": x,
         "y": at,
-        "low": at if low is None else low,
-        "high": at if high is None else high,
-        "text": with_interval(*(metric_text(metric, point.get(key)) for key in ("score", "low", "high"))),
+        "low": at if unknown(low) else y(low),
+        "high": at if unknown(high) else y(high),
+        "text": TYPESET.with_interval(partial(TYPESET.score, metric), point["score"], low, high),
     }
 
 
 def hit_areas(line: Sequence[dict[str, Any]]) -> list[tuple[float, float]]:
-    """Begin and width of the strip around each point of a line in which a click means that point.
+    """Begin and width of the strip around each point of a line in which a click selects the point.
 
     Examples
     --------
@@ -168,9 +151,9 @@ def hit_areas(line: Sequence[dict[str, Any]]) -> list[tuple[float, float]]:
 
 
 def _apart(places: dict[float, float]) -> list[tuple[float, str]]:
-    """Labels of the sizes that do not run into each other; the last one always has one."""
+    """Labels of the sizes that do not overlap; the last size always has one."""
     labels: list[tuple[float, str]] = []
     for n in sorted(places, reverse=True):
         if not labels or labels[-1][0] - places[n] >= MIN_APART:
-            labels.append((places[n], f"{n:,.0f}" if float(n).is_integer() else f"{n:,.1f}"))
+            labels.append((places[n], TYPESET.count(n)))
     return labels

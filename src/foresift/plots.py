@@ -1,13 +1,11 @@
-"""Pictures with matplotlib, in the manner of scikit-learn's displays: `from_...` reads, `plot` draws."""
+"""Matplotlib displays in the style of scikit-learn: `from_...` reads a result, `plot` draws it."""
 
-from foresift.report.plots import (
-    ConvergenceDisplay,
-    CriticalDifferenceDisplay,
+from foresift.report.plots.of_many import ConvergenceDisplay, CriticalDifferenceDisplay, StabilityDisplay
+from foresift.report.plots.of_methods import MethodCurvesDisplay
+from foresift.report.plots.of_one import (
     CurveDisplay,
-    MethodCurvesDisplay,
     RankingDisplay,
     RedundancyDisplay,
-    StabilityDisplay,
     plot_curve,
     plot_ranking,
     plot_redundancy,

@@ -136,7 +136,7 @@ def test_store_of_another_format(path):
     other.execute(f"PRAGMA user_version = {VERSION + 1}")
     other.commit()
     other.close()
-    with pytest.raises(StoreError, match=f"format {VERSION + 1}.*knows format {VERSION}"):
+    with pytest.raises(StoreError, match=f"format {VERSION + 1}.*reads format {VERSION}"):
         Store(path)
 
 

@@ -285,7 +285,7 @@ def test_nothing_kept():
 def test_a_kept_column_is_not_renamed():
     d = report_cases.selection(["a", "b", "c"])
     d["features"][1].update(kept=True, redundant_with="a")
-    assert "kept same as a" in Page(selection_html(d)).text
+    assert "kept redundant with a" in Page(selection_html(d)).text
 
 
 def test_marks_that_turn_the_writing_are_spelt_out_in_the_list():

@@ -96,7 +96,7 @@ def test_three_classes():
     assert selector.support_[2:4].all()
     assert selector.pvalues_[4] > 0.05 > selector.pvalues_[2:4].max()
     for bound in BOUNDS[:3]:
-        with pytest.raises(ValueError, match='known for two classes only, but y has 3: use bound="exact"'):
+        with pytest.raises(ValueError, match='valid for two classes only, but y has 3: use bound="exact"'):
             ForestGainSelector(bound=bound).fit(X, y)
 
 

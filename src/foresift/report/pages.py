@@ -12,6 +12,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from foresift.report import comparison_view, selection_view
+from foresift.report.numbers import PLAIN, TYPESET
 
 if TYPE_CHECKING:
     import jinja2
@@ -110,6 +111,8 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    # Keeps a number and its percent sign on one line.
+    environment.filters["typeset"] = lambda text: text.replace(PLAIN.percent, TYPESET.percent)
     # Jinja's own filter writes "Roc auc".
     environment.filters["capital"] = lambda text: text[:1].upper() + text[1:]
     return environment

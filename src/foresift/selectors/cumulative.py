@@ -129,11 +129,15 @@ class CumulativeGainSelector(RankingSelector):
 def _levels(table: Table, weights: NDArray[np.float64] | None) -> Iterator[NDArray[np.float64]]:
     """Cumulative gain of every feature at each level of the tree of best gains."""
     tree = _grow(table, weights)
-    nodes, tried = tree.nodes, tree.tried
-    assert tried is not None
+    nodes, candidates = tree.nodes, tree.tried
+    assert candidates is not None
     level_of = tree.levels
     sums = np.zeros((tree.depth + 1, table.n_columns))
-    np.add.at(sums, (level_of[tried["node"]], tried["feature"]), nodes["size"][tried["node"]] * tried["gain"])
+    np.add.at(
+        sums,
+        (level_of[candidates["node"]], candidates["feature"]),
+        nodes["size"][candidates["node"]] * candidates["gain"],
+    )
     yield from sums / np.bincount(level_of, nodes["size"])[:, np.newaxis]
 
 
@@ -143,9 +147,9 @@ def _oblivious_levels(
     """Cumulative gain of every feature at each level, where the levels above are split by `chosen`."""
     while True:
         tree = _grow(table, weights, **({"level_columns": chosen} if chosen else {"max_depth": 1}))
-        tried = tree.tried
-        assert tried is not None
-        bottom = tried[tree.is_leaf[tried["node"]]] if chosen else tried
+        candidates = tree.tried
+        assert candidates is not None
+        bottom = candidates[tree.is_leaf[candidates["node"]]] if chosen else candidates
         size = tree.nodes["size"]
         sums = np.bincount(
             bottom["feature"], size[bottom["node"]] * bottom["gain"], minlength=table.n_columns

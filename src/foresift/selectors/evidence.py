@@ -56,21 +56,23 @@ class Evidence(GainSums):
     def add_trees(self, tables: Sequence[NodeTable], weighting: str = "") -> None:
         """Add trees that recorded their split candidates, and permuted ones where chance has no table."""
         for table in tables:  # one at a time: the nodes of a tree are taken together
-            tried = trials_of([table])
-            weight = node_weights(tried.counts, weighting or self.weighting)[tried.node]
-            self.add(tried.feature, tried.gain, weight)
-            mean, variance = _chance(tried, table.permuted)
-            at_bound = mean if self.bound == "exact" else closed_form(tried.counts, self.bound)[tried.node]
+            candidates = trials_of([table])
+            weight = node_weights(candidates.counts, weighting or self.weighting)[candidates.node]
+            self.add(candidates.feature, candidates.gain, weight)
+            mean, variance = _chance(candidates, table.permuted)
+            at_bound = (
+                mean if self.bound == "exact" else closed_form(candidates.counts, self.bound)[candidates.node]
+            )
             n_features = len(self.weight)
-            self.bounds += np.bincount(tried.feature, weight * at_bound, minlength=n_features)
-            self.chance += np.bincount(tried.feature, weight * mean, minlength=n_features)
+            self.bounds += np.bincount(candidates.feature, weight * at_bound, minlength=n_features)
+            self.chance += np.bincount(candidates.feature, weight * mean, minlength=n_features)
             # Below its own split the information of a feature is used up: it gains less than by chance.
             fresh = (_core.below_own_split(table.arrays[0], table.tried_bytes) == 0) & (weight > 0)
-            feature, weight = tried.feature[fresh], weight[fresh]
+            feature, weight = candidates.feature[fresh], weight[fresh]
             n_fresh = np.bincount(feature, minlength=n_features)
             self.n_fresh += n_fresh
             self.n_fresh_trees += n_fresh > 0
-            self.fresh_gain += np.bincount(feature, weight * tried.gain[fresh], minlength=n_features)
+            self.fresh_gain += np.bincount(feature, weight * candidates.gain[fresh], minlength=n_features)
             self.fresh_chance += np.bincount(feature, weight * mean[fresh], minlength=n_features)
             self.fresh_variance += np.bincount(feature, weight**2 * variance[fresh], minlength=n_features)
 
@@ -107,17 +109,17 @@ class Evidence(GainSums):
 
 
 def _chance(
-    tried: Trials, permuted: NDArray[np.float64] | None
+    candidates: Trials, permuted: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and variance of the gain by chance of every candidate: by permutations, or by class counts."""
     if permuted is None:
-        mean, variance = chance_moments(tried.counts)
-        return mean[tried.node], variance[tried.node]
+        mean, variance = chance_moments(candidates.counts)
+        return mean[candidates.node], variance[candidates.node]
     mean, variance = permuted.mean(axis=1), permuted.var(axis=1, ddof=1)
     counted = np.isnan(mean)
     if counted.any():
-        at = tried.node[counted]
-        mean[counted], variance[counted] = (moments[at] for moments in chance_moments(tried.counts))
+        at = candidates.node[counted]
+        mean[counted], variance[counted] = (moments[at] for moments in chance_moments(candidates.counts))
     return mean, variance
 
 

@@ -133,11 +133,11 @@ class _Pairs:
 
     def share(self, i: int, k: int, relation: float) -> float:
         """Share of the information of column i about the classes that column k explains."""
-        own, beside = self._parts[i], self._parts[k]
+        own, given = self._parts[i], self._parts[k]
         next_to, same_part = self._exchanges(k)
         shadows, anywhere, inside = own[next_to], own[self._anywhere], own[same_part]
-        alone = self._information(np.vstack([own, shadows, anywhere]), np.zeros_like(beside))
-        together = self._information(np.vstack([own, shadows, inside]), beside)
+        alone = self._information(np.vstack([own, shadows, anywhere]), np.zeros_like(given))
+        together = self._information(np.vstack([own, shadows, inside]), given)
         information = (alone + together).reshape(-1)
         chance = information[1 + N_PERMUTATIONS :]
         above = information[: 1 + N_PERMUTATIONS] - chance.mean()

@@ -117,21 +117,21 @@ class Comparison:
 
     def plot_curve(self, **options: Any) -> Any:
         """Draw the scores of all methods over the number of features; see `foresift.plots`."""
-        from foresift.report import plots
+        from foresift.report.plots.of_methods import MethodCurvesDisplay
 
-        return plots.MethodCurvesDisplay.from_comparison(self.to_dict(), **options)
+        return MethodCurvesDisplay.from_comparison(self.to_dict(), **options)
 
     def plot_stability(self, size: Any = None, **options: Any) -> Any:
         """Draw how often each method selects each feature; see `foresift.plots`."""
-        from foresift.report import plots
+        from foresift.report.plots.of_many import StabilityDisplay
 
-        return plots.StabilityDisplay.from_comparison(self.to_dict(), size, **options)
+        return StabilityDisplay.from_comparison(self.to_dict(), size, **options)
 
     def plot_ranks(self, **options: Any) -> Any:
         """Draw the critical differences of the methods over several data sets; see `foresift.plots`."""
-        from foresift.report import plots
+        from foresift.report.plots.of_many import CriticalDifferenceDisplay
 
-        return plots.CriticalDifferenceDisplay.from_comparison(self.to_dict(), **options)
+        return CriticalDifferenceDisplay.from_comparison(self.to_dict(), **options)
 
     def __repr__(self) -> str:
         """Summarise the comparison in one line; printed, it is a table."""
@@ -202,7 +202,7 @@ def compare(
     retry_failed : bool, default=False
         Whether to run tasks again that failed before.
     progress : bool or callable, default=False
-        Whether to show a progress bar, or a callable that is told the progress (`harness.run.run`).
+        Whether to show a progress bar, or a function of the progress (see `harness.run.run`).
 
     Returns
     -------

@@ -136,7 +136,7 @@ class Store:
         if self.path == ":memory:" or (path.is_file() and os.access(path, os.R_OK)):
             return
         if path.is_dir():
-            raise StoreError(f"{path} is a folder: name a file, for instance {path / 'results.sqlite'}.")
+            raise StoreError(f"{path} is a folder: name a file, for example {path / 'results.sqlite'}.")
         if path.exists():
             raise StoreError(f"{path} cannot be read, or is no ordinary file: name another file.")
         if self._read_only:
@@ -187,8 +187,8 @@ class Store:
             raise StoreError(f"{self.path} is a database, but not a store of foresift: name another file.")
         if tables and version != VERSION:
             raise StoreError(
-                f"{self.path} is a store of format {version}, but this foresift knows format {VERSION}:"
-                " use the foresift that made it, or name another file."
+                f"{self.path} is a store of format {version}, but this foresift reads format {VERSION}:"
+                " use the version that made it, or name another file."
             )
         found = {" ".join(str(sql).split()) for kind, sql in tables if kind == "table"}
         if tables and not found.issuperset(s for s in _STATEMENTS if s.startswith("CREATE TABLE")):

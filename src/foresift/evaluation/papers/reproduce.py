@@ -223,7 +223,7 @@ def rows_of_table(
 ) -> list[Row]:
     """Compare our numbers of a table with the published ones, in the order of the spec.
 
-    Records of other tables and failed ones are ignored. `planned` has all tasks of the experiment: it tells
+    Records of other tables and failed ones are ignored. `planned` has all tasks of the experiment, to know
     which repeats are complete, if the table has numbers per repeat.
 
     Examples

@@ -207,25 +207,25 @@ class Selection:
 
     def plot_ranking(self, **options: Any) -> Any:
         """Draw the scores with their intervals; see `foresift.plots`."""
-        from foresift.report import plots
+        from foresift.report.plots.of_one import plot_ranking
 
-        return plots.plot_ranking(self.to_dict(), **options)
+        return plot_ranking(self.to_dict(), **options)
 
     def plot_curve(self, **options: Any) -> Any:
         """Draw the score of the best 1, 2, 3 ... columns; see `foresift.plots`."""
-        from foresift.report import plots
+        from foresift.report.plots.of_one import plot_curve
 
-        return plots.plot_curve(self.to_dict(), **options)
+        return plot_curve(self.to_dict(), **options)
 
     def plot_redundancy(self, **options: Any) -> Any:
         """Draw which columns are redundant with better ones; see `foresift.plots`."""
-        from foresift.report import plots
+        from foresift.report.plots.of_one import plot_redundancy
 
-        return plots.plot_redundancy(self.to_dict(), **options)
+        return plot_redundancy(self.to_dict(), **options)
 
     def plot_stability(self, **options: Any) -> Any:
         """Draw which columns passed the test again in which part of the rows; see `foresift.plots`."""
-        from foresift.report import plots
+        from foresift.report.plots.of_many import StabilityDisplay
 
         if self.passes is None:
             raise ValueError(
@@ -234,13 +234,13 @@ class Selection:
             )
         if not self.passes.any():
             raise ValueError("No column passed the test in any part of the rows.")
-        return plots.StabilityDisplay.from_selections(self.passes, self._names, **options)
+        return StabilityDisplay.from_selections(self.passes, self._names, **options)
 
     def plot_convergence(self, **options: Any) -> Any:
         """Draw how the sampling distribution settles, if the method learns one; see `foresift.plots`."""
-        from foresift.report import plots
+        from foresift.report.plots.of_many import ConvergenceDisplay
 
-        return plots.ConvergenceDisplay.from_forest(self.selector_, **options)
+        return ConvergenceDisplay.from_forest(self.selector_, **options)
 
 
 def select(

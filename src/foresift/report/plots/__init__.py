@@ -3,27 +3,3 @@
 Displays are made from the dictionary of a result or from plain arrays, so they depend on no method.
 matplotlib is imported only when something is drawn, because that takes longer than many a selection.
 """
-
-from foresift.report.plots.of_many import ConvergenceDisplay, CriticalDifferenceDisplay, StabilityDisplay
-from foresift.report.plots.of_methods import MethodCurvesDisplay
-from foresift.report.plots.of_one import (
-    CurveDisplay,
-    RankingDisplay,
-    RedundancyDisplay,
-    plot_curve,
-    plot_ranking,
-    plot_redundancy,
-)
-
-__all__ = [
-    "ConvergenceDisplay",
-    "CriticalDifferenceDisplay",
-    "CurveDisplay",
-    "MethodCurvesDisplay",
-    "RankingDisplay",
-    "RedundancyDisplay",
-    "StabilityDisplay",
-    "plot_curve",
-    "plot_ranking",
-    "plot_redundancy",
-]

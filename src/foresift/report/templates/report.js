@@ -95,7 +95,7 @@
       row.querySelector(".badge").textContent = data.status[state];
       row.querySelector(".with").hidden = !data.cells.with[i];
       row.querySelector(".with bdi").textContent = data.cells.with[i];
-      row.querySelector(".with .how").textContent = state === "kept" ? "same as" : "as";
+      row.querySelector(".with .how").textContent = state === "kept" ? "redundant with" : "with";
       const draw = (part, places) => {
         const shape = row.querySelector(part);
         for (const [name, at] of Object.entries(places)) if (at !== null) shape.setAttribute(name, at);

@@ -267,8 +267,8 @@ def select(
     y : array-like of shape (n_rows,)
         The class of every row.
     method : str or selector, default="auto"
-        A key of `foresift methods`. "auto" tests which columns are relevant and marks those that are redundant
-        with better ones; `goal` says which of the relevant ones it keeps.
+        A key of `foresift methods`. "auto" tests which columns are relevant and marks those that are
+        redundant with better ones; `goal` says which of the relevant ones it keeps.
         Or any selector with `get_support`, of foresift or of scikit-learn: a clone of it is fitted, with its
         own parameters; a `random_state` or `n_jobs` that it leaves None is set.
     n_features_to_select : int or None, default=None

@@ -36,13 +36,12 @@ _MIN_SHADOWS = 3  # that must have been candidates: each is compared with the sp
 
 
 class RelevanceSelector(RankingSelector):
-    """Keep the features that gain more in a forest than shadow features do, at an error rate that holds.
+    """Keep the features that are relevant to the classes, at an error rate that holds.
 
-    A shadow of a column is a copy of it with its rows permuted, once and for all. Wherever a tree tries a
-    column, its shadows are tried on the same rows, and the score of each is its mean information gain, the
-    complex nodes weighing more (Rogers & Gunn), or what its ranks tell, alone or in pairs, if that is more.
-    Put on one scale, the scores of all shadows are what chance gives; the p-value of a column is the share of
-    them that is at least as high.
+    Four tests look at every feature: its gain in a forest compared with that of shadow features (permuted
+    copies), the rank sums of the classes, the same for residuals after the strong predictors, and products of
+    signs of pairs of features. Their p-values are combined to one, which is adjusted for the number of
+    features.
 
     Parameters
     ----------
@@ -55,16 +54,15 @@ class RelevanceSelector(RankingSelector):
     alpha : float, default=0.1
         The error rate.
     minimal : bool, default=False
-        Keep only one feature of each redundant group; see `redundant_with_`.
+        Keep only one feature of each redundant group, `representative_`. The error rate holds for these.
     interactions : bool, default=True
-        Also look for features that tell something only in pairs, as those of an exclusive or; see Notes.
+        Also test pairs of features, which finds those that matter only together, as in an exclusive or.
     n_estimators : int, default=50
         Number of trees.
     n_shadows : int or None, default=None
-        Shadows per column, at least 4. None takes 10, or 1 / alpha if that is more (with fewer, a single
-        relevant feature cannot pass), or so many that there are 100 in all. More than 1000 must be asked for.
+        Shadows per column, at least 4. None takes 10, or as many as make 100 in all.
     max_features : int, float, {"sqrt", "log2"} or None, default=1/3
-        Columns tried per node, at least one; the best is split.
+        Split candidates per node, at least one; the best one splits.
     max_depth : int or None, default=5
         Levels of splits; None for no limit.
     min_samples_split : int, default=10
@@ -73,12 +71,12 @@ class RelevanceSelector(RankingSelector):
         Cuts of numeric columns leave at least this share of the node's rows on either side, if the column has
         such a cut.
     redundancy : float or None, default=0.5
-        A relevant feature is redundant with a better one if at least this share of what it tells about the
-        classes is left when only what the other knows of it is left. It is compared with the three better
-        ones it is related to most. None leaves the question out.
+        A relevant feature is redundant with a better one that explains at least this share of its information
+        about the classes. It is compared with the three better ones that it is most strongly associated
+        with. None skips this step.
     n_half_samples : int, default=0
-        Number of random halvings of the rows on which the selection is repeated, both halves each, to measure
-        its stability. Each costs about as much as the fit itself.
+        Number of random splits of the rows into halves. The selection is repeated on both halves, to measure
+        its stability. Each split costs about as much as the fit itself.
     nominal_splits : {"subsets", "multiway"}, default="subsets"
         Split a nominal column into two sets of categories, or into one branch per category.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
@@ -92,21 +90,27 @@ class RelevanceSelector(RankingSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Standard deviations above what chance gives the column, on a scale where chance is about normal; 0 for
-        a constant column, NaN for one that was hardly ever tried, which too few trees may leave.
+        Normal quantiles of the p-values: 1.64 is a p-value of 0.05. 0 for a constant column, NaN for one that
+        was hardly ever a split candidate, which too few trees may leave.
     pvalues_ : ndarray of shape (n_features,)
-        Probability that an irrelevant feature, any of the table, scores as high; 1 without a score.
+        Combined p-values, not adjusted; 1 without a test.
     adjusted_pvalues_ : ndarray of shape (n_features,)
         Adjusted for the number of features, as `error` says; relevant is what has at most `alpha`.
+    test_pvalues_ : dict of str to ndarray of shape (n_features,)
+        P-values of each test: "forest", "ranks", "residuals" and "pairs"; NaN where a feature has no such
+        test.
     relevant_ : ndarray of bool of shape (n_features,)
         The features that pass. May be none.
     shadow_scores_ : ndarray of shape (n_features, n_shadows)
-        Scores of the shadows on the same scale; NaN for a constant column.
+        Scores of the shadows in the forest, on a scale where they are about normal; NaN for a constant
+        column.
     gains_, expected_gains_ : ndarray of shape (n_features,)
         Mean gain in bits of every column, and of its shadows.
     redundant_with_ : ndarray of int of shape (n_features,)
         For every relevant feature that is redundant with a better one, the number of that one; else -1,
         as for all features if `redundancy` is None.
+    representative_ : ndarray of bool of shape (n_features,)
+        One relevant feature of each redundant group; a group counts once in the error rate.
     stability_ : Stability or None
         Agreement of the selections of half of the rows: `value` (1: always the same, 0: as if drawn at
         random), `lower` and `upper` end of a 95 % interval; see `foresift.stats.selection_stability`. None
@@ -128,31 +132,23 @@ class RelevanceSelector(RankingSelector):
     Notes
     -----
     Relevant means: not independent of the classes, alone or together with others. A copy of a relevant
-    feature is relevant, and so is a feature that is correlated with one. In the words of Rogers & Gunn 2.1,
-    features of a group in `redundant_with_` are weakly relevant: any one of them can be left out while
-    another stays; a relevant feature without a group is strongly relevant as far as pairs of features can
-    tell. The error rate counts features as irrelevant that are independent of the classes and of everything
-    relevant.
+    feature is relevant, and so is a feature that is correlated with one. The error rate counts features as
+    irrelevant that are independent of the classes and of everything relevant. Features of a group in
+    `redundant_with_` are weakly relevant in the sense of Rogers & Gunn 2.1: any one of them can be left out
+    while another stays.
 
-    Columns with the same codes are tried as one and get the same score. The outcome depends neither on the
-    number of threads nor on the order of the columns: shadows have their rows permuted alike in all columns,
-    and columns are drawn in an order that depends on their values. The order of the rows matters as the
-    seed does.
+    Columns with the same codes are tested once and get the same score. The result depends neither on the
+    number of threads nor on the order of the columns. Another order of the rows acts like another seed.
 
     Weights are scaled to an average of one over the rows that have any. A shadow takes the values of its
     column from other rows, and the weights with them, by their ranks in their classes: weights may depend on
-    the classes, and on columns (for instance to mend how a sample was drawn by age).
+    the classes, and on columns (for instance to correct for sampling by age). If weights vary within a class,
+    the forest is the only test.
 
-    Beside the forest two tests run that need none, for columns and shadows: the rank sums of the classes,
-    which know more of a steady trend than cuts do, also after a regression on other clear columns, and, for
-    `interactions`, products of signs (above or below the median; in the commonest category or not) of each
-    column and every other one. Two columns that matter only together, such as those of an exclusive or, show
-    in these. The greatest score counts, pairs less one standard deviation. A column has a part in pairs if
-    its sign leaves a quarter of the rows on either side, in the tests of ranks if no value has more than
-    three quarters of them; if only some have a part, the greatest is put on the scale of a single score.
-    Pairs are looked at if there are at most 1,000 columns, on at most 2,000 rows. If weights vary within a
-    class, the forest is alone. Three columns that tell nothing in pairs are not found. For the error rates
-    that were measured see docs/relevance.md.
+    A column takes part in pairs if its sign leaves a quarter of the rows on either side, and in the rank
+    tests if no value has more than three quarters of them. Pairs are tested if there are at most 1,000
+    columns, on at most 2,000 rows. Three columns that are uninformative in pairs are not found. For how the
+    tests work and the error rates that were measured see docs/relevance.md.
 
     Examples
     --------

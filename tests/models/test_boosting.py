@@ -115,9 +115,9 @@ def test_probabilities_of_the_rounds(arcing, seed):
     for k, wrong in enumerate(wrongs):
         assert rounds.shares == pytest.approx(probabilities[k])
         assert rounds.shares.sum() == pytest.approx(1)
-        kept = rounds.judge(k, wrong)
+        kept = rounds.add(k, wrong)
         assert kept == (arcing or votes[0][k] is not None)
-    members, found, cast = rounds.outcome()
+    members, found, cast = rounds.result()
     assert found == pytest.approx([errors[k] for k in members])
     assert cast == pytest.approx([1.0 if arcing else votes[0][k] for k in members])
 

@@ -12,7 +12,7 @@ from scipy.special import gammaincc
 from foresift import _core
 from foresift.data.sklearn_compat import Progress
 from foresift.data.table import Table
-from foresift.engine.candidate_gains import GainSums, Trials, node_weights, trials_of
+from foresift.engine.candidate_gains import Candidates, GainSums, candidates_of, node_weights
 from foresift.engine.grow import fold_trees, make_grower, resolve_max_features
 from foresift.engine.node_table import NodeTable
 from foresift.engine.null_gain import chance_moments, closed_form
@@ -55,7 +55,7 @@ class Evidence(GainSums):
     def add_trees(self, tables: Sequence[NodeTable], weighting: str = "") -> None:
         """Add trees that recorded their trials, and shuffled ones where chance cannot be looked up."""
         for table in tables:  # one at a time: the nodes of a tree are taken together
-            tried = trials_of([table])
+            tried = candidates_of([table])
             weight = node_weights(tried.counts, weighting or self.weighting)[tried.node]
             self.add(tried.feature, tried.gain, weight)
             mean, variance = _chance(tried, table.permuted)
@@ -106,7 +106,7 @@ class Evidence(GainSums):
 
 
 def _chance(
-    tried: Trials, permuted: NDArray[np.float64] | None
+    tried: Candidates, permuted: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and variance of every trial's gain by chance: from its shuffles, else from its class counts."""
     if permuted is None:

@@ -191,7 +191,7 @@ def test_what_does_not_fit_is_refused():
     folds = make_folds(table, None, 3, seed=0)
     from sklearn.linear_model import LinearRegression
 
-    with pytest.raises(ValueError, match="LinearRegression is none"):
+    with pytest.raises(ValueError, match="LinearRegression is not one"):
         read_for_search(SequentialSelector(), LinearRegression(), X, y, None)
     unweighted = make_subset_scorer(KNeighborsClassifier(), X, table, np.ones(len(y)), folds)
     with pytest.raises(ValueError, match="KNeighborsClassifier takes no sample_weight"):

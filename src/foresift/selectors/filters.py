@@ -12,13 +12,12 @@ from foresift.data.moments import (
     NEARLY_NONE,
     Group,
     Moments,
-    Nominal,
-    UncodedTable,
     class_moments,
     indicator_moments,
+    rows_by_class,
 )
 from foresift.data.sklearn_compat import StrOptions, seed_of
-from foresift.data.table import Table
+from foresift.data.table import Nominal, Table, UncodedTable
 from foresift.data.weights import scale_up
 from foresift.engine.root_split import root_gains, split_information
 from foresift.selectors.base import RankingSelector, Scores
@@ -46,7 +45,7 @@ class _MomentSelector(RankingSelector):
         return UncodedTable.open(X, y, self.categorical_features, self)
 
     def _score(self, table: UncodedTable, weights: NDArray[np.float64] | None) -> Scores:
-        groups = table.rows_by_class(scale_up(weights))
+        groups = rows_by_class(table.target, scale_up(weights))
         all_scores = np.zeros(table.n_columns)
         for part in table.columns():
             if isinstance(part, Nominal):

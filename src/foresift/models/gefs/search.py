@@ -20,7 +20,7 @@ from foresift.models.gefs.checkpoints import load_population, require_place, sav
 from foresift.models.gefs.evolution import Evolution, Judge, Population, Settings
 from foresift.models.gefs.genes import Genome
 from foresift.models.gefs.learners import EstimatorLearner, Learner, ModelReader, NetworkLearner
-from foresift.models.networks import NETWORK_CONSTRAINTS, Backprop, all_alike
+from foresift.models.networks import NETWORK_CONSTRAINTS, Backprop, is_constant
 
 __all__ = ["SEARCH_CONSTRAINTS", "SEARCH_PARAMETERS", "Search", "open_search", "run_search"]
 
@@ -229,7 +229,7 @@ def _warn_of_useless(search: Search, population: Population) -> None:
     have no gradient, and stay. Such members are kept, because fitness is the paper's, but they say nothing.
     """
     learner, members = search.evolution.learner, population.members
-    n_alike = sum(all_alike(member.outputs) for member in members)
+    n_alike = sum(is_constant(member.outputs) for member in members)
     found = []
     if 2 * population.n_diverged >= population.n_trained:
         dropped = f"{population.n_diverged} of {population.n_trained} models were dropped"

@@ -62,7 +62,7 @@ def both(model, X, y, weights=None, scoring="accuracy", cv=3):
     folds = make_folds(table, weights, cv, seed=0)
     store = make_subset_scorer(model, None, table, weights, folds, scoring=scoring)  # without X
     assert isinstance(store, StoreScorer)
-    plain = PlainScorer(model, X, table.target.values(), table.schema, weights, folds, scoring, None)
+    plain = PlainScorer(model, weights, folds, scoring, None, X, table.target.values(), table.schema)
     return store(SUBSETS), plain(SUBSETS)
 
 

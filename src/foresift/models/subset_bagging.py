@@ -25,6 +25,7 @@ from foresift.data.sklearn_compat import (
 from foresift.engine.column_sampling import checked_weights, draw_columns
 from foresift.errors import warn_caller
 from foresift.models.members import MemberEnsemble, TrainingRows, draw_rows, fit_member, shares_of
+from foresift.models.subset_models import count_columns
 
 __all__ = ["SubsetBaggingClassifier"]
 
@@ -201,21 +202,12 @@ class SubsetBaggingClassifier(MemberEnsemble):
         votes = np.ones(len(members)) if alike else accuracy
         self.estimator_weights_ = votes / votes.sum()
         if self.oob_score:
-            self._judge_out_of_bag(members, data, shares)
+            self._score_out_of_bag(members, data, shares)
         return self
 
     def _size(self, n_columns: int) -> int:
         size = self.subset_size
-        if size is None:
-            return n_columns
-        if not isinstance(size, numbers.Integral):
-            return max(1, int(size * n_columns + 1e-9))
-        if int(size) > n_columns:
-            raise ValueError(
-                f"subset_size={size} is more than the {n_columns} columns of X: use at most that, a share"
-                " such as 0.5, or None for all."
-            )
-        return int(size)
+        return n_columns if size is None else count_columns(size, n_columns, "subset_size")
 
     def _distribution(
         self, X: Any, y: Any, weights: NDArray[np.float64] | None, n_columns: int, size: int, seed: int
@@ -248,28 +240,28 @@ class SubsetBaggingClassifier(MemberEnsemble):
         learned = getattr(fitted, "feature_distribution_", None)
         return np.asarray(fitted.get_support() if learned is None else learned, dtype=np.float64)
 
-    def _judge_out_of_bag(
+    def _score_out_of_bag(
         self, members: list[_Member], data: TrainingRows, shares: NDArray[np.float64]
     ) -> None:
         votes = np.zeros((data.table.n_rows, data.table.target.n_classes))
         for member, weight in zip(members, self.estimator_weights_, strict=True):
             votes[member.oob] += weight * self._cast(member.probabilities)
-        there = shares > 0
-        judged = votes.any(axis=1) & there
-        if not judged[there].all():
+        used = shares > 0
+        has_vote = votes.any(axis=1) & used
+        if not has_vote[used].all():
             warn_caller(
-                f"{(there & ~judged).sum()} rows were drawn by every member and have no out-of-bag estimate:"
+                f"{(used & ~has_vote).sum()} rows were drawn by every member and have no out-of-bag estimate:"
                 " raise n_estimators."
             )
         self.oob_decision_function_ = shares_of(votes)
-        truth = self.classes_.take(data.table.target.codes[judged])
-        predicted = self.classes_.take(self.oob_decision_function_[judged].argmax(axis=1))
-        if not judged.any():
+        truth = self.classes_.take(data.table.target.codes[has_vote])
+        predicted = self.classes_.take(self.oob_decision_function_[has_vote].argmax(axis=1))
+        if not has_vote.any():
             self.oob_score_ = float("nan")
         elif callable(self.oob_score):
             self.oob_score_ = float(self.oob_score(truth, predicted))
         else:
-            self.oob_score_ = float(accuracy_score(truth, predicted, sample_weight=shares[judged]))
+            self.oob_score_ = float(accuracy_score(truth, predicted, sample_weight=shares[has_vote]))
 
 
 def _fit_member(

@@ -23,7 +23,7 @@ from foresift.data.slices import TableOfX
 from foresift.data.table import Table
 from foresift.models.c45 import C45Classifier
 from foresift.models.members import TrainingRows, draw_rows, fit_member, is_native, training_rows
-from foresift.models.subset_models import reading_options
+from foresift.models.subset_models import count_columns, reading_options
 from foresift.models.trees import CartClassifier
 from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.feature_weights import PairWeights, SingleWeights, Weights, change
@@ -242,16 +242,9 @@ class FeatureBoostingSelector(RankingSelector):
         least = 2 if pairs and n_features > 1 else 1
         if size is None:
             return max(least, math.isqrt(n_features) if pairs else n_features // 2)
-        if not isinstance(size, numbers.Integral):
-            return max(least, int(size * n_features + 1e-9))
-        if int(size) > n_features:
-            raise ValueError(
-                f"subset_size={size} is more than the {n_features} columns of X: use fewer, a share such as"
-                " 0.5, or None."
-            )
-        if int(size) < least:
+        if isinstance(size, numbers.Integral) and size < least:
             raise ValueError("subset_size=1 has no pairs: use at least 2, or order=1.")
-        return int(size)
+        return max(least, count_columns(size, n_features, "subset_size"))
 
     def _n_iterations(self, n_features: int, size: int, pairs: bool) -> int:
         if self.n_iterations is not None:

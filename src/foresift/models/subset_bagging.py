@@ -56,17 +56,17 @@ class SubsetBaggingClassifier(MemberEnsemble):
     subset_size : int, float or None, default=None
         Columns of a member: a number, or a share of all. None takes all columns: plain bagging.
     distribution : "uniform", array-like of shape (n_features,) or selector, default="uniform"
-        How likely each column is drawn: all alike; by these weights; or by a selector, which is fitted to the
-        training data. A selector with a `feature_distribution_`, such as `FeatureBoostingSelector`, gives
+        How likely each column is drawn: all the same; by these weights; or by a selector, which is fitted to
+        the training data. A selector with a `feature_distribution_`, such as `FeatureBoostingSelector`, gives
         that; any other gives the features it keeps equal weights. Where its `n_features_to_select` is None
         (or its `subset_size`), it is set to that of the ensemble: `InfoGainSelector()` stands for the best
         `subset_size` columns.
     vote : {"accuracy", "equal"}, default="accuracy"
-        Weights of the members: their accuracy on the training rows, or all alike.
+        Weights of the members: their accuracy on the training rows, or equal weights.
     ballot : {"class", "probability"}, default="class"
         What a member casts: its whole weight for one class (eq. 7), or in parts, by its probabilities.
     oob_score : bool or callable, default=False
-        Whether to judge every row of positive weight by the members that did not draw it; a callable is the
+        Whether to predict every row of positive weight by the members that did not draw it; a callable is the
         metric, `score(y_true, y_predicted)`, instead of the accuracy, which counts rows by their weight.
     n_jobs : int, default=None
         Members fitted at once, in threads if they are trees of this package; -1 for all cores. The outcome is
@@ -103,7 +103,7 @@ class SubsetBaggingClassifier(MemberEnsemble):
     Columns are drawn one after another, without replacement. Rows are drawn in proportion to `sample_weight`,
     as many as there are rows of positive weight. A member whose rows are all of one class predicts that
     class. The accuracies of eq. 7 are those on the training rows, so they are too good, and for unpruned
-    trees nearly alike.
+    trees nearly equal.
 
     Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
     estimators inside are not read.
@@ -198,8 +198,8 @@ class SubsetBaggingClassifier(MemberEnsemble):
         self.estimators_ = [member.estimator for member in members]
         self.estimators_features_ = [member.columns for member in members]
         accuracy = np.array([member.accuracy for member in members])
-        alike = self.vote == "equal" or not accuracy.any()
-        votes = np.ones(len(members)) if alike else accuracy
+        equal = self.vote == "equal" or not accuracy.any()
+        votes = np.ones(len(members)) if equal else accuracy
         self.estimator_weights_ = votes / votes.sum()
         if self.oob_score:
             self._score_out_of_bag(members, data, shares)
@@ -271,7 +271,7 @@ def _fit_member(
     shares: NDArray[np.float64],
     seed: tuple[int, int],
 ) -> _Member:
-    """Draw columns and rows, fit a member to them, and judge it on all rows."""
+    """Draw columns and rows, fit a member to them, and predict all rows."""
     rng = np.random.default_rng(seed)
     columns = draw_columns(rng, distribution, size)
     times = draw_rows(rng, shares)

@@ -58,13 +58,13 @@ def reading_options(estimator: Any) -> dict[str, Any]:
 
 
 def read_alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether two `reading_options` read any columns of X alike; lists, which number columns, never do."""
+    """Whether two `reading_options` read any columns the same way; lists, which number columns, never do."""
     values = (*one.values(), *other.values())
     return all(value is None or isinstance(value, str | int) for value in values) and one == other
 
 
 def refuse_size_by_cv(selector: Any) -> None:
-    """Raise if a selector that searches for its size is told to find it by another cross-validation.
+    """Raise if a selector that searches for its size is asked to choose it by another cross-validation.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def refuse_numbered_columns(estimator: Any, *, own: bool = False) -> None:
         if per_column and not (value is None or isinstance(value, str) or hasattr(value, "fit")):
             raise ValueError(
                 f"{key} of {type(estimator).__name__} says something of every column: it cannot follow as"
-                " columns are dropped. Leave it out; nominal columns can be told by their dtype."
+                " columns are dropped. Leave it out; nominal columns can be marked by their dtype."
             )
 
 
@@ -131,7 +131,7 @@ def for_columns(estimator: Any, schema: Schema | None, columns: Sequence[int] | 
 
 
 def fit_plain(model: Any, X: Any, labels: NDArray[Any], weights: NDArray[np.float64] | None) -> Any:
-    """Fit, with weights if there are any and it takes them."""
+    """Fit a model, with `sample_weight` if there are weights."""
     if weights is None:
         return model.fit(X, labels)
     if not has_fit_parameter(model, "sample_weight"):

@@ -122,7 +122,7 @@ class PearsonSelector(_MomentSelector):
     -----
     A missing value leaves its row out for that column only. The numbers are taken as they are, never in bins,
     and read once, some columns at a time. Weights count rows: one of weight 2 is two rows, one of weight 0 is
-    not there; weights that are below one on average are scaled up to an average of one.
+    left out; weights that are below one on average are scaled up to an average of one.
 
     Examples
     --------
@@ -193,7 +193,7 @@ class FScoreSelector(_MomentSelector):
     -----
     A missing value leaves its row out for that column only. A single row has no sample deviation: a class
     of one row, or against one row, is left out of the maximum, and a column where none remains scores 0.
-    Weights count rows: one of weight 2 is two rows, one of weight 0 is not there; weights that are below one
+    Weights count rows: one of weight 2 is two rows, one of weight 0 is left out; weights that are below one
     on average are scaled up to an average of one.
 
     Examples

@@ -146,7 +146,7 @@ class SubsetSizeCV(BaseEstimator):
         seed = int(self.random_state) if fixed else seed_of(self.random_state) % 2**32
         folds = make_folds(table, weights, self.cv, seed)
         if len(folds) < 2:
-            raise ValueError("cv must make at least two folds, so that there is a standard error.")
+            raise ValueError("cv must make at least two folds, to estimate a standard error.")
         scorer = make_subset_scorer(
             seeded(clone(estimator), seed),
             X,

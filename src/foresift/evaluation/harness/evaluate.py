@@ -45,7 +45,7 @@ _CODED: WeakKeyDictionary[Data, dict[str, Table]] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class Protocol:
-    """How methods are judged.
+    """How methods are compared.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def plan_scores(
     classifiers : mapping of str to classifier
         Any classifiers, pipelines included.
     protocol : Protocol
-        How they are judged.
+        How they are compared.
 
     Returns
     -------

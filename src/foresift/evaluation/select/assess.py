@@ -75,7 +75,7 @@ class Plan:
         return (1, n_jobs) if self.one_by_one else (n_jobs, 1)
 
     def lots(self, *, by_curve: bool) -> list[tuple[int, ...]]:
-        """Folds that are left out together: each alone, and every two if sizes are chosen inside of folds.
+        """Folds that are held out together: each alone, and every two if inner folds choose sizes.
 
         Examples
         --------
@@ -111,7 +111,7 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """What the folds tell.
+    """Results of the folds.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ def assess(
     rows : Rows
         The table.
     selector : selector
-        It is cloned; one that is none of ours is fitted to all rows, and so tells what it ranks.
+        It is cloned; one that is none of ours is fitted to all rows, and so shows what it ranks.
     keep : callable
         What a fitted selector keeps.
     plan : Plan
@@ -186,7 +186,7 @@ def assess(
     seed : int
         Draws rows and folds.
     n_jobs : int or None
-        Threads: lots of folds at once, or one with so many.
+        Threads: for rankings at once, or for each of them.
     tell : callable
         Is called when one of `Plan.lots` is done.
 

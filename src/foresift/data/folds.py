@@ -86,7 +86,7 @@ def splits_of(
     Examples
     --------
     >>> [fold.test.tolist() for fold in splits_of(2, np.array([0, 1, 0, 1]))]
-    [[0, 1], [2, 3]]
+    [[1, 2], [0, 3]]
     """
     if isinstance(cv, numbers.Integral):
         cv = _stratified(int(cv), codes, seed, groups, labels)

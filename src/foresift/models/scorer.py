@@ -96,33 +96,15 @@ def weighted_accuracy(
 
 @dataclass(eq=False)
 class SubsetScorer(ABC):
-    """Scores sets of columns on the test rows of folds.
-
-    Attributes
-    ----------
-    estimator : classifier
-        It is cloned, or grown on codes.
-    weights : ndarray or None
-        Weight of every row, in fitting and, if the scorer is a metric, in scoring.
-    folds : sequence of Fold
-        Training and test rows.
-    scoring : str, callable or mapping
-        As scikit-learn takes it.
-    n_jobs : int or None
-        Tasks at once.
-    n_evaluated : int
-        How many sets a call has cross-validated.
-    n_cached : int
-        How many times a set was asked for again.
-    """
+    """Scores sets of columns on the test rows of folds."""
 
     estimator: Any
-    weights: NDArray[np.float64] | None
+    weights: NDArray[np.float64] | None  # of the rows, in fitting and, for a metric, in scoring
     folds: Sequence[Fold]
     scoring: Any
     n_jobs: int | None
-    n_evaluated: int = field(default=0, init=False)
-    n_cached: int = field(default=0, init=False)
+    n_evaluated: int = field(default=0, init=False)  # sets that were cross-validated
+    n_cached: int = field(default=0, init=False)  # requests for a set that was known already
     _known: dict[Subset, float] = field(default_factory=dict, init=False)
 
     def __call__(self, subsets: Sequence[Subset]) -> list[float]:

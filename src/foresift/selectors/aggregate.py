@@ -63,8 +63,8 @@ class AggregateSelector(RankingSelector):
           over all k, that the k-th best of as many random ranks is as good. A column needs the favour of a
           few selectors only. None keeps those of `pvalues_` up to 0.05.
     top : int or None, default=None
-        Look only at this many places of every ranking; the columns behind are tied. None looks at all of them,
-        and "vote" at what the selectors keep themselves.
+        Look only at this many places of every ranking; the columns behind are tied. None looks at all of
+        them, and "vote" at what the selectors keep themselves.
     n_jobs : int, default=None
         How many selectors are fitted at a time, by joblib; -1 uses all cores. The outcome is the same.
     random_state : int, RandomState or None, default=None

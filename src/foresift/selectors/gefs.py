@@ -23,8 +23,8 @@ class GEFSSelector(RankingSelector):
     """Keep the features that survive in an ensemble bred for accuracy and diversity (Opitz's GEFS).
 
     The score of a feature is its share in the genes of the final population, every genome counting by its
-    fitness. Genes are drawn uniformly from all n features that are not constant, so a feature that neither helps
-    nor harms has 1 / n; by default those that have as much or more are kept. Constant ones score 0.
+    fitness. Genes are drawn uniformly from all n features that are not constant, so a feature that neither
+    helps nor harms has 1 / n; by default those that have as much or more are kept. Constant ones score 0.
 
     Parameters
     ----------

@@ -377,14 +377,14 @@ def test_every_public_name_has_a_home():
 
 def test_a_search_that_was_stopped_says_so(tmp_path, monkeypatch):
     calls = iter(range(1000))
-    judge = StoreScorer.judge
+    evaluate = StoreScorer.evaluate
 
     def stopped(self, tasks):
         if next(calls) == 4:
             raise KeyboardInterrupt
-        return judge(self, tasks)
+        return evaluate(self, tasks)
 
-    monkeypatch.setattr(StoreScorer, "judge", stopped)
+    monkeypatch.setattr(StoreScorer, "evaluate", stopped)
     arguments = ["select", str(DEMO), "--target", "cancelled", "--method", "sbs"]
     result = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path)])
     assert result.exit_code == 130

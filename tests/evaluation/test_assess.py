@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 from selection_cases import FAST, N_TREES, table
+from sklearn.base import clone
 from sklearn.metrics import accuracy_score
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import PredefinedSplit, StratifiedKFold
 
 from foresift import InfoGainSelector, RelevanceSelector, SiftForestClassifier, select
-from foresift.data.table import make_table
-from foresift.evaluation.select.assess import MIN_IN_A_LEAF, assess, plan_for
-from foresift.evaluation.select.fitted import Rows, order_of
+from foresift.evaluation.select.assess import MIN_IN_A_LEAF, plan_for
 from foresift.evaluation.select.resample import _two_parts, resample, samples_for
 from foresift.selectors.size_cv import SizeCurve, choose_size
 
@@ -47,45 +46,50 @@ def test_the_check_is_a_plain_loop():
     assert found.check["difference"]["low"] == pytest.approx(d.mean() - half)
 
 
-def test_sizes_are_chosen_by_folds_inside_of_folds():
-    """A plain loop: without a fold, a ranking for each of the others chooses the size."""
+@pytest.mark.filterwarnings("ignore:No feature passed")
+def test_the_check_is_a_literal_nested_cross_validation():
+    """Plain loops: the inner folds choose a size, the outer ones score the selection of that size."""
     X, y = table(90)
-    X = X.drop(columns="word").to_numpy()
-    codes = (y == "lo").astype(int)
-    parts = [test for _, test in StratifiedKFold(5, shuffle=True, random_state=5).split(X, codes)]
-    plan, sizes = plan_for(*X.shape), np.arange(1, 8)
+    X = X.drop(columns="word")
+    found = select(X, y, parameters={"n_estimators": 10}, random_state=5)
+    sizes = range(1, 8)
 
     def rank(train):
-        return np.argsort(InfoGainSelector(2).fit(X[train], codes[train]).ranking_, kind="stable")
+        fitted = clone(found.selector_).fit(X.iloc[train], y[train])
+        group = np.where(fitted.relevant_, fitted.redundant_with_ >= 0, 2)
+        return np.lexsort((fitted.ranking_, group)), fitted.relevant_.sum()
 
     def score(columns, train, test):
-        columns = np.sort(columns)
         forest = SiftForestClassifier(
             N_TREES, min_samples_leaf=MIN_IN_A_LEAF, max_features="sqrt", random_state=5
         )
-        forest.fit(X[train][:, columns], codes[train])
-        return accuracy_score(codes[test], forest.predict(X[test][:, columns]))
+        here, there = (X.iloc[rows, np.sort(columns)] for rows in (train, test))
+        return accuracy_score(y[test], forest.fit(here, y[train]).predict(there))
 
-    def others(*left_out):
-        return np.sort(np.concatenate([part for i, part in enumerate(parts) if i not in left_out]))
-
-    kept, n_kept = [], []
-    for i, test in enumerate(parts):
-        curves = [
-            [score(rank(others(i, j))[:size], others(i, j), parts[j]) for size in sizes]
-            for j in range(5)
-            if j != i
-        ]
-        size = choose_size(SizeCurve(sizes, np.array(curves), 0))
-        kept.append(score(rank(others(i))[:size], others(i), test))
-        n_kept.append(size)
-    rows = Rows(make_table(X, codes), codes)
-    found = assess(
-        rows, InfoGainSelector(2), lambda s, size: order_of(s)[:size], plan, by_curve=True, seed=5, n_jobs=2
-    )
-    assert found.n_kept.tolist() == n_kept
+    outer = list(StratifiedKFold(5, shuffle=True, random_state=5).split(X, y))
+    fold_of = np.empty(90, dtype=int)
+    for fold, (_, test) in enumerate(outer):
+        fold_of[test] = fold
+    kept, full, n_kept, curve = [], [], [], []
+    for train, test in outer:
+        inner = []
+        for learn, check in PredefinedSplit(fold_of[train]).split():
+            order, _ = rank(train[learn])
+            inner.append([score(order[:size], train[learn], train[check]) for size in sizes])
+        means, errors = np.mean(inner, axis=0), np.std(inner, axis=0, ddof=1) / math.sqrt(4)
+        best = int(np.flatnonzero(means >= means.max() - 1e-12)[0])
+        size = 1 + int(np.flatnonzero(means >= means[best] - errors[best] - 1e-12)[0])
+        order, n_relevant = rank(train)
+        n_kept.append(min(size, n_relevant))
+        kept.append(score(order[: n_kept[-1]], train, test))
+        full.append(score(np.arange(7), train, test))
+        curve.append([score(order[:size], train, test) for size in sizes])
+    assert min(n_kept) > 0
     assert len(set(n_kept)) > 1
-    assert found.check.kept.value == pytest.approx(np.mean(kept))
+    assert found.check["n_kept"] == n_kept
+    assert found.check["kept"]["score"] == pytest.approx(np.mean(kept), abs=1e-12)
+    assert found.check["full"]["score"] == pytest.approx(np.mean(full), abs=1e-12)
+    assert [p["score"] for p in found.curve["points"]] == pytest.approx(np.mean(curve, axis=0), abs=1e-12)
 
 
 def test_selection_outside_the_folds_would_be_seen():

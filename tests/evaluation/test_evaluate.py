@@ -366,7 +366,7 @@ def test_random_shares_and_given_splits():
         (1.5, 1, "between 0 and 1"),
         (5, 0, "repeats"),
         ([], 1, "no splits"),
-        ([(np.arange(3), [])], 1, "no rows to judge by"),
+        ([(np.arange(3), [])], 1, "no test rows"),
         ([(np.arange(3), np.arange(3, 6))], 2, "same way every time"),
         (TimeSeriesSplit(3), 2, "same way every time"),
     ],

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from selection_cases import FAST, table
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import (
     RFE,
@@ -26,13 +26,20 @@ from sklearn.tree import DecisionTreeClassifier
 
 from foresift import (
     AggregateSelector,
+    ContributionSelector,
+    FeatureBoostingSelector,
+    GEFSSelector,
     InfoGainSelector,
     PearsonSelector,
     RelevanceSelector,
+    ReliefFSelector,
     SequentialSelector,
+    SiftForestClassifier,
+    SubsetSizeCV,
     compare,
     select,
 )
+from foresift.data.target import Target
 
 pytestmark = pytest.mark.usefixtures("small_forests")
 
@@ -57,6 +64,39 @@ def test_our_selector_does_what_its_key_does():
     assert one["method"]["error"] == "fdr"
     assert not hasattr(given, "scores_")  # it is cloned
     assert "RelevanceSelector" in repr(found)
+
+
+RANKERS = [PearsonSelector(), ReliefFSelector(), InfoGainSelector()]
+
+
+@pytest.mark.filterwarnings("ignore:No feature passed")
+@pytest.mark.parametrize(
+    "method",
+    [
+        *RANKERS,
+        RelevanceSelector(**FAST),
+        GEFSSelector(population=4, n_candidates=8, epochs=2),
+        FeatureBoostingSelector(n_iterations=6),
+        SequentialSelector(SiftForestClassifier(3), direction="forward", cv=2),
+        ContributionSelector(n_estimators=3),
+        AggregateSelector(RANKERS),
+        PearsonSelector(SubsetSizeCV(SiftForestClassifier(3), cv=2)),
+        AggregateSelector(RANKERS, SubsetSizeCV(GaussianNB(), cv=2)),
+    ],
+    ids=lambda method: repr(method)[:40],
+)
+def test_the_data_is_read_once_and_the_result_is_that_of_fit(method, monkeypatch):
+    X, y = numbers()
+    coded = []
+    monkeypatch.setattr(Target, "of", lambda y, n, of=Target.of: coded.append(n) or of(y, n))
+    found = select(X, y, method, random_state=0)
+    assert coded == [100]
+    alone = clone(found.selector_).fit(X, y)
+    for name in ("ranking_", "support_", "feature_names_in_"):
+        assert np.array_equal(getattr(found.selector_, name), getattr(alone, name))
+    # Sums over a frame and over the values of a table may differ in their last bits.
+    assert found.selector_.scores_ == pytest.approx(alone.scores_, rel=1e-13, nan_ok=True)
+    assert found.selector_.schema_ == alone.schema_
 
 
 def test_parameters_of_the_object_stay():

@@ -30,14 +30,14 @@ def test_masks_are_masks():
     ("train", "test", "message"),
     [
         ([True, False], [False, True], "mask of shape"),
-        ([0, 1, 2], [60], "row 60 to judge by: rows are numbered from 0 to 59"),
-        ([0, -1], [5], "row -1 to learn from"),
+        ([0, 1, 2], [60], "the test row 60: rows are numbered from 0 to 59"),
+        ([0, -1], [5], "the training row -1"),
         ([0, 1, 1], [5], "a row twice"),
-        ([0, 1, 2], [2, 3], "row 2 both to learn from and to judge by"),
+        ([0, 1, 2], [2, 3], "row 2 for training and for testing"),
         ([0.0, 1.0], [2], "whole numbers"),
         ([[0, 1]], [2], "whole numbers"),
-        ([], [2], "no rows to learn from"),
-        (np.ones(60, dtype=bool), np.zeros(60, dtype=bool), "no rows to judge by"),
+        ([], [2], "no training rows"),
+        (np.ones(60, dtype=bool), np.zeros(60, dtype=bool), "no test rows"),
     ],
 )
 def test_splits_that_are_none_are_refused(train, test, message):
@@ -53,7 +53,7 @@ def test_given_splits_are_not_repeated():
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
 def test_splitters_that_part_groups_are_refused():
     data = table(60, groups=np.repeat(np.arange(20), 3))
-    with pytest.raises(ValueError, match=r"rows of group .* both .* GroupKFold"):
+    with pytest.raises(ValueError, match=r"rows of group .* for training and for testing.* GroupKFold"):
         splits(data, KFold(3, shuffle=True, random_state=0))
     assert len(splits(data, KFold(4))) == 4  # which happens to part none
 

@@ -341,5 +341,5 @@ def test_callbacks_hear_of_every_tree(n_jobs):
 
 def test_folds_of_rows_that_are_not_there():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="Split 0 of cv has row 150 to judge by: rows are numbered from 0"):
+    with pytest.raises(ValueError, match="Split 0 of cv has the test row 150: rows are numbered from 0"):
         SSVTreeClassifier(cv=[([0, 75, 149], [150])]).fit(X, y)

@@ -30,8 +30,7 @@ from foresift.models.scorer import (
     PlainScorer,
     StoreScorer,
     make_subset_scorer,
-    n_tried,
-    read_for_search,
+    n_candidates,
 )
 
 SUBSETS = [(0, 1, 2, 3, 4, 5), (1, 4), (0, 2, 5), (3, 5)]
@@ -63,7 +62,7 @@ def both(model, X, y, weights=None, scoring="accuracy", cv=3):
     folds = make_folds(table, weights, cv, seed=0)
     store = make_subset_scorer(model, None, table, weights, folds, scoring=scoring)  # without X
     assert isinstance(store, StoreScorer)
-    plain = PlainScorer(model, X, table.target.values(), table.schema, weights, folds, scoring, None)
+    plain = PlainScorer(model, weights, folds, scoring, None, X, table.target.values(), table.schema)
     return store(SUBSETS), plain(SUBSETS)
 
 
@@ -169,9 +168,9 @@ def test_folds_without_a_class_are_refused():
     table = make_table(X, y)
     with pytest.raises(ValueError, match=r"Class 'c' has 2 rows, fewer than the 3 folds.*lower cv"):
         make_folds(table, None, 3, seed=0)
-    with pytest.raises(ValueError, match=r"Fold 3 has no training rows of class 'c'.*stratified"):
+    with pytest.raises(ValueError, match=r"Split 2 of cv has no training rows of class 'c'.*stratified"):
         make_folds(table, None, KFold(3), seed=0)
-    with pytest.raises(ValueError, match="has no rows to judge by"):
+    with pytest.raises(ValueError, match="Split 0 of cv has no test rows"):
         make_folds(table, None, [(np.arange(30), np.array([], dtype=int))], seed=0)
     assert len(make_folds(table, None, 2, seed=0)) == 2
 
@@ -192,7 +191,7 @@ def test_what_does_not_fit_is_refused():
     from sklearn.linear_model import LinearRegression
 
     with pytest.raises(ValueError, match="LinearRegression is not one"):
-        read_for_search(SequentialSelector(), LinearRegression(), X, y, None)
+        SequentialSelector(LinearRegression()).fit(X, y)
     unweighted = make_subset_scorer(KNeighborsClassifier(), X, table, np.ones(len(y)), folds)
     with pytest.raises(ValueError, match="KNeighborsClassifier takes no sample_weight"):
         unweighted([(0, 1)])
@@ -206,9 +205,9 @@ def test_seeds_and_numbers_of_columns():
     assert isinstance(
         seeded(RandomForestClassifier(random_state=np.random.RandomState(0)), 1).random_state, int
     )
-    assert n_tried(CartClassifier(max_features=4), 3) == 3
-    assert n_tried(CartClassifier(max_features="sqrt"), 17) == 4
-    assert n_tried(CartClassifier(), 17) == 17
+    assert n_candidates(CartClassifier(max_features=4), 3) == 3
+    assert n_candidates(CartClassifier(max_features="sqrt"), 17) == 4
+    assert n_candidates(CartClassifier(), 17) == 17
 
 
 def test_a_class_without_weight_is_not_there():
@@ -240,7 +239,7 @@ def test_numbers_of_columns_follow_as_columns_are_dropped(model, named):
     X, y = problem()
     X["b"] = np.random.default_rng(0).integers(0, 5, len(y)).astype(float)
     model = clone(model).set_params(categorical_features=named)
-    table, _ = read_for_search(SequentialSelector(), model, X, y, None)
+    table = SequentialSelector(model).read_table(X, y)
     folds = make_folds(table, None, 3, seed=0)
     given = [(fold.train, fold.test) for fold in folds]
     scores = make_subset_scorer(model, X, table, None, folds)(SUBSETS)
@@ -280,12 +279,14 @@ def test_folds_may_come_from_a_generator():
 @pytest.mark.parametrize(
     ("cv", "message"),
     [
-        ([([0, 1], [10**6])], "Split 0 of cv has row 1000000 to judge by: rows are numbered from 0 to"),
-        ([([-1, 1], [0])], "Split 0 of cv has row -1 to learn from"),
+        ([([0, 1], [10**6])], "Split 0 of cv has the test row 1000000: rows are numbered from 0 to"),
+        ([([-1, 1], [0])], "Split 0 of cv has the training row -1"),
         ([([0.5, 1], [0])], "as a list of whole numbers, or as a mask"),
-        ([[0, 1, 2]], "Split 0 of cv is no pair of rows"),
-        ([0, 1], "Split 0 of cv is no pair of rows"),
-        ([([[0], [1, 2]], [0])], "Split 0 of cv is no pair of rows"),
+        ([[0, 1, 2]], "Split 0 of cv is no pair of training rows"),
+        ([0, 1], "Split 0 of cv is no pair of training rows"),
+        ([([[0], [1, 2]], [0])], "Split 0 of cv is no pair of training rows"),
+        ([([0, 1], [1, 2])], "Split 0 of cv has row 1 for training and for testing"),
+        ([([0, 0], [1, 2])], "Split 0 of cv has a row twice among its training rows"),
         ("three", "cv is 'three': give a number of folds"),
         (b"x", "cv is b'x': give a number of folds"),
         (np.array("x"), "cv is array.*: give a number of folds"),

@@ -1,36 +1,35 @@
-"""Folds: which rows a model learns from, and which it is judged by."""
+"""Training and test rows: every fold of the package is made here."""
 
 from __future__ import annotations
 
+import copy
 import numbers
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit
 
-from foresift.data.slices import splits_of
 from foresift.data.table import Table
 
-__all__ = ["Fold", "make_folds"]
+__all__ = ["Fold", "make_folds", "rows_of_split", "splits_of"]
 
 
-@dataclass(frozen=True)
-class Fold:
-    """Rows to learn from and rows to judge by."""
+class Fold(NamedTuple):
+    """Row numbers for training and for testing."""
 
     train: NDArray[np.intp]
     test: NDArray[np.intp]
 
 
 def make_folds(table: Table, weights: NDArray[np.float64] | None, cv: Any, seed: int) -> list[Fold]:
-    """Deal the rows out; those of weight 0 are not there. A number means stratified, shuffled folds.
+    """Assign the rows of positive weight to folds; see `splits_of` for `cv`.
 
     Raises
     ------
     ValueError
-        If a class is missing among the training rows of a fold.
+        If a fold has no test rows, or a class has no training rows in it.
 
     Examples
     --------
@@ -39,33 +38,153 @@ def make_folds(table: Table, weights: NDArray[np.float64] | None, cv: Any, seed:
     >>> [fold.test.size for fold in make_folds(table, None, 3, seed=0)]
     [2, 2, 2]
     """
-    there = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights > 0)
-    counts = np.bincount(table.target.codes[there], minlength=table.target.n_classes)
-    if isinstance(cv, numbers.Integral):
-        rare = np.flatnonzero((counts > 0) & (counts < int(cv)))
-        if len(rare):
-            label = table.target.labels.tolist()[rare[0]]
-            raise ValueError(
-                f"Class {label!r} has {counts[rare[0]]} rows, fewer than the {cv} folds, so it would"
-                " be missing in some: lower cv, or drop or merge such classes."
-            )
-        cv = StratifiedKFold(int(cv), shuffle=True, random_state=seed % 2**32)
-    # Given folds number all rows; a splitter deals out those that are there.
-    rows = there if hasattr(cv, "split") else np.arange(table.n_rows)
+    codes, labels = table.target.codes, table.target.labels
+    used = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights > 0)
+    # Given folds number all rows; a splitter sees those that are used.
+    rows = used if isinstance(cv, numbers.Real) or hasattr(cv, "split") else np.arange(table.n_rows)
+    present = np.unique(codes[used])
     folds = []
-    for number, (train, test) in enumerate(splits_of(cv, table.target.codes[rows]), start=1):
-        fold = Fold(np.intersect1d(rows[train], there), np.intersect1d(rows[test], there))
-        seen = np.bincount(table.target.codes[fold.train], minlength=table.target.n_classes)
-        lacking = np.flatnonzero((counts > 0) & (seen == 0))
+    for number, (train, test) in enumerate(splits_of(cv, codes[rows], seed, labels=labels)):
+        fold = Fold(np.intersect1d(rows[train], used), np.intersect1d(rows[test], used))
+        lacking = np.setdiff1d(present, codes[fold.train])
         if len(lacking) or not len(fold.test):
-            what = "rows to judge by"
-            if len(lacking):
-                what = f"training rows of class {table.target.labels.tolist()[lacking[0]]!r}"
+            what = f"training rows of class {labels.tolist()[lacking[0]]!r}" if len(lacking) else "test rows"
             raise ValueError(
-                f"Fold {number} has no {what}: use stratified folds (cv as a number), fewer of them, or"
-                " drop or merge rare classes."
+                f"Split {number} of cv has no {what}: use stratified folds (cv as a number), fewer of them,"
+                " or drop or merge rare classes."
             )
         folds.append(fold)
-    if not folds:
-        raise ValueError("cv makes no folds: give a number of folds of at least 2, or a splitter.")
     return folds
+
+
+def splits_of(
+    cv: Any,
+    codes: NDArray[Any],
+    seed: int = 0,
+    *,
+    groups: NDArray[Any] | None = None,
+    labels: NDArray[Any] | None = None,
+) -> Iterator[Fold]:
+    """Split rows as `cv` says.
+
+    Parameters
+    ----------
+    cv : int, float, splitter or iterable
+        An int: the number of stratified, shuffled folds; groups stay together. A float: one random,
+        stratified split with this share of test rows. Or a splitter of scikit-learn, or pairs of row numbers
+        or masks.
+        No row, and no group, may be on both sides of a split.
+    codes : ndarray of int of shape (n,)
+        Class of every row.
+    seed : int, default=0
+        Seeds the split, also of a splitter whose `random_state` is None.
+    groups : ndarray of shape (n,), default=None
+        Group of every row.
+    labels : ndarray, default=None
+        What messages call the classes; None calls them by their codes.
+
+    Examples
+    --------
+    >>> [fold.test.tolist() for fold in splits_of(2, np.array([0, 1, 0, 1]))]
+    [[1, 2], [0, 3]]
+    """
+    if isinstance(cv, numbers.Integral):
+        cv = _stratified(int(cv), codes, seed, groups, labels)
+    elif isinstance(cv, numbers.Real):
+        if not 0 < float(cv) < 1:
+            raise ValueError(f"cv={cv} must be a share of the rows between 0 and 1, or a number of folds.")
+        if groups is not None:
+            raise ValueError("A random share splits groups: use a number of folds, or GroupShuffleSplit.")
+        cv = StratifiedShuffleSplit(1, test_size=float(cv), random_state=seed % 2**32)
+    elif hasattr(cv, "split") and not isinstance(cv, str | bytes):
+        cv = copy.deepcopy(cv)
+        if getattr(cv, "random_state", 0) is None:
+            cv.random_state = seed % 2**32
+    elif not isinstance(cv, Iterable) or isinstance(cv, str | bytes) or getattr(cv, "ndim", 1) == 0:
+        raise ValueError(
+            f"cv is {cv!r}: give a number of folds, a share of the rows for testing, a splitter, or pairs of"
+            " row numbers."
+        )
+    pairs = cv.split(np.zeros((len(codes), 1)), codes, groups) if hasattr(cv, "split") else cv
+    number = -1
+    for number, pair in enumerate(pairs):
+        fold = rows_of_split(pair, len(codes), number)
+        _require_apart(fold, f"Split {number} of cv", groups)
+        yield fold
+    if number < 0:
+        raise ValueError("cv makes no splits: give a number of folds of at least 2, or a splitter.")
+
+
+def _stratified(
+    n_folds: int, codes: NDArray[Any], seed: int, groups: NDArray[Any] | None, labels: NDArray[Any] | None
+) -> Any:
+    if n_folds < 2:
+        raise ValueError(f"cv must be at least 2 folds, but is {n_folds}.")
+    present, counts = np.unique(codes, return_counts=True)
+    if counts.min() < n_folds:
+        rarest = present[counts.argmin()]
+        label = rarest if labels is None else labels.tolist()[rarest]
+        raise ValueError(
+            f"Class {label!r} has {counts.min()} rows, fewer than the {n_folds} folds: lower cv, or drop or"
+            " merge rare classes."
+        )
+    splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
+    return splitter(n_folds, shuffle=True, random_state=seed % 2**32)
+
+
+def _require_apart(fold: Fold, where: str, groups: NDArray[Any] | None) -> None:
+    for rows, kind in zip(fold, ("training", "test"), strict=True):
+        if len(np.unique(rows)) < len(rows):
+            raise ValueError(f"{where} has a row twice among its {kind} rows: give each once.")
+    both = np.intersect1d(*fold)
+    if len(both):
+        raise ValueError(
+            f"{where} has row {both[0]} for training and for testing: scores of training rows say nothing."
+        )
+    shared = set() if groups is None else {*groups[fold.train].tolist()} & {*groups[fold.test].tolist()}
+    if shared:
+        raise ValueError(
+            f"{where} has rows of group {min(shared, key=str)!r} for training and for testing: use a number"
+            " of folds, or a splitter for groups, such as GroupKFold."
+        )
+
+
+def rows_of_split(pair: Any, n_rows: int, number: int) -> Fold:
+    """Read a split that a user may have written: row numbers or masks, for training and for testing.
+
+    Examples
+    --------
+    >>> rows_of_split(([0, 1], [False, False, True]), 3, number=0)
+    Fold(train=array([0, 1]), test=array([2]))
+    >>> rows_of_split(([0, 1], [3]), 3, number=0)
+    Traceback (most recent call last):
+        ...
+    ValueError: Split 0 of cv has the test row 3: rows are numbered from 0 to 2.
+    """
+    try:
+        train, test = map(np.asarray, pair)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"Split {number} of cv is no pair of training rows and test rows: give two lists of row numbers,"
+            " or two masks."
+        ) from None
+    where = f"Split {number} of cv"
+    return Fold(_row_numbers(train, n_rows, where, "training"), _row_numbers(test, n_rows, where, "test"))
+
+
+def _row_numbers(rows: NDArray[Any], n_rows: int, where: str, kind: str) -> NDArray[np.intp]:
+    if rows.dtype == bool:
+        if rows.shape != (n_rows,):
+            raise ValueError(
+                f"{where} has a mask of shape {rows.shape} for its {kind} rows: give one value for each of"
+                f" {n_rows} rows, or row numbers."
+            )
+        rows = np.flatnonzero(rows)
+    if not rows.size:
+        raise ValueError(f"{where} has no {kind} rows.")
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise ValueError(f"{where}: give the {kind} rows as a list of whole numbers, or as a mask.")
+    if rows.min() < 0 or rows.max() >= n_rows:
+        wrong = rows.min() if rows.min() < 0 else rows.max()
+        raise ValueError(f"{where} has the {kind} row {wrong}: rows are numbered from 0 to {n_rows - 1}.")
+    return rows.astype(np.intp)

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.model_selection import check_cv
 
 from foresift.data.containers import Source, read
+from foresift.data.table import Table
 
-__all__ = ["columns_of", "matrix_of", "rows_of_split", "sliceable", "splits_of", "take_columns", "take_rows"]
+__all__ = ["TableOfX", "columns_of", "matrix_of", "sliceable", "take_columns", "take_rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class TableOfX(Table):
+    """A coded table with the X that it was read from, for models that do not read codes.
+
+    Attributes
+    ----------
+    X : array-like, data frame, sparse matrix or mapping
+        The same rows and columns as they were given; None if only their codes are at hand.
+    """
+
+    X: Any = None
+
+    @classmethod
+    def of(cls, table: Table, X: Any) -> TableOfX:
+        """Join the two."""
+        return cls(table.store, table.schema, table.target, X)
 
 
 def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
@@ -89,67 +108,6 @@ def matrix_of(source: Source) -> NDArray[Any]:
     for j, column in enumerate(columns):
         matrix[:, j] = column
     return matrix
-
-
-def splits_of(cv: Any, labels: NDArray[Any]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Rows to learn from and rows to judge by, from a splitter, a number of folds or pairs of rows.
-
-    Examples
-    --------
-    >>> [test.tolist() for _, test in splits_of(2, np.array([0, 1, 0, 1]))]
-    [[0, 1], [2, 3]]
-    """
-    if isinstance(cv, str | bytes) or (isinstance(cv, np.ndarray) and not cv.ndim):  # which seem iterable
-        raise ValueError(f"cv is {cv!r}: give a number of folds, a splitter, or pairs of row numbers.")
-    pairs = cv  # scikit-learn would take pairs apart without a word of what is wrong with them
-    if hasattr(cv, "split") or not isinstance(cv, Iterable):
-        pairs = check_cv(cv, labels, classifier=True).split(np.zeros((len(labels), 1)), labels)
-    return (rows_of_split(pair, len(labels), fold) for fold, pair in enumerate(pairs))
-
-
-def rows_of_split(pair: Any, n_rows: int, fold: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Read a split that a user may have written: numbers of the rows to learn from and of those to judge by.
-
-    Examples
-    --------
-    >>> rows_of_split(([0, 1], [False, False, True]), 3, fold=0)
-    (array([0, 1]), array([2]))
-    >>> rows_of_split(([0, 1], [3]), 3, fold=0)
-    Traceback (most recent call last):
-        ...
-    ValueError: Split 0 of cv has row 3 to judge by: rows are numbered from 0 to 2.
-    """
-    try:
-        train, test = pair
-        learn, judge = np.asarray(train), np.asarray(test)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"Split {fold} of cv is no pair of rows to learn from and rows to judge by: give two lists of row"
-            " numbers, or two masks."
-        ) from None
-    return _row_numbers(learn, n_rows, fold, "learn from"), _row_numbers(judge, n_rows, fold, "judge by")
-
-
-def _row_numbers(rows: NDArray[Any], n_rows: int, fold: int, what: str) -> NDArray[np.intp]:
-    if rows.dtype == bool:
-        if rows.shape != (n_rows,):
-            raise ValueError(
-                f"Split {fold} of cv has a mask of shape {rows.shape} of rows to {what}: give one value for"
-                f" each of {n_rows} rows, or numbers of rows."
-            )
-        rows = np.flatnonzero(rows)
-    if not rows.size:
-        raise ValueError(f"Split {fold} of cv has no rows to {what}.")
-    if rows.ndim != 1 or rows.dtype.kind not in "iu":
-        raise ValueError(
-            f"Split {fold} of cv: give the rows to {what} as a list of whole numbers, or as a mask."
-        )
-    if rows.min() < 0 or rows.max() >= n_rows:
-        wrong = rows.min() if rows.min() < 0 else rows.max()
-        raise ValueError(
-            f"Split {fold} of cv has row {wrong} to {what}: rows are numbered from 0 to {n_rows - 1}."
-        )
-    return rows.astype(np.intp)
 
 
 def sliceable(X: Any) -> Any:

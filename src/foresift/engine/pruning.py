@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.data.slices import rows_of_split
+from foresift.data.folds import rows_of_split
 from foresift.data.table import Table
 from foresift.engine.node_table import NODE_DTYPE, NodeTable, leaves
 

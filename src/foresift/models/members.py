@@ -7,10 +7,8 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import get_tags
@@ -26,11 +24,11 @@ from foresift.data.sklearn_compat import (
     seeded,
     table_tags,
 )
-from foresift.data.slices import matrix_of, take_columns, take_rows
+from foresift.data.slices import sliceable, take_columns, take_rows
 from foresift.data.table import Schema, Table, make_table
-from foresift.data.target import Target
 from foresift.data.weights import check_sample_weight
 from foresift.models.c45 import C45Classifier
+from foresift.models.subset_models import reading_options
 from foresift.models.trees import TreeClassifier
 
 __all__ = [
@@ -42,6 +40,7 @@ __all__ = [
     "hard_votes",
     "is_native",
     "shares_of",
+    "training_rows",
 ]
 
 _ROUNDING = 1e-12  # votes that differ by less, relative to their size, are equal
@@ -99,26 +98,6 @@ class TrainingRows:
         # Members of other libraries may be fitted in other processes. They read no codes, which stay here.
         return TrainingRows, (replace(self.table, store=None), self.rows, self.estimator)  # type: ignore[arg-type]
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.table.n_rows
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return self.table.n_columns
-
-    @property
-    def schema(self) -> Schema:
-        """What the columns are."""
-        return self.table.schema
-
-    @property
-    def target(self) -> Target:
-        """What is to be predicted."""
-        return self.table.target
-
 
 def is_native(estimator: Any) -> bool:
     """Tell whether an estimator can grow on a table that is coded already."""
@@ -138,11 +117,17 @@ def open_training_rows(estimator: Any, X: Any, y: Any, ensemble: Any) -> Trainin
     array([1, 1, 1])
     """
     require_classifier(estimator, type(ensemble).__name__)
-    native = is_native(estimator)
-    how = {name: getattr(estimator, name) for name in ("categorical_features", "max_bins")} if native else {}
+    how = reading_options(estimator) if is_native(estimator) else {}
     table = make_table(X, y, **how, estimator=ensemble)
     table.target.require_two_classes(ensemble)
-    return TrainingRows(table, open_rows(X, table.schema, native), clone(estimator))
+    return training_rows(estimator, table, X)
+
+
+def training_rows(estimator: Any, table: Table, X: Any = None) -> TrainingRows:
+    """Open a coded table for members that are clones of `estimator`; trees of this package need no X."""
+    native = is_native(estimator)
+    rows = Rows(table.numbers(), coded=True) if native and X is None else open_rows(X, table.schema, native)
+    return TrainingRows(table, rows, clone(estimator))
 
 
 def open_rows(X: Any, schema: Schema, native: bool, ensemble: Any = None) -> Rows:
@@ -156,16 +141,11 @@ def open_rows(X: Any, schema: Schema, native: bool, ensemble: Any = None) -> Row
     if ensemble is not None:
         pandas = X if source.pandas else None
         check_features(ensemble, pandas, source.names, source.n_columns, reset=False)
-    if sparse.issparse(X):
-        return Rows(X.tocsr(), coded=False)
-    frame = nw.from_native(X, pass_through=True)
-    if isinstance(frame, nw.DataFrame) and str(frame.implementation) in ("pandas", "polars"):
-        return Rows(frame.to_native(), coded=False)  # members may want the names and types of the columns
-    return Rows(matrix_of(source), coded=False)
+    return Rows(sliceable(X), coded=False)
 
 
 def fit_member(data: TrainingRows, columns: NDArray[np.intp] | None, times: NDArray[Any], seed: int) -> Any:
-    """Fit a clone of the estimator on some columns and on rows drawn so many `times`, or of such weights.
+    """Fit a clone of the estimator on some columns and on rows drawn `times` times, or of these weights.
 
     A `random_state` of None is replaced by `seed`, also deep inside. Where all drawn rows are of one class
     the member is a tree of one leaf, or, of any other kind of estimator, scikit-learn's `DummyClassifier`:
@@ -215,14 +195,14 @@ def draw_rows(rng: np.random.Generator, shares: NDArray[np.float64]) -> NDArray[
     >>> int(draw_rows(np.random.default_rng(0), np.array([0.5, 0.0, 0.5])).sum())
     2
     """
-    there = np.flatnonzero(shares)  # what rounding leaves over goes to the last row: it must be one of these
+    used = np.flatnonzero(shares)  # what rounding leaves over goes to the last row: it must be one of these
     times = np.zeros(len(shares), dtype=np.intp)
-    times[there] = rng.multinomial(len(there), shares[there] / shares.sum())
+    times[used] = rng.multinomial(len(used), shares[used] / shares.sum())
     return times
 
 
 def hard_votes(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the most probable class of every row the whole ballot; of equal ones the first.
+    """Give the most probable class of every row the whole vote; of equal ones the first.
 
     Examples
     --------

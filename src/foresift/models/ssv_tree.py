@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from foresift import _core
 from foresift.data.complete import missing_numbers, require_numbers
+from foresift.data.folds import splits_of
 from foresift.data.sklearn_compat import (
     HasMethods,
     Interval,
@@ -21,7 +22,6 @@ from foresift.data.sklearn_compat import (
     seed_of,
     track,
 )
-from foresift.data.slices import splits_of
 from foresift.data.table import Schema, Table
 from foresift.data.weights import check_sample_weight, scale_up
 from foresift.engine.grow import grow_trees, in_threads

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numbers
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,9 +17,10 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from foresift.data.sklearn_compat import Interval, StrOptions, seed_of, seeded
-from foresift.data.table import Schema, make_table
-from foresift.data.target import Target
+from foresift.data.slices import TableOfX
+from foresift.data.table import Table
 from foresift.errors import warn_caller
+from foresift.models.subset_models import read_alike
 from foresift.selectors.base import RankingSelector, Scores
 from foresift.stats.concordance import (
     average_ranks,
@@ -33,21 +33,6 @@ from foresift.stats.concordance import (
 __all__ = ["AggregateSelector", "ranks_of"]
 
 _SIGNIFICANT = 0.05
-
-
-@dataclass(frozen=True, eq=False)
-class _Unread:
-    """X and y as they were given, for selectors that read them themselves, and what they are."""
-
-    X: Any
-    y: Any
-    n_rows: int
-    schema: Schema
-    target: Target
-
-    @property
-    def n_columns(self) -> int:
-        return self.schema.n_columns
 
 
 class AggregateSelector(RankingSelector):
@@ -75,11 +60,11 @@ class AggregateSelector(RankingSelector):
         - "vote": the number of selectors that keep the column, or with `top`, that rank it so high. None
           keeps those that more than half of the selectors vote for.
         - "rra": robust rank aggregation (Kolde et al. 2012), -log10 of the rho score: the smallest chance,
-          over all k, that the k-th best of so many random ranks is as good. A column needs the favour of a
+          over all k, that the k-th best of as many random ranks is as good. A column needs the favour of a
           few selectors only. None keeps those of `pvalues_` up to 0.05.
     top : int or None, default=None
-        Look only at so many places of every ranking; the columns behind are tied. None looks at all of them,
-        and "vote" at what the selectors keep themselves.
+        Look only at this many places of every ranking; the columns behind are tied. None looks at all of
+        them, and "vote" at what the selectors keep themselves.
     n_jobs : int, default=None
         How many selectors are fitted at a time, by joblib; -1 uses all cores. The outcome is the same.
     random_state : int, RandomState or None, default=None
@@ -94,11 +79,11 @@ class AggregateSelector(RankingSelector):
         and independent, on the safe side. Selectors fitted to the same data are not independent. Only if
         rule="rra".
     ranks_ : ndarray of shape (n_selectors, n_features)
-        What each selector says: 1 is the best, equal scores share the mean of their ranks, NaN ranks last.
+        Ranks by each selector: 1 is the best, equal scores share the mean of their ranks, NaN ranks last.
     agreement_ : float
         Kendall's W of all rankings, corrected for ties: from 0, none, to 1, the same; NaN if all are tied.
     agreements_ : ndarray of shape (n_selectors, n_selectors)
-        Kendall's tau-b of any two rankings, from -1 to 1; NaN beside one that tells no columns apart. It is
+        Kendall's tau-b of any two rankings, from -1 to 1; NaN for one that ties all columns. It is
         worked out when asked for.
     selectors_ : list of estimators
         The fitted selectors.
@@ -166,12 +151,20 @@ class AggregateSelector(RankingSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _open(self, X: Any, y: Any) -> _Unread:
-        _named(self.selectors)  # says what is wrong with them before X is read
-        table = make_table(X, y, estimator=self)
-        return _Unread(X, y, table.n_rows, table.schema, table.target)
+    def takes(self, table: Table) -> bool:
+        """Whether all selectors can be fitted to coded columns."""
+        return all(self._on_codes(member, table) for _, member in _named(self.selectors))
 
-    def _score(self, data: _Unread, weights: NDArray[np.float64] | None) -> Scores:
+    def _on_codes(self, member: Any, table: Table) -> bool:
+        """Whether a selector reads X as the table was read, and needs no more of it."""
+        ours = isinstance(member, RankingSelector)
+        return ours and read_alike(member.reading_options, self.reading_options) and member.takes(table)
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        _named(self.selectors)  # says what is wrong with them
+
+    def _score(self, data: TableOfX, weights: NDArray[np.float64] | None) -> Scores:
         names, members = zip(*_named(self.selectors), strict=True)
         fitted = self._fit_members(names, members, data, weights)
         pairs = list(zip(fitted, names, strict=True))
@@ -220,7 +213,7 @@ class AggregateSelector(RankingSelector):
         self,
         names: tuple[str, ...],
         members: tuple[Any, ...],
-        data: _Unread,
+        data: TableOfX,
         weights: NDArray[np.float64] | None,
     ) -> list[Any]:
         rng = np.random.default_rng(seed_of(self.random_state))
@@ -228,15 +221,24 @@ class AggregateSelector(RankingSelector):
         weighted = [weights is not None and has_fit_parameter(member, "sample_weight") for member in clones]
         if weights is not None and not all(weighted):
             blind = [name for name, takes in zip(names, weighted, strict=True) if not takes]
-            warn_caller(f"sample_weight is not taken by {', '.join(blind)}: there every row counts alike.")
-        return Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit)(member, data.X, data.y, weights if takes else None)
+            warn_caller(
+                f"sample_weight is not taken by {', '.join(blind)}: for them every row counts the same."
+            )
+        labels = data.target.values()
+
+        def fit(member: Any, own: NDArray[np.float64] | None) -> Any:
+            if self._on_codes(member, data):
+                return member.fit_table(data, own)
+            return member.fit(data.X, labels, **({} if own is None else {"sample_weight": own}))
+
+        return Parallel(n_jobs=self.n_jobs, require="sharedmem")(  # the codes stay in this process
+            delayed(fit)(member, weights if takes else None)
             for member, takes in zip(clones, weighted, strict=True)
         )
 
     @property
     def agreements_(self) -> NDArray[np.float64]:
-        """Kendall's tau-b of any two rankings, from -1 to 1; NaN beside one that tells no columns apart."""
+        """Kendall's tau-b of any two rankings, from -1 to 1; NaN for one that ties all columns."""
         check_is_fitted(self)
         return kendall_taus(self.ranks_)
 
@@ -310,10 +312,6 @@ def _named(selectors: Any) -> list[tuple[str, Any]]:
         seen[name] += 1
         names.append(f"{name}-{seen[name]}" if often[name] > 1 else name)
     return list(zip(names, (member for _, member in pairs), strict=True))
-
-
-def _fit(member: Any, X: Any, y: Any, weights: NDArray[np.float64] | None) -> Any:
-    return member.fit(X, y) if weights is None else member.fit(X, y, sample_weight=weights)
 
 
 def _insides(fitted: Any) -> Iterator[Any]:

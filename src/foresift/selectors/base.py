@@ -28,11 +28,12 @@ from foresift.data.sklearn_compat import (
     output_container,
     table_tags,
 )
-from foresift.data.slices import columns_of, matrix_of, take_columns
-from foresift.data.table import Schema, Table, make_table
+from foresift.data.slices import TableOfX, columns_of, matrix_of, take_columns
+from foresift.data.table import MAX_CATEGORIES, Schema, Table, make_table
 from foresift.data.values import is_missing
 from foresift.data.weights import check_sample_weight
 from foresift.errors import warn_caller
+from foresift.models.subset_models import count_columns, reading_options
 from foresift.selectors.size_cv import SizeCurve, SubsetSizeCV
 
 __all__ = ["RankingSelector", "Scores", "ranks_by_score"]
@@ -52,11 +53,17 @@ class Scores:
         Further attributes of the fitted selector, by name.
     ranking : ndarray of int of shape (n_features,), default=None
         The rank of every column, 1 is the best; None ranks by the scores.
+    support : ndarray of bool of shape (n_features,), default=None
+        What a search found and keeps; None keeps by the number of features or by the method's own rule.
+    interrupt : KeyboardInterrupt, default=None
+        Raised as soon as the result is stored: Ctrl-C ended a search that has something to show.
     """
 
     values: ArrayLike
     learned: Mapping[str, Any] = field(default_factory=dict)
     ranking: NDArray[np.intp] | None = None
+    support: NDArray[np.bool_] | None = None
+    interrupt: KeyboardInterrupt | None = None
 
 
 class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
@@ -64,8 +71,9 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     A subclass has a parameter `n_features_to_select` (an int, a share, "cv" or a `SubsetSizeCV` to choose
     it by cross-validation, or None for the method's own rule) and scores the columns in `_score`; it may
-    replace the rule, `_own_support`, and read the data into another kind of table, `_open`. Its parameters
-    `categorical_features` and `max_bins`, if it has them, say how the data is read.
+    replace the rule, `_own_support`. A method that needs more than codes replaces `_open`, which reads X,
+    and `_open_table`, which takes the same from a coded table; it sets `_needs_values`, or `takes` says
+    whether a table will do.
 
     Attributes
     ----------
@@ -114,6 +122,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         ],
     }
 
+    _needs_values: ClassVar[bool] = False  # rather than their order
     n_features_to_select: int | float | str | SubsetSizeCV | None
     n_features_in_: int
     scores_: NDArray[np.float64]
@@ -167,58 +176,63 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         RankingSelector
             Itself.
         """
-        table = self._open(X, y)
-        weights = check_sample_weight(sample_weight, table.n_rows)
-        return self._fit_opened(table, weights, X, y)
+        data = self._open(X, y)
+        return self._fit_opened(data, check_sample_weight(sample_weight, data.n_rows), X)
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit_table(self, table: Table, weights: NDArray[np.float64] | None = None) -> Self:
-        """Fit to rows that are coded already, if `takes_table`; the result is that of `fit` to the same rows.
-
-        Parameters
-        ----------
-        table : Table
-            The rows, coded by themselves (`make_table`, `Table.take_rows`), with a target.
-        weights : ndarray of float64 of shape (n,) or None, default=None
-            How much each row counts.
-
-        Returns
-        -------
-        RankingSelector
-            Itself.
-        """
+        """Fit to coded rows that it `takes`; the result is that of `fit` to the same rows."""
         self.n_features_in_ = table.n_columns
-        return self._fit_opened(table, weights)
+        if table.schema.names is not None:
+            self.feature_names_in_ = np.array(table.schema.names, dtype=object)
+        return self._fit_opened(self._open_table(table), weights, None, table)
+
+    def takes(self, table: Table) -> bool:
+        """Whether `fit_table` can fit it to a table: not if it needs more of X than the table has."""
+        values = (table.store.n_values(j) for j in range(table.n_columns))
+        return not self._needs_values or max(values) < MAX_CATEGORIES  # with more there are bins
 
     @property
-    def takes_table(self) -> bool:
-        """Whether the method scores coded columns: not if it reads X in a way of its own."""
-        return all(getattr(type(self), name) is getattr(RankingSelector, name) for name in ("fit", "_open"))
+    def reading_options(self) -> dict[str, Any]:
+        """How it reads X: parameters of `make_table`."""
+        return reading_options(self)
 
-    def _fit_opened(
-        self, table: Table, weights: NDArray[np.float64] | None, X: Any = None, y: Any = None
-    ) -> Self:
-        table.target.require_two_classes(self, weights)
-        # Before the scores, which may take long.
-        n_wanted = self._choose_size(X, y, weights, table.n_columns, table if self.takes_table else None)
-        found = self._score(table, weights)
-        for name, value in found.learned.items():
-            setattr(self, name, value)
-        self.schema_ = table.schema
-        self.scores_ = np.asarray(found.values, dtype=np.float64)
-        self.ranking_ = ranks_by_score(self.scores_) if found.ranking is None else found.ranking
-        self.support_ = self._own_support_or_best() if n_wanted is None else self._best(n_wanted)
-        return self
+    def read_table(self, X: Any, y: Any) -> Table:
+        """Check X and y, and code them."""
+        return make_table(X, y, **self.reading_options, estimator=self)
 
     def _open(self, X: Any, y: Any) -> Any:
-        """Check X and y, and read them: a table with `n_rows`, `n_columns`, `schema` and `target`."""
-        return make_table(
-            X,
-            y,
-            categorical_features=getattr(self, "categorical_features", "from_dtype"),
-            max_bins=getattr(self, "max_bins", 65_536),
-            estimator=self,
-        )
+        """Read what `_score` takes: it has `n_rows`, `n_columns`, `schema` and `target`."""
+        return TableOfX.of(self.read_table(X, y), X)
+
+    def _open_table(self, table: Table) -> Any:
+        """Take from a coded table what `_score` takes."""
+        return TableOfX.of(table, None)
+
+    def _fit_opened(
+        self, data: Any, weights: NDArray[np.float64] | None, X: Any, table: Table | None = None
+    ) -> Self:
+        data.target.require_two_classes(self, weights)
+        plan = SubsetSizeCV() if self.n_features_to_select == "cv" else self.n_features_to_select
+        if isinstance(plan, SubsetSizeCV):
+            if table is None:
+                table = data if isinstance(data, Table) else self.read_table(X, data.target.values())
+            ranker = clone(self).set_params(n_features_to_select=1.0)
+            self.size_curve_ = plan.curve(ranker, table, weights, X)
+        n_wanted = self._n_wanted(data.n_columns)  # before the scores, which may take long
+        found = self._score(data, weights)
+        for name, value in found.learned.items():
+            setattr(self, name, value)
+        self.schema_ = data.schema if table is None else table.schema
+        self.scores_ = np.asarray(found.values, dtype=np.float64)
+        self.ranking_ = ranks_by_score(self.scores_) if found.ranking is None else found.ranking
+        if found.support is not None:
+            self.support_ = found.support
+        else:
+            self.support_ = self._own_support_or_best() if n_wanted is None else self._best(n_wanted)
+        if found.interrupt is not None:
+            raise found.interrupt
+        return self
 
     def transform(self, X: Any) -> Any:
         """Keep the selected columns of X.
@@ -294,21 +308,6 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         check_is_fitted(self, "support_")
         return self.support_
 
-    def _choose_size(
-        self,
-        X: Any,
-        y: ArrayLike,
-        weights: NDArray[np.float64] | None,
-        n_columns: int,
-        table: Table | None = None,
-    ) -> int | None:
-        """How many features to keep, by cross-validation if that is asked for; None: by the method."""
-        plan = SubsetSizeCV() if self.n_features_to_select == "cv" else self.n_features_to_select
-        if isinstance(plan, SubsetSizeCV):
-            ranker = clone(self).set_params(n_features_to_select=1.0)
-            self.size_curve_ = plan.curve(ranker, X, y, weights, n_columns, table)
-        return self._n_wanted(n_columns)
-
     def _n_wanted(self, n_columns: int) -> int | None:
         """How many features the user asks for, or cross-validation chose; None leaves it to the method."""
         wanted = self.n_features_to_select
@@ -316,14 +315,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             return None
         if isinstance(wanted, str | SubsetSizeCV):
             return self.size_curve_.chosen
-        if not isinstance(wanted, numbers.Integral):
-            return max(1, int(wanted * n_columns + 1e-9))  # 0.29 * 100 is a little less than 29
-        if wanted > n_columns:
-            raise ValueError(
-                f"n_features_to_select={wanted} is more than the {n_columns} columns of X: use at most that,"
-                f" a share such as 0.5, or None for the rule of {type(self).__name__}."
-            )
-        return int(wanted)
+        return count_columns(wanted, n_columns, "n_features_to_select")
 
     def _own_support_or_best(self) -> NDArray[np.bool_]:
         support = self._own_support()

@@ -10,9 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift import _core
-from foresift.data.sklearn_compat import HasMethods, Interval, RealNotInt, StrOptions, seed_of, track
+from foresift.data.sklearn_compat import (
+    HasMethods,
+    Interval,
+    RealNotInt,
+    StrOptions,
+    require_classifier,
+    seed_of,
+    track,
+)
+from foresift.data.slices import TableOfX
+from foresift.data.table import Table
 from foresift.models.c45 import C45Classifier
-from foresift.models.members import TrainingRows, draw_rows, fit_member, open_training_rows
+from foresift.models.members import TrainingRows, draw_rows, fit_member, is_native, training_rows
+from foresift.models.subset_models import count_columns, reading_options
 from foresift.models.trees import CartClassifier
 from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.feature_weights import PairWeights, SingleWeights, Weights, change
@@ -30,8 +41,8 @@ class FeatureBoostingSelector(RankingSelector):
     it. If it is more accurate than those before, the features in use gain weight, else they lose some. The
     outcome is a distribution over the features, which `SubsetBaggingClassifier` can draw from.
 
-    With `order=2` pairs of features have weights instead of single ones, so that two features that are worth
-    something only together, such as the two of an exclusive or, are boosted together.
+    With `order=2` pairs of features have weights instead of single ones, so that two features that are
+    informative only together, such as the two of an exclusive or, are boosted together.
 
     Parameters
     ----------
@@ -48,7 +59,7 @@ class FeatureBoostingSelector(RankingSelector):
         What is fitted. None is `C45Classifier()`; with `order=2` it is `CartClassifier()`, which splits a
         node also where no feature helps by itself, as C4.5 does not.
     accuracy : {"training", "oob"} or None, default=None
-        What the classifier is judged by: its accuracy on the rows it was fitted to, all of them, as in the
+        How the classifier is scored: by its accuracy on the rows it was fitted to, all of them, as in the
         thesis; or on those that a bootstrap sample left out. None is "training", and "oob" with `order=2`,
         where trees that are not pruned fit their own rows perfectly.
     n_iterations : int or None, default=None
@@ -86,11 +97,11 @@ class FeatureBoostingSelector(RankingSelector):
     Notes
     -----
     Mean and standard deviation of eq. 8 are those of all iterations before the current one, the first ones
-    included. The factor (F - k) / (F - 1) is 0 for subsets of all features: they teach nothing. No weight
+    included. The factor (F - k) / (F - 1) is 0 for subsets of all features: they change no weights. No weight
     falls below 1e-9 of the one it began with.
 
-    Where one feature tells all by itself, any partner does as well: with `order=2` some feature shares its
-    weight then.
+    Where one feature predicts the classes by itself, any partner does as well: with `order=2` some feature
+    shares its weight then.
 
     By training accuracy a feature that lets a tree fit noise is as good as a relevant one: with few
     iterations and many features the distribution is close to the uniform one, and where trees are not
@@ -109,7 +120,7 @@ class FeatureBoostingSelector(RankingSelector):
     >>> from foresift import FeatureBoostingSelector
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 12))
-    >>> y = (X[:, 3] > 0) ^ (X[:, 5] > 0)  # neither tells anything by itself
+    >>> y = (X[:, 3] > 0) ^ (X[:, 5] > 0)  # neither is informative by itself
     >>> selector = FeatureBoostingSelector(n_features_to_select=2, order=2, random_state=0).fit(X, y)
     >>> selector.get_support(indices=True)
     array([3, 5])
@@ -156,25 +167,37 @@ class FeatureBoostingSelector(RankingSelector):
 
     pair_distribution_: NDArray[np.float64]
 
-    def _open(self, X: Any, y: Any) -> TrainingRows:
-        return open_training_rows(self._base(), X, y, self)
+    @property
+    def reading_options(self) -> dict[str, Any]:
+        """How the trees read X."""
+        return reading_options(self._base() if is_native(self._base()) else self)
+
+    def takes(self, table: Table) -> bool:
+        """Whether the classifier is a tree that grows on coded columns."""
+        return is_native(self._base())
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        require_classifier(self._base(), type(self).__name__)
 
     def _base(self) -> Any:
         if self.estimator is not None:
             return self.estimator
         return C45Classifier() if self.order == 1 else CartClassifier()
 
-    def _score(self, data: TrainingRows, weights: NDArray[np.float64] | None) -> Scores:
+    def _score(self, data: TableOfX, weights: NDArray[np.float64] | None) -> Scores:
+        rows = training_rows(self._base(), data, data.X)
         usable = np.arange(data.n_columns)
-        if self.order == 2:  # a feature that tells all by itself would carry a constant one along
-            usable = np.flatnonzero([_varies(data.table.store, j) for j in range(data.n_columns)])
+        if self.order == 2:  # a feature that predicts all by itself would lift a constant one
+            usable = np.flatnonzero([_varies(data.store, j) for j in range(data.n_columns)])
             usable = np.arange(data.n_columns) if len(usable) < 2 else usable
         n_features = len(usable)
         size = min(self._size(data.n_columns), n_features)
         pairs = self.order == 2 and n_features > 1
         learned: Weights = PairWeights(n_features) if pairs else SingleWeights(n_features)
         n_iterations = self._n_iterations(n_features, size, pairs)
-        judge = _Judge(data, weights, oob=self.accuracy == "oob" or (not self.accuracy and pairs))
+        oob = self.accuracy == "oob" or (not self.accuracy and pairs)
+        weights = np.ones(data.n_rows) if weights is None else weights
         rate = (0.5 if pairs else 1.0) if self.learning_rate is None else self.learning_rate
         rng = np.random.default_rng(seed_of(self.random_state))
         subsets: list[NDArray[np.intp]] = []
@@ -184,7 +207,7 @@ class FeatureBoostingSelector(RankingSelector):
             for number in range(n_iterations):
                 drawn = learned.draw(rng, size)
                 subsets.append(usable[drawn])
-                accuracy = judge.accuracy(subsets[-1], rng)
+                accuracy = _accuracy(rows, subsets[-1], weights, rng, oob)
                 early = number < self.init
                 changed = 0.0 if early else rate * change(accuracy, accuracies, n_features, size)
                 if changed:
@@ -219,16 +242,9 @@ class FeatureBoostingSelector(RankingSelector):
         least = 2 if pairs and n_features > 1 else 1
         if size is None:
             return max(least, math.isqrt(n_features) if pairs else n_features // 2)
-        if not isinstance(size, numbers.Integral):
-            return max(least, int(size * n_features + 1e-9))
-        if int(size) > n_features:
-            raise ValueError(
-                f"subset_size={size} is more than the {n_features} columns of X: use fewer, a share such as"
-                " 0.5, or None."
-            )
-        if int(size) < least:
+        if isinstance(size, numbers.Integral) and size < least:
             raise ValueError("subset_size=1 has no pairs: use at least 2, or order=1.")
-        return int(size)
+        return max(least, count_columns(size, n_features, "subset_size"))
 
     def _n_iterations(self, n_features: int, size: int, pairs: bool) -> int:
         if self.n_iterations is not None:
@@ -242,23 +258,19 @@ def _varies(store: _core.ColumnStore, column: int) -> bool:
     return store.n_values(column) + store.has_missing(column) > 1
 
 
-class _Judge:
-    """Fits a classifier to some features, and tells how accurate it is."""
-
-    def __init__(self, data: TrainingRows, weights: NDArray[np.float64] | None, *, oob: bool) -> None:
-        self._data, self._oob = data, oob
-        self._weights = np.ones(data.n_rows) if weights is None else weights
-        self._shares = self._weights / self._weights.max()
-
-    def accuracy(self, columns: NDArray[np.intp], rng: np.random.Generator) -> float:
-        """Share of the rows that are classified rightly: of all, or of those a bootstrap leaves out."""
-        data, shares = self._data, self._shares
-        times: NDArray[Any] = draw_rows(rng, shares) if self._oob else self._weights
-        member = fit_member(data, columns, times, seed=int(rng.integers(2**63)))
-        right = (
-            data.rows.probabilities(member, columns, data.table.target.labels).argmax(axis=1)
-            == data.table.target.codes
-        )
-        if self._oob and (shares * (times == 0)).any():
-            shares = shares * (times == 0)
-        return float(shares @ right / shares.sum())
+def _accuracy(
+    data: TrainingRows,
+    columns: NDArray[np.intp],
+    weights: NDArray[np.float64],
+    rng: np.random.Generator,
+    oob: bool,
+) -> float:
+    """Accuracy of a classifier of some columns on all rows, or on those that a bootstrap leaves out."""
+    shares = weights / weights.max()
+    times: NDArray[Any] = draw_rows(rng, shares) if oob else weights
+    member = fit_member(data, columns, times, seed=int(rng.integers(2**63)))
+    if oob and (shares * (times == 0)).any():
+        shares = shares * (times == 0)
+    target = data.table.target
+    predicted = data.rows.probabilities(member, columns, target.labels).argmax(axis=1)
+    return float(shares @ (predicted == target.codes) / shares.sum())

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from foresift.data.containers import read
 from foresift.data.moments import (
     NEARLY_NONE,
     Group,
@@ -16,6 +17,7 @@ from foresift.data.moments import (
     indicator_moments,
     rows_by_class,
 )
+from foresift.data.named import NamedArray
 from foresift.data.sklearn_compat import StrOptions, seed_of
 from foresift.data.table import Nominal, Table, UncodedTable
 from foresift.data.weights import scale_up
@@ -35,6 +37,7 @@ class _MomentSelector(RankingSelector):
         "nominal": [StrOptions({"refuse", "one-hot"})],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
     }
+    _needs_values = True
 
     def __init__(self, n_features_to_select=None, *, nominal="refuse", categorical_features="from_dtype"):
         self.n_features_to_select = n_features_to_select
@@ -43,6 +46,11 @@ class _MomentSelector(RankingSelector):
 
     def _open(self, X: Any, y: Any) -> UncodedTable:
         return UncodedTable.open(X, y, self.categorical_features, self)
+
+    def _open_table(self, table: Table) -> UncodedTable:
+        names, values = table.schema.names, table.numbers()
+        source = read(values if names is None else NamedArray(values, names))
+        return UncodedTable(source, table.target, table.schema.nominal)
 
     def _score(self, table: UncodedTable, weights: NDArray[np.float64] | None) -> Scores:
         groups = rows_by_class(table.target, scale_up(weights))
@@ -113,7 +121,7 @@ class PearsonSelector(_MomentSelector):
     -----
     A missing value leaves its row out for that column only. The numbers are taken as they are, never in bins,
     and read once, some columns at a time. Weights count rows: one of weight 2 is two rows, one of weight 0 is
-    not there; weights that are below one on average are scaled up to an average of one.
+    left out; weights that are below one on average are scaled up to an average of one.
 
     Examples
     --------
@@ -184,7 +192,7 @@ class FScoreSelector(_MomentSelector):
     -----
     A missing value leaves its row out for that column only. A single row has no sample deviation: a class
     of one row, or against one row, is left out of the maximum, and a column where none remains scores 0.
-    Weights count rows: one of weight 2 is two rows, one of weight 0 is not there; weights that are below one
+    Weights count rows: one of weight 2 is two rows, one of weight 0 is left out; weights that are below one
     on average are scaled up to an average of one.
 
     Examples

@@ -9,16 +9,18 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
-from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
+from sklearn.metrics import get_scorer, get_scorer_names
 
+from foresift.data.folds import Fold
 from foresift.data.named import NamedArray
-from foresift.data.sklearn_compat import seeded
-from foresift.data.slices import take_columns, take_rows
+from foresift.data.sklearn_compat import require_classifier, seeded
+from foresift.data.slices import take_rows
+from foresift.data.table import Table, make_table
 from foresift.errors import no_such
 from foresift.evaluation.harness.chosen import Size, chosen_columns, selected
 from foresift.evaluation.harness.splits import Split, cv_name, seed_for, splits
@@ -32,14 +34,18 @@ from foresift.evaluation.harness.tasks import (
     host_facts,
     software,
 )
-from foresift.models.subset_models import for_columns, refuse_numbered_columns
+from foresift.models.scorer import PlainScorer, SubsetScorer, make_subset_scorer, takes_store
+from foresift.models.subset_models import reading_options, refuse_numbered_columns
 
 __all__ = ["Protocol", "attempt", "plan_scores", "score_units", "selected"]
+
+# Codes of the data in use, by how they were read: the tasks of a process share them.
+_CODED: WeakKeyDictionary[Data, dict[str, Table]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """How methods are judged.
+    """How methods are compared.
 
     Parameters
     ----------
@@ -136,7 +142,7 @@ def plan_scores(
     classifiers : mapping of str to classifier
         Any classifiers, pipelines included.
     protocol : Protocol
-        How they are judged.
+        How they are compared.
 
     Returns
     -------
@@ -161,7 +167,7 @@ def plan_scores(
         if not is_classifier(classifier):
             raise ValueError(f"{name}: {type(classifier).__name__} is no classifier.")
         if any(method is not None for method in methods.values()):
-            _refuse_numbered_columns(classifier)
+            refuse_numbered_columns(classifier, own=True)
     for name, method in methods.items():
         if method is not None and not (hasattr(method, "fit") and hasattr(method, "get_params")):
             raise ValueError(
@@ -224,17 +230,6 @@ def _refuse_scorers(scorers: Mapping[str, Any], data: Data) -> None:
             ) from error
 
 
-def _refuse_numbered_columns(classifier: Any) -> None:
-    """Raise if a classifier is told of columns by their numbers, which change as columns are selected."""
-    refuse_numbered_columns(classifier)
-    given = getattr(classifier, "categorical_features", None)
-    if given is not None and not isinstance(given, str):
-        raise ValueError(
-            f"categorical_features of {type(classifier).__name__} numbers columns, but it will get some of"
-            " them only: leave it out, and tell nominal columns by their dtype, such as category."
-        )
-
-
 def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]:
     """Fit the selector once on the training rows, and every classifier for every size; score on the others.
 
@@ -256,16 +251,15 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
     list of Record
         One per unit.
     """
-    rows = [part.astype(np.intp) for part in (trial.split.train, trial.split.test)]
-    train, test = (take_rows(data.X, some) for some in rows)
-    y_train, y_test = (data.y[some] for some in rows)
+    fold = Fold(trial.split.train.astype(np.intp), trial.split.test.astype(np.intp))
 
     def select() -> dict[str, Any]:
         if trial.selector is None:
             return {}
         selector = seeded(clone(trial.selector), np.random.default_rng([trial.seed, 0]))
+        X = _with_names(take_rows(data.X, fold.train), data, selector)
         start = time.perf_counter()
-        selector.fit(_with_names(train, data, selector), y_train)
+        selector.fit(X, data.y[fold.train])
         seconds = time.perf_counter() - start
         features, unknown = chosen_columns(selector, data.n_features, trial.sizes)
         extra = {"unknown_sizes": unknown} if unknown else {}
@@ -273,23 +267,20 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
 
     def score(unit: Unit) -> dict[str, Any]:
         model = seeded(clone(trial.classifiers[unit.classifier]), np.random.default_rng([trial.seed, 1]))
-        scorer = check_scoring(model, scoring=trial.scorers)
-        scores: dict[str, dict[str, float | None]] = {name: {} for name in trial.scorers}
-        seconds = {**chosen.seconds, "fit": 0.0, "score": 0.0}
-        for size in trial.sizes:
-            if str(size) in chosen.extra.get("unknown_sizes", ()):
-                continue
-            columns = _columns(chosen.features, size)
-            here, there = (X if columns is None else take_columns(X, columns) for X in (train, test))
-            one = clone(model) if columns is None else for_columns(model, None, columns)
-            start = time.perf_counter()
-            fitted = one.fit(here, y_train)
-            middle = time.perf_counter()
-            for name, value in scorer(fitted, there, y_test).items():
-                scores[name][str(size)] = float(value)
-            seconds["fit"] += middle - start
-            seconds["score"] += time.perf_counter() - middle
-        extra = {"n_train": len(y_train), "n_test": len(y_test), **chosen.extra}
+        scorer = _scorer(model, data, fold, trial.scorers)
+        sizes = [size for size in trial.sizes if str(size) not in chosen.extra.get("unknown_sizes", ())]
+        subsets = [None if size == "all" else tuple(selected(chosen.features, str(size))) for size in sizes]
+        found = scorer.evaluate([(subset, 0, [fold.test]) for subset in subsets])
+        scores: dict[str, dict[str, float | None]] = {
+            name: {str(size): float(one.scores[0][name]) for size, one in zip(sizes, found, strict=True)}
+            for name in trial.scorers
+        }
+        seconds = {
+            **chosen.seconds,
+            "fit": sum((one.fit_seconds for one in found), 0.0),
+            "score": sum((one.score_seconds for one in found), 0.0),
+        }
+        extra = {"n_train": len(fold.train), "n_test": len(fold.test), **chosen.extra}
         return {"scores": scores, "features": chosen.features, "seconds": seconds, "extra": extra}
 
     chosen = attempt(units[0], select)
@@ -297,6 +288,19 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
         return [replace(chosen, unit=unit) for unit in units]
     records = [attempt(unit, lambda unit=unit: score(unit)) for unit in units]  # type: ignore[misc]
     return [replace(record, notes=(*chosen.notes, *record.notes)) for record in records]
+
+
+def _scorer(model: Any, data: Data, fold: Fold, scorers: dict[str, Any]) -> SubsetScorer:
+    """On codes of the data for our own trees and forests, unless a class has no training rows."""
+    complete = len(set(data.y[fold.train].tolist())) == len(set(data.y.tolist()))
+    if complete and takes_store(model, scorers):
+        require_classifier(model, "compare")
+        options = reading_options(model)
+        tables = _CODED.setdefault(data, {})
+        if repr(options) not in tables:
+            tables[repr(options)] = make_table(data.X, data.y, **options)
+        return make_subset_scorer(model, None, tables[repr(options)], None, [fold], scoring=scorers, n_jobs=1)
+    return PlainScorer(model, None, [fold], scorers, 1, data.X, data.y)
 
 
 def _with_names(X: Any, data: Data, selector: Any) -> Any:
@@ -327,12 +331,6 @@ def attempt(unit: Unit, work: Callable[[], dict[str, Any]]) -> Record:
             }
     notes = tuple(dict.fromkeys(f"{note.category.__name__}: {note.message}" for note in caught))
     return Record(unit, notes=notes, host=host_facts(), **fields)
-
-
-def _columns(features: dict[str, list[int]], size: Size) -> NDArray[np.intp] | None:
-    if size == "all":
-        return None
-    return np.array(selected(features, str(size)), dtype=np.intp)
 
 
 def _require_scorer(name: str) -> None:

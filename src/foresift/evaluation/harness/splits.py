@@ -1,8 +1,7 @@
-"""Rows to learn from and rows to judge by: stratified folds, random splits, groups, order in time."""
+"""Training and test rows of every repeat and fold of an experiment, and the seeds that belong to them."""
 
 from __future__ import annotations
 
-import copy
 import numbers
 import re
 from collections.abc import Iterator
@@ -12,9 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit
 
-from foresift.data.slices import rows_of_split
+from foresift.data.folds import splits_of
 from foresift.evaluation.harness.tasks import Data, canonical, checksum
 
 __all__ = ["Split", "cv_name", "seed_for", "splits"]
@@ -22,7 +20,7 @@ __all__ = ["Split", "cv_name", "seed_for", "splits"]
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Rows to learn from and rows to judge by.
+    """Training rows and test rows.
 
     Attributes
     ----------
@@ -69,7 +67,7 @@ def cv_name(cv: Any, *, grouped: bool = False) -> str:
         return f"random {float(cv):g} for testing"
     if hasattr(cv, "split"):
         said = " ".join(repr(cv).split())
-        # An address differs from run to run. The rows of a split are told by their own checksum.
+        # An address differs from run to run. The rows of a split have their own checksum.
         return type(cv).__name__ if re.search(r" at 0x[0-9a-f]+", said) else said
     return "given splits"
 
@@ -82,10 +80,7 @@ def splits(data: Data, cv: Any = 10, *, repeats: int = 1, random_state: int = 0)
     data : Data
         The table.
     cv : int, float, splitter or iterable, default=10
-        An int: so many stratified, shuffled folds, none of which parts a group if the data has groups. A
-        float: that share of the rows, drawn at random and stratified, for testing. Or any splitter of
-        scikit-learn, `TimeSeriesSplit` for instance, or pairs of row numbers or masks of rows, to learn from
-        and to judge by; no row may be in both, and no group of the data either.
+        As in `foresift.data.folds.splits_of`.
     repeats : int, default=1
         How many times, each with another seed.
     random_state : int, default=0
@@ -111,79 +106,19 @@ def splits(data: Data, cv: Any = 10, *, repeats: int = 1, random_state: int = 0)
             f"random_state is {random_state!r}, but must be a whole number from 0 to 2**32 - 1, so that"
             " results can be found again."
         )
-    if cv is None or isinstance(cv, str):
-        raise ValueError(
-            f"cv is {cv!r}: give a number of folds, a share of the rows for testing, a splitter, or pairs of"
-            " row numbers."
+    if isinstance(cv, Iterator):
+        cv = list(cv)
+    labels, codes = np.unique(data.y.astype(str) if data.y.dtype == object else data.y, return_inverse=True)
+    found = [
+        Split(repeat, fold, train.astype(np.uint32), test.astype(np.uint32))
+        for repeat in range(int(repeats))
+        for fold, (train, test) in enumerate(
+            splits_of(cv, codes, seed_for(random_state, repeat), groups=data.groups, labels=labels)
         )
-    if not isinstance(cv, numbers.Real) and not hasattr(cv, "split"):
-        cv = list(cv)  # it may be an iterator
-    found = []
-    for repeat in range(int(repeats)):
-        for fold, pair in enumerate(_split(data, cv, seed_for(random_state, repeat))):
-            train, test = rows_of_split(pair, data.n_rows, fold)
-            _require_apart(data, fold, train, test)
-            found.append(Split(repeat, fold, train.astype(np.uint32), test.astype(np.uint32)))
-    if repeats > 1 and found and len({split.rows for split in found}) * repeats <= len(found):
+    ]
+    if repeats > 1 and len({split.rows for split in found}) * repeats <= len(found):
         raise ValueError(
             f"cv ({cv_name(cv)}) splits the same way every time: leave repeats at 1, or its random_state"
             " None."
         )
-    if not found:
-        raise ValueError("cv makes no splits: give a number of folds of at least 2, or a splitter.")
     return found
-
-
-def _require_apart(data: Data, fold: int, train: NDArray[np.intp], test: NDArray[np.intp]) -> None:
-    for rows, what in ((train, "learn from"), (test, "judge by")):
-        if len(np.unique(rows)) < len(rows):
-            raise ValueError(f"Split {fold} of cv has a row twice among those to {what}: give each once.")
-    both = np.intersect1d(train, test)
-    if len(both):
-        raise ValueError(
-            f"Split {fold} of cv has row {both[0]} both to learn from and to judge by: scores of rows that"
-            " were learned say nothing."
-        )
-    if data.groups is None:
-        return
-    parted = set(data.groups[train].tolist()) & set(data.groups[test].tolist())
-    if parted:
-        raise ValueError(
-            f"Split {fold} of cv has rows of group {min(parted, key=str)!r} both to learn from and to judge"
-            " by: use a number of folds, or a splitter that minds groups, such as GroupKFold."
-        )
-
-
-def _split(data: Data, cv: Any, seed: int) -> Iterator[tuple[Any, Any]]:
-    rows = np.zeros((data.n_rows, 1))
-    if isinstance(cv, numbers.Integral):
-        splitter = _folds(data, int(cv), seed)
-    elif isinstance(cv, numbers.Real):
-        if not 0 < float(cv) < 1:
-            raise ValueError(f"cv={cv} must be a share of the rows between 0 and 1, or a number of folds.")
-        if data.groups is not None:
-            raise ValueError(
-                "A random share would part the groups: use a number of folds, or GroupShuffleSplit."
-            )
-        splitter = StratifiedShuffleSplit(1, test_size=float(cv), random_state=seed)
-    elif hasattr(cv, "split"):
-        splitter = copy.deepcopy(cv)
-        if getattr(splitter, "random_state", 0) is None:
-            splitter.random_state = seed
-    else:
-        return iter(cv)
-    return iter(splitter.split(rows, data.y, data.groups))
-
-
-def _folds(data: Data, n_folds: int, seed: int) -> Any:
-    labels, counts = np.unique(data.y.astype(str) if data.y.dtype == object else data.y, return_counts=True)
-    if n_folds < 2:
-        raise ValueError(f"cv must be at least 2 folds, but is {n_folds}.")
-    if counts.min() < n_folds:
-        raise ValueError(
-            f"Class {labels[counts.argmin()]} has {counts.min()} rows, fewer than the {n_folds} folds: use"
-            " fewer folds, a share of the rows for testing (cv=0.3), or drop or merge such classes."
-        )
-    if data.groups is not None:
-        return StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
-    return StratifiedKFold(n_folds, shuffle=True, random_state=seed)

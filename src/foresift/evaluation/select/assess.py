@@ -1,4 +1,4 @@
-"""How many of the ranked columns are enough, and whether they do as well as all, on unseen rows."""
+"""How many of the ranked columns are enough, and whether they predict held-out rows as well as all."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 
-from foresift.data.folds import Fold
+from foresift.data.folds import Fold, make_folds
 from foresift.evaluation.harness.chosen import known_sizes
 from foresift.evaluation.select.fitted import Rows, is_ours, order_of
 from foresift.models.forests import SiftForestClassifier
@@ -76,7 +75,7 @@ class Plan:
         return (1, n_jobs) if self.one_by_one else (n_jobs, 1)
 
     def lots(self, *, by_curve: bool) -> list[tuple[int, ...]]:
-        """Folds that are left out together: each alone, and every two if sizes are chosen inside of folds.
+        """Folds that are held out together: each alone, and every two if inner folds choose sizes.
 
         Examples
         --------
@@ -112,7 +111,7 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """What the folds tell.
+    """Results of the folds.
 
     Attributes
     ----------
@@ -165,19 +164,19 @@ def assess(
     n_jobs: int | None = None,
     tell: Callable[[], object] = lambda: None,
 ) -> Assessment | None:
-    """Score the best 1, 2, 3 ... columns, and the selected ones beside all, out of fold.
+    """Cross-validate the best 1, 2, 3 ... columns, and compare the selected columns with all of them.
 
     In every fold the columns are ranked on the training rows alone. For the check the whole selection is
-    repeated there. If the curve is to choose the size, the other folds are the inner ones: what is learnt
-    without folds i and j is scored on j to choose a size for fold i, and on i to choose one for j, so that
-    every two folds cost one ranking. Nothing that is scored on a fold in the end has seen it.
+    repeated on them. If the curve is to choose the size, this is a nested cross-validation, and the other
+    folds are the inner ones: a ranking without folds i and j is scored on j to choose a size for fold i, and
+    on i to choose one for j, so that every two folds cost one ranking.
 
     Parameters
     ----------
     rows : Rows
         The table.
     selector : selector
-        It is cloned; one that is none of ours is fitted to all rows, and so tells what it ranks.
+        It is cloned; one that is none of ours is fitted to all rows, and so shows what it ranks.
     keep : callable
         What a fitted selector keeps.
     plan : Plan
@@ -187,7 +186,7 @@ def assess(
     seed : int
         Draws rows and folds.
     n_jobs : int or None
-        Threads: lots of folds at once, or one with so many.
+        Threads: for rankings at once, or for each of them.
     tell : callable
         Is called when one of `Plan.lots` is done.
 
@@ -196,31 +195,41 @@ def assess(
     Assessment or None
         None if there are too few rows.
     """
-    rng = np.random.default_rng([seed, 2])
     if why_not(rows.y) is not None:
         return None
     rare = _rare(rows.y)
-    there = np.flatnonzero(~np.isin(rows.y, rare))
-    if len(there) > plan.n_rows:
-        there = _stratified(there, rows.y, plan.n_rows, rng)
-    used = rows.take(there)
-    deal = StratifiedKFold(plan.n_folds, shuffle=True, random_state=seed).split(used.y, used.y)
-    parts = [test for _, test in deal]
+    common = np.flatnonzero(~np.isin(rows.y, rare))
+    if len(common) > plan.n_rows:
+        common = _stratified(common, rows.y, plan.n_rows, np.random.default_rng([seed, 2]))
+    used = rows.take(common)
+    parts = [fold.test for fold in make_folds(used.table, None, plan.n_folds, seed)]
     outside, inside = plan.jobs(n_jobs)
     light = _lighter(selector, plan.tree_share, inside)
     n_columns = rows.table.n_columns
     ranks_all = is_ours(selector) or len(known_sizes(selector)) == n_columns
     sizes = sizes_for(n_columns) if ranks_all else np.array([n_columns])
     lots, metric = plan.lots(by_curve=by_curve), _metric_of(used.y)
-    scorer = _forests(used, [_without(lot, parts) for lot in lots], metric, seed, inside)
-    work = _Folds(used, parts, lots, light, keep, sizes, metric, scorer)
-    ranked = Parallel(n_jobs=outside, prefer="threads")(delayed(work.ranked)(lot, tell) for lot in lots)
-    learnt = dict(zip(lots, ranked, strict=True))
-    curves = np.array([learnt[i,].scores[0] for i in range(plan.n_folds)])
-    inner = [_chosen_without(i, learnt, sizes) if by_curve else None for i in range(plan.n_folds)]
-    results = Parallel(n_jobs=outside, prefer="threads")(
-        delayed(work.kept)(i, learnt[i,].selector, size) for i, size in enumerate(inner)
+    forest = SiftForestClassifier(
+        N_TREES, min_samples_leaf=MIN_IN_A_LEAF, max_features="sqrt", random_state=seed
     )
+    scoring = "accuracy" if metric == "accuracy" else "roc_auc_ovr_weighted"
+    everything = np.arange(len(used.y))
+    folds = []
+    for lot in lots:
+        test = np.concatenate([parts[i] for i in lot])
+        folds.append(Fold(np.setdiff1d(everything, test), test))
+    scorer = make_subset_scorer(forest, None, used.table, None, folds, scoring=scoring, n_jobs=inside)
+    work = _Folds(used, parts, lots, light, keep, sizes, metric, scorer)
+    in_parallel = Parallel(n_jobs=outside, prefer="threads")
+    ranked = dict(zip(lots, in_parallel(delayed(work.ranked)(lot, tell) for lot in lots), strict=True))
+    curves = np.array([ranked[i,][1][0] for i in range(plan.n_folds)])
+    chosen: list[int | None] = [None] * plan.n_folds
+    if by_curve:  # the other folds are the inner ones
+        pairs = [lot for lot in lots if len(lot) == 2]
+        for i in range(plan.n_folds):
+            inner = np.array([ranked[lot][1][1 - lot.index(i)] for lot in pairs if i in lot])
+            chosen[i] = choose_size(SizeCurve(sizes, inner, 0))
+    results = in_parallel(delayed(work.kept)(i, ranked[i,][0], size) for i, size in enumerate(chosen))
     kept, n_kept, baseline = (np.array(part) for part in zip(*results, strict=True))
     full = curves[:, -1]  # the last size is that of all columns
     share = 1 / plan.n_folds
@@ -230,7 +239,7 @@ def assess(
         corrected_interval(kept - full, share, -1.0, 1.0),
     )
     curve = SizeCurve(sizes, curves, choose_size(SizeCurve(sizes, curves, 0)))
-    about = (len(there), share, n_kept, float(baseline.mean()), rare.tolist())
+    about = (len(common), share, n_kept, float(baseline.mean()), rare.tolist())
     return Assessment(metric, curve, check, plan, *about)
 
 
@@ -248,22 +257,22 @@ def why_not(y: NDArray[np.intp]) -> str | None:
     'it needs 20 rows in classes of at least 6, and there are 16'
     >>> why_not(np.array([0, 1] * 10))
     """
-    there = y[~np.isin(y, _rare(y))]
-    if len(there) < LEAST:
-        return f"it needs {LEAST} rows in classes of at least {MIN_OF_A_CLASS}, and there are {len(there)}"
-    if len(np.unique(there)) < 2:
+    common = y[~np.isin(y, _rare(y))]
+    if len(common) < LEAST:
+        return f"it needs {LEAST} rows in classes of at least {MIN_OF_A_CLASS}, and there are {len(common)}"
+    if len(np.unique(common)) < 2:
         return f"only one class has the {MIN_OF_A_CLASS} rows that it needs of each"
     return None
 
 
 def _stratified(
-    there: NDArray[np.intp], y: NDArray[np.intp], n_rows: int, rng: np.random.Generator
+    rows: NDArray[np.intp], y: NDArray[np.intp], n_rows: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
     """Rows drawn from every class in proportion, of each at least as many as the folds need."""
     drawn = []
-    for label in np.unique(y[there]):
-        own = there[y[there] == label]
-        n_own = max(MIN_OF_A_CLASS, round(n_rows * len(own) / len(there)))
+    for label in np.unique(y[rows]):
+        own = rows[y[rows] == label]
+        n_own = max(MIN_OF_A_CLASS, round(n_rows * len(own) / len(rows)))
         drawn.append(rng.permutation(own)[:n_own])
     return np.sort(np.concatenate(drawn))
 
@@ -282,41 +291,12 @@ def _metric_of(y: NDArray[np.intp]) -> str:
     return "ROC AUC" if np.bincount(y).max() > LOPSIDED * len(y) else "accuracy"
 
 
-class _Ranked(NamedTuple):
-    """What was learnt without a lot of folds; the selector only if it is asked again."""
-
-    selector: Any
-    scores: NDArray[np.float64]  # of every fold of the lot, and every size
-
-
-def _chosen_without(fold: int, learnt: dict[tuple[int, ...], _Ranked], sizes: NDArray[np.intp]) -> int:
-    """Size that the other folds choose, by forests that have not seen this one."""
-    pairs = [lot for lot in learnt if len(lot) == 2 and fold in lot]
-    scores = [learnt[lot].scores[1 - lot.index(fold)] for lot in pairs]
-    return choose_size(SizeCurve(sizes, np.array(scores), 0))
-
-
-def _without(lot: tuple[int, ...], parts: list[NDArray[np.intp]]) -> Fold:
-    """The folds of a lot to judge by, and the rows of all others to learn from."""
-    train = np.concatenate([part for i, part in enumerate(parts) if i not in lot])
-    return Fold(np.sort(train), np.concatenate([parts[i] for i in lot]))
-
-
-def _forests(rows: Rows, folds: list[Fold], metric: str, seed: int, n_jobs: int | None) -> SubsetScorer:
-    """The forests that are scored: they all grow on one coded table."""
-    forest = SiftForestClassifier(
-        N_TREES, min_samples_leaf=MIN_IN_A_LEAF, max_features="sqrt", random_state=seed
-    )
-    scoring = "accuracy" if metric == "accuracy" else "roc_auc_ovr_weighted"
-    return make_subset_scorer(forest, None, rows.table, None, folds, scoring=scoring, n_jobs=n_jobs)
-
-
 @dataclass(frozen=True)
 class _Folds:
-    """What is done in the folds."""
+    """Rankings and forests of the folds; a lot are the folds that are held out together."""
 
     rows: Rows
-    parts: list[NDArray[np.intp]]
+    parts: list[NDArray[np.intp]]  # rows of every fold
     lots: list[tuple[int, ...]]
     selector: Any
     keep: Keep
@@ -324,30 +304,32 @@ class _Folds:
     metric: str
     scorer: SubsetScorer
 
-    def ranked(self, lot: tuple[int, ...], tell: Callable[[], object]) -> _Ranked:
-        """Rank without a lot of folds, and score the best of every size on each of them."""
-        train = self.scorer.folds[self.lots.index(lot)].train
-        fitted = self.rows.take(train).fit(clone(self.selector))  # a copy that is gone before forests grow
+    def ranked(self, lot: tuple[int, ...], tell: Callable[[], object]) -> tuple[Any, NDArray[np.float64]]:
+        """Fit the selector without a lot, and score the best columns of every size on each of its folds.
+
+        The selector is returned only if its selection is scored.
+        """
+        fitted = self.rows.take(self.train(lot)).fit(clone(self.selector))  # the rows go before forests grow
         order = order_of(fitted)
         scores = self.scores([order[:size] for size in self.sizes], lot)
         tell()
-        return _Ranked(fitted if len(lot) == 1 else None, np.array(scores).T)
+        return fitted if len(lot) == 1 else None, np.array(scores).T
 
     def kept(self, fold: int, fitted: Any, size: int | None) -> tuple[float, int, float]:
-        """Score of the columns that the selection keeps, how many they are, and the score of none."""
-        columns, none = self.keep(fitted, size), self.baseline(fold)
-        score = self.scores([columns], (fold,))[0][0] if len(columns) else none
-        return score, len(columns), none
+        """Score of the selected columns, their number, and the score of the most frequent class."""
+        columns, baseline = self.keep(fitted, size), 0.5
+        if self.metric == "accuracy":
+            most_frequent = np.bincount(self.rows.y[self.train((fold,))]).argmax()
+            baseline = float((self.rows.y[self.parts[fold]] == most_frequent).mean())
+        score = self.scores([columns], (fold,))[0][0] if len(columns) else baseline
+        return score, len(columns), baseline
+
+    def train(self, lot: tuple[int, ...]) -> NDArray[np.intp]:
+        """Training rows without a lot."""
+        return self.scorer.folds[self.lots.index(lot)].train
 
     def scores(self, subsets: list[NDArray[np.intp]], lot: tuple[int, ...]) -> list[list[float]]:
-        """For each set of columns its score on each fold of a lot, of a forest that knows the others."""
+        """For each set of columns its score on each fold of a lot, by a forest trained on the others."""
         number, tests = self.lots.index(lot), [self.parts[i] for i in lot]
-        # Equal sets of columns make equal forests.
-        return self.scorer.judge([(tuple(np.sort(columns).tolist()), number, tests) for columns in subsets])
-
-    def baseline(self, fold: int) -> float:
-        """Score of the commonest class."""
-        if self.metric != "accuracy":
-            return 0.5
-        commonest = np.bincount(self.rows.y[self.scorer.folds[self.lots.index((fold,))].train]).argmax()
-        return float((self.rows.y[self.parts[fold]] == commonest).mean())
+        # Sorted, because equal sets of columns make equal forests.
+        return self.scorer.scores([(tuple(np.sort(columns).tolist()), number, tests) for columns in subsets])

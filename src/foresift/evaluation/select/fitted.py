@@ -49,12 +49,10 @@ class Rows:
 def fit_all(selector: Any, X: Any, y: Any) -> Rows:
     """Fit a selector to all rows, which are read once for all that is done with them."""
     ours = is_ours(selector)
-    how = ("categorical_features", "max_bins") if ours else ()
-    options = {name: getattr(selector, name) for name in how if hasattr(selector, name)}
-    table = make_table(X, y, estimator=selector if ours else None, **options)
+    table = selector.read_table(X, y) if ours else make_table(X, y)
     table.target.require_two_classes(selector)
     given = None
-    if not ours or not selector.takes_table:
+    if not ours or not selector.takes(table):
         given = X if ours else sliceable(X), table.target.values()
     rows = Rows(table, table.target.codes.astype(np.intp), given)
     rows.fit(selector)

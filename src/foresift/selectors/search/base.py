@@ -1,29 +1,93 @@
-"""What selectors share that judge set after set of columns by cross-validation: the frame of `fit`."""
+"""What subset searches share: one scorer for all sets, the path of sets visited, limits of the error."""
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from typing import Any, Self
+import numbers
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from foresift.data.folds import make_folds
-from foresift.data.sklearn_compat import Progress, StoppedEarly, fit_context, seed_of, seeded, track
+from foresift.data.sklearn_compat import (
+    HasMethods,
+    Interval,
+    Progress,
+    RealNotInt,
+    StoppedEarly,
+    require_classifier,
+    seed_of,
+    seeded,
+    track,
+)
+from foresift.data.slices import TableOfX
 from foresift.data.table import Table
-from foresift.models.scorer import SubsetScorer, make_subset_scorer, read_for_search
-from foresift.models.subset_models import refuse_size_by_cv
+from foresift.models.scorer import SubsetScorer, make_subset_scorer, takes_store
+from foresift.models.subset_models import reading_options, refuse_numbered_columns, refuse_size_by_cv
 from foresift.selectors.base import RankingSelector, Scores
-from foresift.selectors.search.path import ROUNDING, SearchPath
+from foresift.selectors.search.path import ROUNDING, SearchPath, Step, report
 
-__all__ = ["SearchSelector"]
+__all__ = ["Search", "SearchSelector"]
+
+
+@dataclass(eq=False)
+class Search(ABC):
+    """One run of a search, by the parameters of a selector, its `rules`."""
+
+    rules: Any
+    estimator: Any  # seeded
+    data: TableOfX
+    weights: NDArray[np.float64] | None
+    scorer: Any  # a SubsetScorer, but for a search that scores no set
+    n_wanted: int | None
+    path: SearchPath = field(init=False)  # sets visited so far
+    full_error: float = math.nan  # with all features, as soon as it is known
+    interrupted: bool = False
+    last: float = field(default_factory=time.perf_counter)  # time of the last visit
+
+    def __post_init__(self) -> None:
+        self.path = SearchPath(self.data.n_columns)
+
+    @abstractmethod
+    def run(self, progress: Progress) -> None:
+        """Extend `path` until the search ends."""
+
+    @abstractmethod
+    def seconds_left(self) -> float:
+        """Estimate the time to the end."""
+
+    @abstractmethod
+    def result(self) -> Scores:
+        """Choose a set of `path`, which may have been cut short."""
+
+    def visit(
+        self, features: tuple[int, ...], score: float, progress: Progress, *, better: bool = False
+    ) -> None:
+        """Move on to a set, or replace the last one by a `better` one, and report that."""
+        now = time.perf_counter()
+        (self.path.replace_last if better else self.path.append)(Step(features, score, now - self.last))
+        self.last = now
+        if self.rules.verbose:
+            report(type(self.rules).__name__, self.path, self.seconds_left())
+        self.interrupted = progress.advance()
+
+    def within_limit(self, score: float) -> bool:
+        """Whether the error is at most `max_error_increase` above that with all features."""
+        increase = self.rules.max_error_increase
+        if increase is None or math.isnan(score):
+            return True
+        limit = self.full_error * (1 + increase) if self.rules.relative else self.full_error + increase
+        return 1.0 - score <= limit + ROUNDING
 
 
 class SearchSelector(RankingSelector):
-    """Base of the selectors that search: a subclass makes its classifier, takes the steps and chooses one.
+    """Base of the selectors that search: a subclass has a classifier, checks its rules and makes a `Search`.
 
     It has the parameters `estimator`, `cv`, `scoring`, `max_error_increase`, `relative`, `return_partial`,
     `n_jobs` and `random_state`.
@@ -39,7 +103,7 @@ class SearchSelector(RankingSelector):
 
     See Also
     --------
-    foresift.SequentialSelector, foresift.ContributionSelector : Those there are.
+    foresift.SequentialSelector, foresift.ContributionSelector : The subclasses.
 
     Examples
     --------
@@ -48,111 +112,95 @@ class SearchSelector(RankingSelector):
     (True, True)
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_features_to_select": [
+            Interval(numbers.Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+            None,
+        ],
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "max_error_increase": [Interval(numbers.Real, 0, None, closed="left"), None],
+        "relative": ["boolean"],
+        "scoring": [str, callable],
+        "cv": [
+            Interval(numbers.Integral, 2, None, closed="left"),
+            HasMethods(["split", "get_n_splits"]),
+            HasMethods(["__iter__"]),
+        ],
+        "return_partial": ["boolean"],
+        "verbose": ["verbose"],
+        "n_jobs": [numbers.Integral, None],
+        "random_state": ["random_state"],
+    }
+
     estimator: Any
     cv: Any
     scoring: Any
-    max_error_increase: float | None
-    relative: bool
     return_partial: bool
     n_jobs: int | None
     random_state: Any
     path_: SearchPath
     full_error_: float
     interrupted_: bool
+    _search: type[Search]
 
     @abstractmethod
     def _estimator(self) -> Any:
-        """Return the classifier to clone: the one given, or else the usual one."""
+        """Return the classifier to clone: the one given, or else the default."""
 
     @abstractmethod
     def _check_rules(self, n_columns: int, n_wanted: int | None) -> None:
-        """Refuse what does not go together, before anything takes long."""
+        """Refuse parameters that contradict each other, before anything takes long."""
 
-    @abstractmethod
-    def _search(
-        self, data: Any, scorer: SubsetScorer | None, n_wanted: int | None, progress: Progress
-    ) -> None:
-        """Fill `path_` until the search has come to its end."""
+    @property
+    def reading_options(self) -> dict[str, Any]:
+        """How the classifier reads X."""
+        return reading_options(self._estimator())
 
-    @abstractmethod
-    def _keep(self, scorer: SubsetScorer | None, n_wanted: int | None) -> None:
-        """Set what is learned from `path_`, which may be empty or cut short."""
+    def takes(self, table: Table) -> bool:
+        """Whether the classifier is scored on coded columns."""
+        return takes_store(self._estimator(), self.scoring)
 
-    def _open_search(self, estimator: Any, X: Any, table: Table, weights: NDArray[np.float64] | None) -> Any:
-        """Return what `_search` takes as its data."""
-        return table
-
-    @fit_context(prefer_skip_nested_validation=False)  # the classifier checks its own parameters
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Search, and keep the set that was found.
-
-        Parameters
-        ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
-            The columns, of a kind that the classifier takes; its own forests allow missing values.
-        y : array-like of shape (n,)
-            The class of every row.
-        sample_weight : array-like of shape (n,), default=None
-            How much each row counts; one of weight 0 is not there.
-
-        Returns
-        -------
-        SearchSelector
-            Itself.
-        """
+    def _score(self, data: TableOfX, weights: NDArray[np.float64] | None) -> Scores:
         seed = seed_of(self.random_state)
         estimator = seeded(clone(self._estimator()), seed)
-        table, weights = read_for_search(self, estimator, X, y, sample_weight)
-        n_wanted = self._n_wanted(table.n_columns)
-        self._check_rules(table.n_columns, n_wanted)
-        scorer = None
+        n_wanted = self._n_wanted(data.n_columns)
+        self._check_rules(data.n_columns, n_wanted)
+        scorer: SubsetScorer | None = None
         if self.cv is not None:
-            folds = make_folds(table, weights, self.cv, seed)
+            folds = make_folds(data, weights, self.cv, seed)
             how: dict[str, Any] = {"scoring": self.scoring, "n_jobs": self.n_jobs}
-            scorer = make_subset_scorer(estimator, X, table, weights, folds, **how)
-        data = self._open_search(estimator, X, table, weights)
-        self.schema_ = table.schema
-        self.path_, self.interrupted_, self.full_error_ = SearchPath(table.n_columns), False, math.nan
+            scorer = make_subset_scorer(estimator, data.X, data, weights, folds, **how)
+        search = self._search(self, estimator, data, weights, scorer, n_wanted)
+        interrupt = None
         try:
-            with track(self, None, task="step", X=X, y=y) as progress:
-                self._search(data, scorer, n_wanted, progress)
+            with track(self, None, task="step", X=data.X, y=data.target.values()) as progress:
+                search.run(progress)
         except KeyboardInterrupt:
-            if not self.path_:
+            if not search.path:
                 raise
-            self.interrupted_ = True
-            self._keep(scorer, n_wanted)
-            if not self.return_partial:
-                raise StoppedEarly(self) from None
-            return self
-        self._keep(scorer, n_wanted)
-        return self
+            search.interrupted = True
+            interrupt = None if self.return_partial else StoppedEarly(self)
+        found = search.result()
+        learned = {
+            "path_": search.path,
+            "full_error_": search.full_error,
+            "interrupted_": search.interrupted,
+            **found.learned,
+        }
+        return replace(found, learned=learned, interrupt=interrupt)
 
     def _validate_params(self) -> None:
         refuse_size_by_cv(self)
         super()._validate_params()
-
-    def _within_limit(self, score: float) -> bool:
-        """Whether the error is at most `max_error_increase` above that with all features."""
-        if self.max_error_increase is None or math.isnan(score):
-            return True
-        increase = self.max_error_increase
-        limit = self.full_error_ * (1 + increase) if self.relative else self.full_error_ + increase
-        return 1.0 - score <= limit + ROUNDING
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "support_")
+        require_classifier(self._estimator(), type(self).__name__)
+        refuse_numbered_columns(self._estimator())
 
     def _best(self, size: int) -> NDArray[np.bool_]:
-        """The best set of that size on the way, which need not contain smaller ones; else by the ranking."""
+        """The best set of that size on the path, which need not contain smaller ones; else by the ranking."""
         if size in self.path_.n_features:
             return self.path_.mask(self.path_.best(size))
         return super()._best(size)
-
-    def _own_support(self) -> NDArray[np.bool_]:
-        return self.support_
-
-    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
-        return Scores(self.scores_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

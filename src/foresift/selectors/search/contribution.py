@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 import numbers
-import time
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.data.sklearn_compat import HasMethods, Interval, Progress, RealNotInt, StrOptions
-from foresift.data.table import Table
+from foresift.data.sklearn_compat import Interval, Progress, RealNotInt, StrOptions
 from foresift.models.forests import SiftForestClassifier
-from foresift.models.scorer import SubsetScorer
-from foresift.selectors.search.base import SearchSelector
-from foresift.selectors.search.path import Step, report
+from foresift.selectors.base import Scores
+from foresift.selectors.search.base import Search, SearchSelector
 from foresift.selectors.search.subset_forests import SubsetForests
 
 __all__ = ["ContributionSelector"]
@@ -24,11 +21,108 @@ __all__ = ["ContributionSelector"]
 _NO_GAIN = 1e-12
 
 
+class _ContributionSearch(Search):
+    """The way down from all features, by the rules of a `ContributionSelector`."""
+
+    def __init__(self, *run: Any) -> None:
+        super().__init__(*run)
+        self.forests = SubsetForests(self.estimator, self.data, self.weights, self.rules.n_jobs)
+        self.learned: dict[str, Any] = {}
+        self.values: list[NDArray[np.float64]] = []  # of every step: what the columns count with,
+        self.orders: list[NDArray[np.intp]] = []  # and the order in which features are dropped
+        self.tied: Any = False  # mask of the significant pairs
+
+    def run(self, progress: Progress) -> None:
+        """Extend `path` until the error, the number of features or a callback ends the search."""
+        features = np.arange(self.data.n_columns)
+        beyond = 0
+        while True:
+            subset = tuple(features.tolist())
+            if self.rules.mode == "sequential" or not self.path:  # before the folds: it may find no trees
+                values, ranked = self._read(features)
+            order = ranked[np.isin(ranked, features)]
+            score = math.nan if self.scorer is None else self.scorer([subset])[0]
+            if not self.path:
+                self.full_error = 1.0 - score
+            self.values.append(values)
+            self.orders.append(order)
+            self.visit(subset, score, progress)
+            beyond = 0 if self.within_limit(score) else beyond + 1
+            enough = beyond > self.rules.patience if self.n_wanted is None else len(features) <= self.n_wanted
+            if self.interrupted or enough or len(features) == 1:
+                return
+            n_dropped = self._n_dropped(len(features))
+            if self.scorer is not None and self.rules.protect_pairs:
+                order = self.orders[-1] = self._better_order(order, n_dropped)
+            features = np.sort(order[n_dropped:])
+
+    def _read(self, features: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """What each column counts with, and the order in which the features are dropped."""
+        ratios, pairs = self.forests.read(features, self.rules.protect_pairs)
+        if not self.path:
+            self.learned["contributions_"] = ratios
+            if pairs is not None:
+                self.learned["pairs_"] = pairs
+        values = ratios.copy()
+        if pairs is not None:
+            tied = pairs.significant(self.rules.pair_alpha)
+            self.tied = self.tied | tied  # a pair that was significant once stays one
+            one, other = np.nonzero(tied)
+            np.maximum.at(values, one, ratios[other])
+        # Low ones first, of a pair its smaller half, of equals the last column. So a feature outlives its
+        # partners or counts no less without them: the order stays the same as they go.
+        keys = (-features, np.round(ratios[features], 9), np.round(values[features], 9))
+        return values, features[np.lexsort(keys)]
+
+    def _better_order(self, order: NDArray[np.intp], n_dropped: int) -> NDArray[np.intp]:
+        """Let features that are in a pair go last, if that makes no larger error now."""
+        paired = self.tied[np.ix_(order, order)].any(axis=1)
+        other = np.concatenate([order[~paired], order[paired]])
+        if set(order[:n_dropped]) == set(other[:n_dropped]):
+            return order
+        plain, spared = self.scorer([tuple(np.sort(way[n_dropped:]).tolist()) for way in (order, other)])
+        return other if spared >= plain else order
+
+    def _n_dropped(self, n_left: int) -> int:
+        step = self.rules.step
+        step = step if isinstance(step, numbers.Integral) else max(1, int(step * n_left))
+        return min(int(step), n_left - (self.n_wanted or 1))
+
+    def seconds_left(self) -> float:
+        """Estimate from the steps so far, on the safe side: a step gets cheaper with fewer features."""
+        left, step = len(self.path[-1].features) - (self.n_wanted or 1), float(self.rules.step)
+        n_steps = min(left, left / step if step >= 1 else math.log(left + 1) / step)
+        return float(np.mean(self.path.seconds[-5:])) * math.ceil(n_steps)
+
+    def result(self) -> Scores:
+        """Keep the set that the rules choose, and rank by the order of deletion."""
+        at = self._chosen()
+        # Counted back from the chosen set: what was dropped after it is kept.
+        sizes = [*self.path.n_features[: at + 1].tolist(), 0]
+        going = [order[: sizes[k] - sizes[k + 1]] for k, order in enumerate(self.orders[: at + 1])]
+        order = np.concatenate(going)
+        ranking = np.empty(len(order), dtype=np.intp)
+        ranking[order] = np.arange(len(order), 0, -1)
+        scores = self.values[at].copy()
+        if self.rules.mode == "sequential":
+            n_dropped = len(order) - sizes[at]
+            scores = n_dropped + scores / 100.0
+            scores[order[:n_dropped]] = np.arange(n_dropped)
+        return Scores(scores, self.learned, ranking, self.path.mask(self.path[at]))
+
+    def _chosen(self) -> int:
+        if self.n_wanted is not None:
+            return len(self.path) - 1
+        if self.rules.max_error_increase is None:
+            return self.path.features.index(self.path.best().features)
+        return max(i for i, step in enumerate(self.path) if self.within_limit(step.score))
+
+
 class ContributionSelector(SearchSelector):
     """Drop the features that contribute least to a forest, as long as the error allows (Murata IV).
 
     The contribution ratio of a feature is the share of a forest's split rows that are split on it (eq. 5).
-    The one with the lowest is dropped, the forest is judged by cross-validation, and so on until the error
+    The one with the lowest is dropped, the forest is cross-validated, and so on until the error
     has risen too far. A step takes one forest and its cross-validation, however many features there are; a
     backward search takes one per feature.
 
@@ -48,8 +142,8 @@ class ContributionSelector(SearchSelector):
     step : int or float, default=1
         Features dropped at a time, or a share of those that are left.
     patience : int, default=0
-        So many sets in a row may pass the limit before the search ends; if a smaller one is within it again,
-        it is kept.
+        This many sets in a row may pass the limit before the search ends; a smaller one that is within it
+        again is kept.
     protect_pairs : bool, default=False
         Let a feature that works together with others, in a significant pair of
         `foresift.importance.co_occurrence`, count with the largest contribution among itself and those of
@@ -76,7 +170,7 @@ class ContributionSelector(SearchSelector):
     n_jobs : int, default=None
         Threads; -1 uses all cores. The outcome is the same for any number.
     random_state : int, RandomState or None, default=None
-        Deals out the folds and seeds the forest if it has no seed.
+        Assigns rows to folds and seeds the forest if it has no seed.
 
     Attributes
     ----------
@@ -127,14 +221,8 @@ class ContributionSelector(SearchSelector):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_features_to_select": [
-            Interval(numbers.Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="right"),
-            None,
-        ],
+        **SearchSelector._parameter_constraints,
         "mode": [StrOptions({"sequential", "batch"})],
-        "max_error_increase": [Interval(numbers.Real, 0, None, closed="left"), None],
-        "relative": ["boolean"],
         "step": [
             Interval(numbers.Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="neither"),
@@ -142,19 +230,8 @@ class ContributionSelector(SearchSelector):
         "patience": [Interval(numbers.Integral, 0, None, closed="left")],
         "protect_pairs": ["boolean"],
         "pair_alpha": [Interval(numbers.Real, 0, 1, closed="neither")],
-        "estimator": [HasMethods(["fit", "predict"]), None],
         "n_estimators": [Interval(numbers.Integral, 1, None, closed="left")],
-        "scoring": [str, callable],
-        "cv": [
-            Interval(numbers.Integral, 2, None, closed="left"),
-            HasMethods(["split", "get_n_splits"]),
-            HasMethods(["__iter__"]),
-            None,
-        ],
-        "return_partial": ["boolean"],
-        "verbose": ["verbose"],
-        "n_jobs": [numbers.Integral, None],
-        "random_state": ["random_state"],
+        "cv": [*SearchSelector._parameter_constraints["cv"], None],
     }
 
     def __init__(
@@ -194,9 +271,7 @@ class ContributionSelector(SearchSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    _worths: list[NDArray[np.float64]]  # of every step: what its features count with,
-    _orders: list[NDArray[np.intp]]  # and the order in which they would go
-    _tied: NDArray[np.bool_]  # the significant pairs
+    _search = _ContributionSearch
 
     def _estimator(self) -> Any:
         if self.estimator is not None:
@@ -208,110 +283,3 @@ class ContributionSelector(SearchSelector):
     def _check_rules(self, n_columns: int, n_wanted: int | None) -> None:
         if self.cv is None and n_wanted is None:
             raise ValueError("Without cv there are no errors to stop by: set n_features_to_select, or cv=3.")
-
-    def _open_search(
-        self, estimator: Any, X: Any, table: Table, weights: NDArray[np.float64] | None
-    ) -> SubsetForests:
-        self._worths, self._orders = [], []
-        return SubsetForests(estimator, X, table, weights, self.n_jobs)
-
-    # --- the way down ---
-
-    def _search(
-        self, forests: SubsetForests, scorer: SubsetScorer | None, n_wanted: int | None, progress: Progress
-    ) -> None:
-        features = np.arange(self.path_.n_features_in)
-        last, beyond = time.perf_counter(), 0
-        while True:
-            subset = tuple(features.tolist())
-            if self.mode == "sequential" or not self.path_:  # before the folds: it says if it reads no trees
-                worth, ranked = self._read(forests, features)
-            order = ranked[np.isin(ranked, features)]
-            score = math.nan if scorer is None else scorer([subset])[0]
-            if not self.path_:
-                self.full_error_ = 1.0 - score
-            self._worths.append(worth)
-            self._orders.append(order)
-            now = time.perf_counter()
-            self.path_.append(Step(subset, score, now - last))
-            last = now
-            beyond = 0 if self._within_limit(score) else beyond + 1
-            if self.verbose:
-                report(type(self).__name__, self.path_, self._seconds_left(n_wanted))
-            if progress.advance():
-                self.interrupted_ = True
-                return
-            enough = len(features) <= n_wanted if n_wanted is not None else beyond > self.patience
-            if enough or len(features) == 1:
-                return
-            n_dropped = self._n_dropped(len(features), n_wanted)
-            if scorer is not None and self.protect_pairs:
-                order = self._orders[-1] = self._better_order(order, n_dropped, scorer)
-            features = np.sort(order[n_dropped:])
-
-    def _read(
-        self, forests: SubsetForests, features: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """What each column counts with, and the order in which the features go."""
-        ratios, pairs = forests.read(features, self.protect_pairs)
-        if not self.path_:
-            self.contributions_ = ratios
-            if pairs is not None:
-                self.pairs_ = pairs
-        worth = ratios.copy()
-        if pairs is not None:
-            tied = pairs.significant(self.pair_alpha)
-            self._tied = tied | self._tied if self.path_ else tied  # what was seen once is not forgotten
-            one, other = np.nonzero(tied)
-            np.maximum.at(worth, one, ratios[other])
-        # Low ones first, of a pair its smaller half, of equals the last column. So a feature outlives its
-        # partners or counts no less without them: the order stays the same as they go.
-        keys = (-features, np.round(ratios[features], 9), np.round(worth[features], 9))
-        return worth, features[np.lexsort(keys)]
-
-    def _better_order(
-        self, order: NDArray[np.intp], n_dropped: int, scorer: SubsetScorer
-    ) -> NDArray[np.intp]:
-        """Let features that are in a pair go last, if that makes no larger error now."""
-        paired = self._tied[np.ix_(order, order)].any(axis=1)
-        other = np.concatenate([order[~paired], order[paired]])
-        if set(order[:n_dropped]) == set(other[:n_dropped]):
-            return order
-        plain, spared = scorer([tuple(np.sort(way[n_dropped:]).tolist()) for way in (order, other)])
-        return other if spared >= plain else order
-
-    def _n_dropped(self, n_left: int, n_wanted: int | None) -> int:
-        step = self.step if isinstance(self.step, numbers.Integral) else max(1, int(self.step * n_left))
-        return min(int(step), n_left - (1 if n_wanted is None else n_wanted))
-
-    def _seconds_left(self, n_wanted: int | None) -> float:
-        """Estimate from the steps so far, on the safe side: a step gets cheaper with fewer features."""
-        left, step = len(self.path_[-1].features) - (n_wanted or 1), float(self.step)
-        n_steps = min(left, left / step if step >= 1 else math.log(left + 1) / step)
-        return float(np.mean(self.path_.seconds[-5:])) * math.ceil(n_steps)
-
-    # --- the outcome ---
-
-    def _keep(self, scorer: SubsetScorer | None, n_wanted: int | None) -> None:
-        at = self._chosen(n_wanted)
-        self.support_ = self.path_.mask(self.path_[at])
-        # Counted back from the chosen set: what was dropped after it is kept.
-        sizes = [*self.path_.n_features[: at + 1].tolist(), 0]
-        going = [order[: sizes[k] - sizes[k + 1]] for k, order in enumerate(self._orders[: at + 1])]
-        order = np.concatenate(going)
-        self.ranking_ = np.empty(len(order), dtype=np.intp)
-        self.ranking_[order] = np.arange(len(order), 0, -1)
-        self.scores_ = self._worths[at].copy()
-        if self.mode == "sequential":
-            n_dropped = len(order) - sizes[at]
-            self.scores_ = n_dropped + self.scores_ / 100.0
-            self.scores_[order[:n_dropped]] = np.arange(n_dropped)
-        del self._worths, self._orders
-        self.__dict__.pop("_tied", None)
-
-    def _chosen(self, n_wanted: int | None) -> int:
-        if n_wanted is not None:
-            return len(self.path_) - 1
-        if self.max_error_increase is None:
-            return self.path_.features.index(self.path_.best().features)
-        return max(i for i, step in enumerate(self.path_) if self._within_limit(step.score))

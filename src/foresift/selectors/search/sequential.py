@@ -3,35 +3,119 @@
 from __future__ import annotations
 
 import numbers
-import time
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 
-from foresift.data.sklearn_compat import HasMethods, Interval, Progress, RealNotInt, StrOptions
-from foresift.data.table import Table
+from foresift.data.sklearn_compat import Interval, Progress, StrOptions
 from foresift.models.forests import SiftForestClassifier
 from foresift.models.scorer import SubsetScorer
-from foresift.selectors.base import ranks_by_score
-from foresift.selectors.search.base import SearchSelector
-from foresift.selectors.search.path import ROUNDING, Step, report
+from foresift.selectors.base import Scores
+from foresift.selectors.search.base import Search, SearchSelector
+from foresift.selectors.search.path import ROUNDING, Step
 from foresift.selectors.search.walks import Found, backward, exhaustive, forward, n_subsets, plus_minus
 
 __all__ = ["SequentialSelector"]
 
 
+class _SequentialSearch(Search):
+    """One way through the sets, by the rules of a `SequentialSelector`."""
+
+    scorer: SubsetScorer
+
+    def run(self, progress: Progress) -> None:
+        """Extend `path` until the search ends."""
+        everything = tuple(range(self.data.n_columns))
+        if self.rules.max_error_increase is not None:
+            self.full_error = 1.0 - self.scorer([everything])[0]
+        for features, score in self._steps(self.data.n_columns):
+            if features == everything:
+                self.full_error = 1.0 - score
+            # An exhaustive search yields the best set of a size so far.
+            same = self.rules.direction == "exhaustive" and len(features) in self.path.n_features[-1:]
+            self.visit(features, score, progress, better=same)
+            if self.interrupted or self._enough():
+                return
+
+    def _steps(self, p: int) -> Iterator[Found]:
+        rules, scorer, n_wanted = self.rules, self.scorer, self.n_wanted
+        if rules.direction == "forward":
+            return forward(p, scorer, floating=rules.floating, until=n_wanted)
+        if rules.direction == "backward":
+            return backward(p, scorer, floating=rules.floating, until=n_wanted)
+        if rules.direction == "plus-minus":
+            return plus_minus(p, scorer, plus=rules.plus, minus=rules.minus, until=n_wanted)
+        limited = rules.max_error_increase is not None
+        return exhaustive(p, scorer, size=n_wanted, enough=lambda score: limited and self.within_limit(score))
+
+    @property
+    def _shrinks(self) -> bool:
+        return self.rules.direction == "backward"
+
+    def _enough(self) -> bool:
+        """Whether the search has come to its end, by what its last step was."""
+        if self.n_wanted is not None or self.rules.direction == "exhaustive":
+            return False  # these end by themselves
+        size, sizes = len(self.path[-1].features), self.path.n_features
+        if np.count_nonzero(sizes == size) > 1:  # floating: the rules look at sizes that are new
+            return False
+        if self.rules.max_error_increase is not None:
+            return self.within_limit(self.path[-1].score) != self._shrinks
+        return self.rules.tol is not None and len(sizes) > 1 and not self._step_pays(size)
+
+    def _step_pays(self, size: int) -> bool:
+        now = self.path.best(size).score
+        before = self.path.best(size + 1 if self._shrinks else size - 1).score
+        # Forward a feature must bring tol; backward a deletion may cost it.
+        tol = -self.rules.tol if self._shrinks else self.rules.tol
+        return now >= before + tol - ROUNDING
+
+    def result(self) -> Scores:
+        """Keep the set that the rules choose."""
+        support = self.path.mask(self._chosen())
+        scores = self.path.memberships() + self.path.n_features_in * support
+        counts = {"n_evaluated_": self.scorer.n_evaluated, "n_cached_": self.scorer.n_cached}
+        return Scores(scores, counts, support=support)
+
+    def _chosen(self) -> Step:
+        n_wanted = self.n_wanted
+        sizes = self.path.n_features
+        if n_wanted is not None and n_wanted in sizes:
+            return self.path.best(n_wanted)
+        if n_wanted is None and self.rules.max_error_increase is not None:
+            good = [step for step in self.path if self.within_limit(step.score)]
+            return self.path.best(min(len(step.features) for step in good)) if good else self.path.best()
+        if n_wanted is None and self.rules.tol is not None and len(sizes) > 1 and not self.interrupted:
+            size = int(sizes[-1])
+            if not self._step_pays(size):  # the last step was one too many
+                return self.path.best(size + 1 if self._shrinks else size - 1)
+            return self.path.best(size)
+        return self.path.best()
+
+    def seconds_left(self) -> float:
+        """Estimate from the sets that a straight way to the end would evaluate."""
+        scorer, n_wanted = self.scorer, self.n_wanted
+        p, size = self.path.n_features_in, len(self.path[-1].features)
+        end = n_wanted if n_wanted is not None else 1 if self._shrinks else p
+        if self.rules.direction == "exhaustive":
+            left = max(0, n_subsets(p, n_wanted) - scorer.n_evaluated)
+        else:
+            left = sum(range(end + 1, size + 1)) if self._shrinks else sum(p - k for k in range(size, end))
+        return left * float(self.path.seconds.sum()) / max(1, scorer.n_evaluated)
+
+
 class SequentialSelector(SearchSelector):
     """Search for the features with which a classifier predicts best, set by set (Murata II).
 
-    Every set is judged by cross-validation of a classifier that sees only its columns, so the choice suits
+    Every set is scored by cross-validation of a classifier that sees only its columns, so the choice suits
     that classifier, and takes as many fits. Forests and trees of this package are grown on one column store
     that is made once; folds and sets of columns are masks of it.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
-        Whom the features are for; None is a `SiftForestClassifier` of 50 trees and sqrt(p) columns per node.
+        The classifier; None is a `SiftForestClassifier` of 50 trees with sqrt(p) split candidates per node.
     n_features_to_select : int, float or None, default=None
         Stop at this number of features, or this fraction of all, and keep the best set of that size;
         "plus-minus" first finishes its round, and a floating search goes one feature further and back. None
@@ -39,7 +123,7 @@ class SequentialSelector(SearchSelector):
         set kept, of equals the smallest. The search chooses its size itself: there is no "cv".
     direction : {"forward", "backward", "plus-minus", "exhaustive"}, default="backward"
         Add the feature that helps most (SFS); drop the one that is missed least (SBS); add `plus` and drop
-        `minus` in turn (Stearns); or try every set (round robin), the only one that is sure to find the best.
+        `minus` in turn (Stearns); or score every set (round robin), which alone is sure to find the best.
     plus, minus : int, default=2, 1
         Steps of "plus-minus"; more forth than back.
     floating : bool, default=False
@@ -66,7 +150,7 @@ class SequentialSelector(SearchSelector):
         Threads (of other classifiers: processes) that evaluate sets; -1 uses all cores. The outcome is the
         same for any number.
     random_state : int, RandomState or None, default=None
-        Deals out the folds and seeds the classifier if it has no seed. All sets meet the same folds and
+        Assigns rows to folds and seeds the classifier if it has no seed. All sets meet the same folds and
         seeds.
 
     Attributes
@@ -95,8 +179,8 @@ class SequentialSelector(SearchSelector):
 
     Notes
     -----
-    `path_` errors are those the search itself minimised, so they flatter the set it chose: judge
-    that on other rows, for instance by cross-validating the selector and the classifier in one pipeline.
+    `path_` errors are those the search itself minimised, so they are too optimistic for the set it
+    chose: score that on other rows, for instance by cross-validating selector and classifier in one pipeline.
 
     A class must be among the training rows of every fold. Sample weights count in fitting and in scoring.
 
@@ -114,30 +198,13 @@ class SequentialSelector(SearchSelector):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "estimator": [HasMethods(["fit", "predict"]), None],
-        "n_features_to_select": [
-            Interval(numbers.Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="right"),
-            None,
-        ],
+        **SearchSelector._parameter_constraints,
         "direction": [StrOptions({"forward", "backward", "plus-minus", "exhaustive"})],
         "plus": [Interval(numbers.Integral, 1, None, closed="left")],
         "minus": [Interval(numbers.Integral, 1, None, closed="left")],
         "floating": ["boolean"],
         "tol": [Interval(numbers.Real, None, None, closed="neither"), None],
-        "max_error_increase": [Interval(numbers.Real, 0, None, closed="left"), None],
-        "relative": ["boolean"],
-        "scoring": [str, callable],
-        "cv": [
-            Interval(numbers.Integral, 2, None, closed="left"),
-            HasMethods(["split", "get_n_splits"]),
-            HasMethods(["__iter__"]),
-        ],
         "max_subsets": [Interval(numbers.Integral, 1, None, closed="left")],
-        "return_partial": ["boolean"],
-        "verbose": ["verbose"],
-        "n_jobs": [numbers.Integral, None],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -177,6 +244,8 @@ class SequentialSelector(SearchSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    _search = _SequentialSearch
+
     def _estimator(self) -> Any:
         return SiftForestClassifier(50, max_features="sqrt") if self.estimator is None else self.estimator
 
@@ -204,102 +273,3 @@ class SequentialSelector(SearchSelector):
                 f" max_subsets={self.max_subsets:,}:"
                 ' raise that if you can wait, set n_features_to_select, or use direction="plus-minus".'
             )
-
-    # --- the search ---
-
-    def _search(
-        self, data: Table, scorer: SubsetScorer | None, n_wanted: int | None, progress: Progress
-    ) -> None:
-        assert scorer is not None
-        n_columns = data.n_columns
-        everything = tuple(range(n_columns))
-        if self.max_error_increase is not None:
-            self.full_error_ = 1.0 - scorer([everything])[0]
-        steps = self._steps(n_columns, scorer, n_wanted)
-        last = time.perf_counter()
-        for features, score in steps:
-            now = time.perf_counter()
-            self._move_to(Step(features, score, now - last))
-            if features == everything:
-                self.full_error_ = 1.0 - score
-            last = now
-            if self.verbose:
-                report(type(self).__name__, self.path_, self._seconds_left(scorer, n_wanted))
-            if progress.advance():
-                self.interrupted_ = True
-                return
-            if self._enough(n_wanted):
-                return
-
-    def _steps(self, p: int, scorer: SubsetScorer, n_wanted: int | None) -> Iterator[Found]:
-        if self.direction == "forward":
-            return forward(p, scorer, floating=self.floating, until=n_wanted)
-        if self.direction == "backward":
-            return backward(p, scorer, floating=self.floating, until=n_wanted)
-        if self.direction == "plus-minus":
-            return plus_minus(p, scorer, plus=self.plus, minus=self.minus, until=n_wanted)
-        limited = self.max_error_increase is not None
-        return exhaustive(
-            p, scorer, size=n_wanted, enough=lambda score: limited and self._within_limit(score)
-        )
-
-    def _move_to(self, step: Step) -> None:
-        better = self.path_ and len(self.path_[-1].features) == len(step.features)
-        if self.direction == "exhaustive" and better:  # than the best of that size so far, or the same
-            self.path_.replace_last(step)
-        else:
-            self.path_.append(step)
-
-    @property
-    def _shrinks(self) -> bool:
-        return self.direction == "backward"
-
-    def _enough(self, n_wanted: int | None) -> bool:
-        """Whether the search has come to its end, by what its last step was."""
-        if n_wanted is not None or self.direction == "exhaustive":
-            return False  # these end by themselves
-        size, sizes = len(self.path_[-1].features), self.path_.n_features
-        if np.count_nonzero(sizes == size) > 1:  # floating: the rules look at sizes that are new
-            return False
-        if self.max_error_increase is not None:
-            return self._within_limit(self.path_[-1].score) != self._shrinks
-        return self.tol is not None and len(sizes) > 1 and not self._step_pays(size)
-
-    def _step_pays(self, size: int) -> bool:
-        now = self.path_.best(size).score
-        before = self.path_.best(size + 1 if self._shrinks else size - 1).score
-        # Forward a feature must bring tol; backward a deletion may cost it.
-        return now >= before - self.tol - ROUNDING if self._shrinks else now >= before + self.tol - ROUNDING
-
-    # --- the outcome ---
-
-    def _keep(self, scorer: SubsetScorer | None, n_wanted: int | None) -> None:
-        assert scorer is not None
-        self.n_evaluated_, self.n_cached_ = scorer.n_evaluated, scorer.n_cached
-        self.support_ = self.path_.mask(self._chosen(n_wanted))
-        self.scores_ = self.path_.memberships() + self.path_.n_features_in * self.support_
-        self.ranking_ = ranks_by_score(self.scores_)
-
-    def _chosen(self, n_wanted: int | None) -> Step:
-        sizes = self.path_.n_features
-        if n_wanted is not None and n_wanted in sizes:
-            return self.path_.best(n_wanted)
-        if n_wanted is None and self.max_error_increase is not None:
-            good = [step for step in self.path_ if self._within_limit(step.score)]
-            return self.path_.best(min(len(step.features) for step in good)) if good else self.path_.best()
-        if n_wanted is None and self.tol is not None and len(sizes) > 1 and not self.interrupted_:
-            size = int(sizes[-1])
-            if not self._step_pays(size):  # the last step was one too many
-                return self.path_.best(size + 1 if self._shrinks else size - 1)
-            return self.path_.best(size)
-        return self.path_.best()
-
-    def _seconds_left(self, scorer: SubsetScorer, n_wanted: int | None) -> float:
-        """Estimate from the sets that a straight way to the end would evaluate."""
-        p, size = self.path_.n_features_in, len(self.path_[-1].features)
-        end = n_wanted if n_wanted is not None else 1 if self._shrinks else p
-        if self.direction == "exhaustive":
-            left = max(0, n_subsets(p, n_wanted) - scorer.n_evaluated)
-        else:
-            left = sum(range(end + 1, size + 1)) if self._shrinks else sum(p - k for k in range(size, end))
-        return left * float(self.path_.seconds.sum()) / max(1, scorer.n_evaluated)

@@ -10,13 +10,12 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from foresift.data.sklearn_compat import Progress
-from foresift.data.slices import sliceable, take_columns
-from foresift.data.table import Table
+from foresift.data.slices import TableOfX, sliceable, take_columns
 from foresift.engine.co_occurrence import CoOccurrence, count_pairs
 from foresift.engine.grow import fold_trees
 from foresift.engine.importances import node_tables
 from foresift.engine.node_table import NodeTable, contributions
-from foresift.models.scorer import grows_on_store, make_store_grower, n_tried
+from foresift.models.scorer import grows_on_store, make_store_grower, n_candidates
 from foresift.models.subset_models import fit_plain, for_columns
 
 __all__ = ["SubsetForests"]
@@ -26,14 +25,14 @@ class SubsetForests:
     """Grows a forest on some columns: one of ours on the column store, any other on a slice of X."""
 
     def __init__(
-        self, estimator: Any, X: Any, table: Table, weights: NDArray[np.float64] | None, n_jobs: int | None
+        self, estimator: Any, table: TableOfX, weights: NDArray[np.float64] | None, n_jobs: int | None
     ) -> None:
         self._estimator, self._table, self._n_jobs, self._weights = estimator, table, n_jobs, weights
         self._on_store = grows_on_store(estimator)
         if self._on_store:
             self._grower = make_store_grower(estimator, table, estimator.row_weights(table, weights))
         else:
-            self._X, self._labels = sliceable(X), table.target.values()
+            self._X, self._labels = sliceable(table.X), table.target.values()
 
     def read(
         self, features: NDArray[np.intp], with_pairs: bool
@@ -53,7 +52,7 @@ class SubsetForests:
             size=max(1, math.ceil(len(trees) / (4 * effective_n_jobs(self._n_jobs)))),
             tried=False,
             columns=features.astype(np.uint32),
-            max_features=n_tried(self._estimator, len(features)),
+            max_features=n_candidates(self._estimator, len(features)),
             n_jobs=self._n_jobs,
         )
         return [table for part in parts for table in part]

@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import NotFittedError
 
 import foresift
-from foresift.data.numeric import NumericCoder
+from foresift.data.numeric_coding import NumericCoder
 from foresift.evaluation.select import assess
 
 # Texts of NumPy, Python and C++ that tell a user nothing.

@@ -20,7 +20,7 @@ from foresift import (
     SequentialSelector,
     SiftForestClassifier,
 )
-from foresift.data.numeric import NumericCoder
+from foresift.data.numeric_coding import NumericCoder
 
 pytestmark = pytest.mark.filterwarnings("ignore:No feature passed the rule")
 

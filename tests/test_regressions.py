@@ -60,7 +60,7 @@ def test_what_is_no_number_is_refused_in_a_sentence():
         SSVSelector().fit(*problem()).transform(X)
     with pytest.raises(TypeError, match="give one number per row"):
         CartClassifier().fit(*problem(), sample_weight="heavy")
-    with pytest.raises(ValueError, match="take a whole number from 0"):
+    with pytest.raises(ValueError, match="use a whole number from 0"):
         gain_variance([5, 5], x=np.arange(10.0), random_state=10**30)
 
 

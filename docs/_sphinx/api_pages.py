@@ -21,7 +21,7 @@ RESULTS = (
     "foresift.data.discretize.mdl_cuts",
     "foresift.models.networks.Network",
     "foresift.engine.node_table.NodeTable",
-    "foresift.data.numeric.NumericCoder",
+    "foresift.data.numeric_coding.NumericCoder",
     "foresift.engine.co_occurrence.CoOccurrence",
     "foresift.selectors.base.RankingSelector",
     "foresift.selectors.search.path.SearchPath",

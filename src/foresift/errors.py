@@ -1,4 +1,4 @@
-"""Errors and warnings that say what to do, and what is said of a name that is not known."""
+"""Errors and warnings, suggestions for unknown names, and checks of numeric arguments."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ __all__ = [
 
 
 class InputError(Exception):
-    """What is wrong with the user's input, in one sentence."""
+    """Something is wrong with the user's input; the message is one sentence."""
 
 
 class OutputError(Exception):
-    """What cannot be written, though nothing is wrong with the input, in one sentence."""
+    """The output cannot be written; the message is one sentence."""
 
 
 def near_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
-    """Return the known names that are spelled nearly like this one, nearest first; capitals do not count.
+    """Return the known names with a similar spelling, most similar first, ignoring case.
 
     Examples
     --------
     >>> near_names("AGE", ["age", "size"]), near_names("weight", ["age", "size"])
     (['age'], [])
     """
-    import difflib  # only if something is wrong
+    import difflib  # only needed for errors
 
     folded: dict[str, list[str]] = {}
     for other in known:
@@ -50,7 +50,7 @@ def near_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
 
 
 def no_such(what: str, name: str, known: Iterable[str], more: str) -> ValueError:
-    """Make the error for a name that is not among those known; it says which one may have been meant.
+    """Return the error for an unknown name, with a suggestion.
 
     Examples
     --------
@@ -62,20 +62,20 @@ def no_such(what: str, name: str, known: Iterable[str], more: str) -> ValueError
 
 
 def typed(flag: str, name: str) -> str:
-    """Return an option that names a column, as it is typed in a shell.
+    """Return a command-line option with a column name, quoted for the shell.
 
     Examples
     --------
     >>> print(typed("--drop", "my size"))
     --drop 'my size'
     """
-    import shlex  # only if something is said
+    import shlex  # only needed for messages
 
     return f"{flag} {shlex.quote(name)}"
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line that called foresift, however deep in foresift or scikit-learn the reason was found.
+    """Warn with the line of the user's code that called foresift.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def _is_internal(module: str) -> bool:
 
 
 def floats_of(values: ArrayLike, name: str) -> NDArray[np.float64]:
-    """Read an argument of any shape as float64, None as NaN, or say that it is none of numbers.
+    """Convert an argument of any shape to float64, None to NaN, or raise.
 
     Examples
     --------
@@ -106,18 +106,18 @@ def floats_of(values: ArrayLike, name: str) -> NDArray[np.float64]:
     >>> floats_of(["a"], "scores")
     Traceback (most recent call last):
         ...
-    ValueError: scores must hold numbers only: convert it, or leave out what is no number.
+    ValueError: scores must hold numbers only: convert it, or drop what is not a number.
     """
-    import numpy as np  # slow, and the command line needs only what is above
+    import numpy as np  # slow, and not needed by the command line
 
     try:
         array = np.asarray(values)
-        if array.dtype.kind != "c":  # of which NumPy would keep the real part, with a warning
+        if array.dtype.kind != "c":  # NumPy would keep the real part, with a warning
             with np.errstate(over="ignore"):
                 return array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise ValueError(f"{name} must hold numbers only: convert it, or leave out what is no number.")
+    raise ValueError(f"{name} must hold numbers only: convert it, or drop what is not a number.")
 
 
 def require_number(value: Any, name: str) -> None:

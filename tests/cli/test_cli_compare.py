@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from foresift.cli.app import app
 from foresift.cli.compare import split_option
-from foresift.cli.errors import _listening
+from foresift.cli.errors import _interrupts
 from foresift.evaluation.harness.run import _children_ignore_ctrl_c
 
 PLAIN = ("--methods", "info-gain,random", "--classifiers", "nb", "--cv", "3", "--sizes", "own,1")
@@ -92,7 +92,7 @@ def test_what_failed_names_the_column(tmp_path):
         (("--target", "kidn"), "did you mean 'kind'?"),
         (("--target", "kind", "--methods", "relif"), "did you mean 'relief'"),
         (("--target", "kind", "--classifiers", "svn"), "did you mean 'svm'"),
-        (("--target", "kind", "--cv", "ten"), "times x folds"),
+        (("--target", "kind", "--cv", "ten"), "repeats x folds"),
         (("--target", "kind", "--cv", "40"), "fewer than the 40 folds"),
         (("--target", "kind", "--sizes", "1,many"), "own,2,5"),
         (("--target", "kind", "--sizes", "7"), "from 1 to 3"),
@@ -137,7 +137,7 @@ def test_ctrl_c_says_how_to_go_on(table, tmp_path):
             break
     _, told = child.communicate(timeout=60)
     assert child.returncode == 130
-    assert f"{_count(store)} of 2700 tasks are in {store}. To go on: foresift compare" in told
+    assert f"{_count(store)} of 2700 tasks are in {store}. To resume: foresift compare" in told
     assert f"--store {store}" in told
     assert "Traceback" not in told
 
@@ -160,7 +160,7 @@ def test_ctrl_c_finds_workers_that_are_just_starting(table, tmp_path):
     os.killpg(child.pid, signal.SIGINT)
     told, _ = child.communicate(timeout=120)
     assert child.returncode == 130
-    assert told == "foresift: stopped; nothing is kept without --store F.sqlite.\n"
+    assert told == "foresift: stopped; nothing is stored without --store F.sqlite.\n"
     assert all(signals & 1 << signal.SIGINT - 1 for signals in blocked)
 
 
@@ -202,7 +202,7 @@ def test_after_ctrl_c_threads_of_libraries_end_in_silence(monkeypatch):
         thread.start()
         thread.join()
 
-    with _listening() as heard:
+    with _interrupts() as heard:
         fail()
         assert len(told) == 1
         heard.append(signal.SIGINT)

@@ -59,7 +59,7 @@ def test_only_whole_repeats_are_shown(tmp_path, monkeypatch):
     options = ("rogers-gunn", "--quick", "--store", store, "--out", out)
     whole = command(*options)
     assert whole.exit_code == 0, whole.output
-    assert "not whole" not in whole.output
+    assert "incomplete" not in whole.output
     before = rows_of(out)
     assert {row["n"] for row in before.values()} == {"2"}
     with Store(store) as results:
@@ -72,7 +72,7 @@ def test_only_whole_repeats_are_shown(tmp_path, monkeypatch):
         results.sql("DELETE FROM units WHERE key = ?", [key])
     part = command(*options, "--show")
     assert part.exit_code == 0, part.output
-    told = "23 of 24 units of work have been run, 2 in repeats that are not whole yet and not in the tables"
+    told = "23 of 24 tasks have been run, 2 of incomplete repeats, which are not in the tables"
     assert f"foresift: {told}." in part.stderr
     assert told in (out / "rogers-gunn.md").read_text()
     after = rows_of(out)
@@ -121,7 +121,7 @@ def test_failures_of_an_earlier_run_are_told(tmp_path):
         )
     again = command(*options, "--out", str(out))
     assert again.exit_code == 0
-    assert "all units of work have been run, 1 of which failed. Why is in the table runs of" in again.output
+    assert "all tasks have been run, 1 of which failed. The table runs of" in again.output
     assert "1 of which failed" in (out / "rogers-gunn.md").read_text()
     assert "failed" not in command(*options, "--retry-failed").output
 

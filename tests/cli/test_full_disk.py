@@ -103,7 +103,7 @@ def test_no_room_for_the_copies_of_workers(table, monkeypatch):
     assert result.exit_code == FAILED
     assert result.stderr.startswith("foresift: Cannot write ")
     assert result.stderr.endswith(
-        ".joblib: no space left on the device; make room, then run the same command again.\n"
+        ".joblib: no space left on the device; free some, then run the same command again.\n"
     )
 
 

@@ -19,7 +19,7 @@ from foresift import (
     ReliefSelector,
     SubsetBaggingClassifier,
 )
-from foresift.data.numeric import NumericCoder
+from foresift.data.numeric_coding import NumericCoder
 from foresift.data.sklearn_compat import seed_of
 from foresift.models.networks import Backprop, MLPEnsemble
 

@@ -280,9 +280,9 @@ def test_categorical_features(wanted, nominal):
         (None, "column 's' holds text: could not convert string to float: 'x'"),
         ([], "column 's' holds text"),
         (["i"], "column 's' holds text"),
-        (["s", "q"], r"does not have: \['q'\]"),
-        ([4], r"does not have: \[4\]; X has 4 columns"),
-        ([-1], r"does not have: \[-1\]"),
+        (["s", "q"], r"unknown columns: \['q'\]"),
+        ([4], r"unknown columns: \[4\]; X has 4 columns"),
+        ([-1], r"unknown columns: \[-1\]"),
         ([True, False], "a mask for 2 columns, but X has 4"),
         ([1.5], "must be 'from_dtype', None, or a list"),
         ("s", "must be 'from_dtype', None, or a list"),
@@ -302,7 +302,7 @@ def test_boolean_matrices_are_nominal(make):
 
 
 def test_names_need_a_frame():
-    with pytest.raises(ValueError, match=r"does not have: \['a'\]; X has 3 columns without names"):
+    with pytest.raises(ValueError, match=r"unknown columns: \['a'\]; X has 3 columns without names"):
         make_table(MATRIX, categorical_features=["a"])
 
 

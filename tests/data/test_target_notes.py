@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from foresift import compare, select
 from foresift.cli.app import app
 
-TAKEN = "The target has 4 different whole numbers, taken as classes"
+TAKEN = "The target has 4 distinct whole numbers, treated as classes"
 COMPARE = ("--methods", "info-gain", "--classifiers", "nb", "--cv", "2")
 
 
@@ -95,7 +95,7 @@ def test_classes_that_look_like_one_are_told():
         (note,) = notes
         assert "' no' and 'no'" in note
         assert "'YES' and 'yes'" in note
-        assert "only in capitals or blanks" in note
+        assert "only in case or spaces" in note
     assert select(X, np.array(["yes", "no", "ye s", "n"])[y - 3], "info-gain", 1, check=False).notes == []
 
 
@@ -106,9 +106,7 @@ def test_commands_print_the_classes(tmp_path):
         run("compare", path, "--target", "y", *COMPARE),
     ):
         assert "Classes: no (40 rows), YES (20), yes (20)\n" in result.stdout
-        assert "The classes 'YES' and 'yes' differ only in capitals or blanks" in " ".join(
-            result.stdout.split()
-        )
+        assert "The classes 'YES' and 'yes' differ only in case or spaces" in " ".join(result.stdout.split())
     quiet = run("select", path, "--target", "y", "--method", "info-gain", "--no-check", "--quiet")
     assert "Classes" not in quiet.stdout
 

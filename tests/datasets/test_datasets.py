@@ -210,7 +210,7 @@ def test_another_copy_is_told(tmp_path, monkeypatch):
         warnings.simplefilter("error")
         load("fruit", folder)
     monkeypatch.setitem(uci.CATALOGUE, "fruit", known._replace(sha256="0" * 16))
-    with pytest.warns(UserWarning, match=r"a\.csv\.gz is another copy of fruit"):
+    with pytest.warns(UserWarning, match=r"a\.csv\.gz is not the copy of fruit"):
         load("fruit", folder)
 
 
@@ -279,7 +279,7 @@ def test_neither_a_file_nor_openml(tmp_path, monkeypatch):
     monkeypatch.setenv("FORESIFT_DATA", str(tmp_path))
     with pytest.raises(FileNotFoundError, match=r"no data set 'sonar', and OpenML cannot be .*no network"):
         load("sonar")
-    with pytest.raises(FileNotFoundError, match="no copy at OpenML is pinned"):
+    with pytest.raises(FileNotFoundError, match="OpenML has no suitable copy"):
         load("promoters")
     with pytest.raises(FileNotFoundError, match="has no file of 'sonar'"):
         checksum("sonar")

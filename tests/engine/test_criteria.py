@@ -355,5 +355,5 @@ def test_node_complexity_of_huge_nodes_counts_their_arrangements(n, rarer):
 
 def test_rows_that_no_table_has_are_refused():
     for ask in (node_complexity, lambda counts: ssv(counts, counts)):
-        with pytest.raises(ValueError, match=r"_counts has .* that no table has.* below 1e\+100"):
+        with pytest.raises(ValueError, match=r"_counts is too large: .* below 1e\+100"):
             ask([1e300, 1])

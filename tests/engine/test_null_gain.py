@@ -317,14 +317,14 @@ def test_a_perfect_split_of_a_huge_node_is_not_impossible():
 
 def test_what_cannot_be_shuffled_is_refused():
     for ask in (gain_variance, lambda counts: gain_pvalue(0.1, counts)):
-        with pytest.raises(ValueError, match=r"3 classes has 3,000,000,000 rows, but .* at most 33,554,432"):
+        with pytest.raises(ValueError, match=r"3 classes has 3,000,000,000 rows, but at most 33,554,432"):
             ask([10**9] * 3)
     with pytest.raises(ValueError, match="from 2 to 10,000,000, but is 1000000000000"):
         expected_gain([3, 3, 3], "exact", n_permutations=10**12)
     with pytest.raises(ValueError, match="70000 classes, more than 65,535"):
         expected_gain([1] * 70_000, "exact")
     for bound in ("lower", "mid", "upper", "exact"):
-        with pytest.raises(ValueError, match="no table has"):
+        with pytest.raises(ValueError, match="is too large"):
             expected_gain([1e300, 1], bound)
 
 
@@ -365,7 +365,7 @@ SIX = [1, 2, 3, 4, 5, 6]
             "must be one of 'lower', 'mid', 'upper', 'exact', but is 'middle'",
         ),
         ([3, 3], {"bound": "mid", "x": SIX}, 'use bound="exact" with x'),
-        ([[3, 3], [2, 4]], {"x": SIX}, "holds 2: ask for one at a time"),
+        ([[3, 3], [2, 4]], {"x": SIX}, "holds 2: give one at a time"),
         ([3, 3], {"x": SIX[:5]}, "x has 5 values, but class_counts 6 rows"),
         ([3, 3], {"x": [[v] for v in SIX]}, "one-dimensional"),
         ([3, 3], {"x": [1, 2, 3, 4, 5, np.inf]}, "infinite"),
@@ -398,7 +398,7 @@ def test_bad_questions_are_refused(counts, options, message):
 
 
 def test_bad_gains_are_refused():
-    with pytest.raises(ValueError, match="gain is NaN"):
+    with pytest.raises(ValueError, match="gain contains NaN"):
         gain_pvalue([0.1, np.nan], [3, 3])
     for gain in ("a", {}, [1j], [[0.1], [0.1, 0.2]]):
         with pytest.raises(ValueError, match="gain must hold numbers only"):

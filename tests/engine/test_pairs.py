@@ -112,7 +112,7 @@ def test_columns_without_pairs_cost_nothing(monkeypatch):
         part = getattr(got, name)[np.ix_(places, places)]
         np.testing.assert_array_equal(part, getattr(expected, name))
     assert got.observed.sum() == expected.observed.sum()
-    with pytest.raises(ValueError, match="too many pairs; at most 4,000"):
+    with pytest.raises(ValueError, match="too many pairs: select at most 4,000"):
         count_pairs(tables, 4001)
 
 

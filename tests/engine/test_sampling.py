@@ -74,7 +74,7 @@ def assert_twin(trials, unit, confidence):
     assert found == pytest.approx(np.where(endless, np.nan, intervals), rel=1e-6, abs=1e-9, nan_ok=True)
     assert inside_intervals(found) == pytest.approx(weights, rel=1e-5, abs=1e-9)
     positive = [sum(1 for f, _, w in trials if f == j and w > 0) for j in range(4)]
-    assert sums.n_trials.tolist() == positive
+    assert sums.n_candidates.tolist() == positive
 
 
 @given(trials, st.sampled_from([0.01, 0.3, 1.0, 4.0]), st.sampled_from([0.5, 0.9, 0.95, 0.999]))

@@ -6,7 +6,7 @@ import pytest
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from foresift.data.numeric import NumericCoder
+from foresift.data.numeric_coding import NumericCoder
 from foresift.evaluation.harness.evaluate import Protocol, plan_scores, score_units
 from foresift.evaluation.harness.splits import splits
 from foresift.evaluation.harness.tasks import Data

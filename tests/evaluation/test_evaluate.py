@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from foresift import CFSSelector, InfoGainSelector, RandomSelector, SequentialSelector, SiftForestClassifier
-from foresift.data.numeric import NumericCoder
+from foresift.data.numeric_coding import NumericCoder
 from foresift.data.sklearn_compat import seeded
 from foresift.evaluation.harness.evaluate import Protocol, plan_scores, score_units, selected
 from foresift.evaluation.harness.splits import cv_name, splits

@@ -115,9 +115,9 @@ def test_probabilities_of_the_rounds(arcing, seed):
     for k, wrong in enumerate(wrongs):
         assert rounds.shares == pytest.approx(probabilities[k])
         assert rounds.shares.sum() == pytest.approx(1)
-        kept = rounds.judge(k, wrong)
+        kept = rounds.add(k, wrong)
         assert kept == (arcing or votes[0][k] is not None)
-    members, found, cast = rounds.outcome()
+    members, found, cast = rounds.result()
     assert found == pytest.approx([errors[k] for k in members])
     assert cast == pytest.approx([1.0 if arcing else votes[0][k] for k in members])
 
@@ -224,8 +224,8 @@ def test_columns_that_say_nothing(update, value):
         ({"update": "gradient"}, "update"),
         ({"n_estimators": 0}, "n_estimators"),
         ({"estimator": "tree"}, "estimator"),
-        ({"estimator": LinearRegression()}, "needs a classifier, but LinearRegression is none"),
-        ({"estimator": C45Classifier}, r"make one, C45Classifier\(\)"),
+        ({"estimator": LinearRegression()}, "needs a classifier, but LinearRegression is not one"),
+        ({"estimator": C45Classifier}, r"pass an instance, C45Classifier\(\)"),
         ({"estimator": C45Classifier(confidence_factor=7)}, "confidence_factor"),
         ({"estimator": LogisticRegression(C=-1)}, "'C' parameter"),
     ],

@@ -325,7 +325,7 @@ def test_names_of_columns():
     assert tree_lines(tree, list("abcd"))[0] == "d <= 0.8: 0 (50.0)"
     with pytest.raises(ValueError, match="feature_names must name 4 columns, but is 3"):
         tree.export_text(list("abc"))
-    with pytest.raises(ValueError, match="one text"):
+    with pytest.raises(ValueError, match="a string"):
         tree.rules("abcd")
 
 
@@ -347,5 +347,5 @@ def test_values_in_words(value, text):
 
 def test_names_of_columns_must_differ():
     tree = C45Classifier().fit(np.arange(20.0).reshape(10, 2), [0, 1] * 5)
-    with pytest.raises(ValueError, match="feature_names must all be different"):
+    with pytest.raises(ValueError, match="feature_names must be unique"):
         tree.rules(["a", "a"])

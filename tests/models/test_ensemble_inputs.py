@@ -149,8 +149,8 @@ X_SMALL, Y_SMALL = make_data(n=30)
         ({"n_estimators": 0}, "n_estimators"),
         ({"oob_score": "yes"}, "oob_score"),
         ({"estimator": "tree"}, "estimator"),
-        ({"estimator": LinearRegression()}, "needs a classifier, but LinearRegression is none"),
-        ({"estimator": C45Classifier}, r"make one, C45Classifier\(\)"),
+        ({"estimator": LinearRegression()}, "needs a classifier, but LinearRegression is not one"),
+        ({"estimator": C45Classifier}, r"pass an instance, C45Classifier\(\)"),
         ({"estimator": C45Classifier(min_samples_leaf=-3)}, "min_samples_leaf"),
         ({"estimator": DecisionTreeClassifier(max_depth=-3)}, "max_depth"),
         (

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from foresift.models.gefs.evolution import Evolution, Judge, Member, Population, Settings
+from foresift.models.gefs.evolution import Evaluator, Evolution, Member, Population, Settings
 from foresift.models.gefs.genes import adjusted, breed, first_genomes
 
 SETTINGS = {
@@ -44,10 +44,10 @@ class FakeLearner:
 def make(n_outputs=1, diverging=(), oob_only=False, shares=None, columns=range(N_COLUMNS), **changes):
     target = np.random.default_rng(1).integers(0, max(2, n_outputs), N_ROWS).astype(np.int32)
     learner = FakeLearner(n_outputs, diverging)
-    judge = Judge(target, np.ones(N_ROWS), oob_only)
+    evaluator = Evaluator(target, np.ones(N_ROWS), oob_only)
     rows = np.arange(N_ROWS, dtype=np.uint32)
     settings, columns = Settings(**{**SETTINGS, **changes}), np.array(columns, np.int32)
-    return Evolution(learner, judge, settings, columns, rows, shares)
+    return Evolution(learner, evaluator, settings, columns, rows, shares)
 
 
 def nothing():
@@ -57,7 +57,7 @@ def nothing():
 def literal_scores(evolution, genomes):
     """Accuracy and diversity of models by definition: loops over members, rows and outputs."""
     outputs = evolution.learner.outputs(genomes, [-1] * len(genomes))
-    target, n_outputs = evolution.judge.target, outputs[0].shape[1]
+    target, n_outputs = evolution.evaluator.target, outputs[0].shape[1]
     mean = [
         [np.mean([o[r, k] for o in outputs], dtype=float) for k in range(n_outputs)] for r in range(N_ROWS)
     ]
@@ -172,7 +172,7 @@ def test_unseen_rows_judge_and_only_those_speak():
     shares = np.full(N_ROWS, 1 / N_ROWS)
     evolution = make(oob_only=True, shares=shares)
     population = evolution.begin(100, nothing)
-    target, members = evolution.judge.target, population.members
+    target, members = evolution.evaluator.target, population.members
     for member in members:
         assert np.array_equal(evolution.learner.trained_on[member.number], member.rows)
         assert len(member.rows) == N_ROWS
@@ -189,9 +189,9 @@ def test_unseen_rows_judge_and_only_those_speak():
 
 
 def test_a_member_that_saw_every_row_is_judged_by_all():
-    judge = Judge(np.array([0, 1], np.int32), np.ones(2), oob_only=True)
+    evaluator = Evaluator(np.array([0, 1], np.int32), np.ones(2), oob_only=True)
     everything = Member(0, np.array([0]), np.array([0, 1], np.uint32), None, outputs=np.array([[0.1], [0.2]]))
-    assert judge.accuracy(everything) == 0.5
+    assert evaluator.accuracy(everything) == 0.5
 
 
 def test_emphasis_gives_half_of_the_rows_to_the_misclassified():
@@ -199,7 +199,7 @@ def test_emphasis_gives_half_of_the_rows_to_the_misclassified():
     population = evolution.begin(100, nothing)
     shares = evolution._shares_for(population)
     outputs = np.mean([member.outputs for member in population.members], axis=0, dtype=float)
-    wrong = (outputs[:, 0] > 0.5) != (evolution.judge.target == 1)
+    wrong = (outputs[:, 0] > 0.5) != (evolution.evaluator.target == 1)
     assert 0 < wrong.mean() < 0.5
     assert shares.sum() == pytest.approx(1)
     assert shares[wrong].sum() == pytest.approx(0.5)
@@ -216,7 +216,7 @@ def test_emphasis_gives_half_of_the_rows_to_the_misclassified():
 def test_emphasis_leaves_rows_alone_that_no_member_may_judge(n_outputs):
     shares = np.full(N_ROWS, 1 / N_ROWS)
     evolution = make(n_outputs, oob_only=True, shares=shares, emphasis=True, population=2)
-    target, members = evolution.judge.target, evolution.begin(100, nothing).members
+    target, members = evolution.evaluator.target, evolution.begin(100, nothing).members
     heard = np.array([any(row not in member.rows for member in members) for row in range(N_ROWS)])
     assert (target[~heard] != 0).any()
     for member in members:  # right but for a row that is judged
@@ -229,12 +229,12 @@ def test_emphasis_leaves_rows_alone_that_no_member_may_judge(n_outputs):
 
 def test_emphasis_is_for_the_rows_that_are_trained_on():
     evolution = make(emphasis=True)  # the first ten rows are held out, and alone judge
-    judge = Judge(evolution.judge.target, (np.arange(N_ROWS) < 10).astype(float), oob_only=False)
+    evaluator = Evaluator(evolution.evaluator.target, (np.arange(N_ROWS) < 10).astype(float), oob_only=False)
     rows = np.arange(10, N_ROWS, dtype=np.uint32)
-    evolution = Evolution(evolution.learner, judge, evolution.settings, evolution.columns, rows, None)
+    evolution = Evolution(evolution.learner, evaluator, evolution.settings, evolution.columns, rows, None)
     population = evolution.begin(100, nothing)
     outputs = np.mean([member.outputs for member in population.members], axis=0, dtype=float)
-    wrong = ((outputs[:, 0] > 0.5) != (judge.target == 1))[10:]
+    wrong = ((outputs[:, 0] > 0.5) != (evaluator.target == 1))[10:]
     assert 0 < wrong.mean() < 0.5
     assert evolution._shares_for(population)[wrong].sum() == pytest.approx(0.5)
 
@@ -243,7 +243,7 @@ def test_emphasis_is_for_the_rows_that_are_trained_on():
 def test_emphasis_without_a_factor_is_even(right):
     evolution = make(emphasis=True)
     population = evolution.begin(100, nothing)
-    is_second = evolution.judge.target == 1
+    is_second = evolution.evaluator.target == 1
     for member in population.members:
         member.outputs[:, 0] = is_second if right else ~is_second
     assert np.allclose(evolution._shares_for(population), 1 / N_ROWS)
@@ -252,18 +252,18 @@ def test_emphasis_without_a_factor_is_even(right):
 def test_rows_of_one_class_are_drawn_again():
     evolution = make(shares=None)
     shares = np.zeros(N_ROWS)
-    shares[evolution.judge.target == 0] = 1 / (evolution.judge.target == 0).sum()
+    shares[evolution.evaluator.target == 0] = 1 / (evolution.evaluator.target == 0).sum()
     assert np.array_equal(evolution._draw(0, shares), evolution.rows)  # one class only: all rows instead
-    shares[np.flatnonzero(evolution.judge.target == 1)[0]] = 0.02
+    shares[np.flatnonzero(evolution.evaluator.target == 1)[0]] = 0.02
     drawn = [evolution._draw(number, shares / shares.sum()) for number in range(20)]
-    assert all(len(np.unique(evolution.judge.target[rows])) == 2 for rows in drawn)
+    assert all(len(np.unique(evolution.evaluator.target[rows])) == 2 for rows in drawn)
 
 
 def test_weights_of_rows_count_in_accuracy_and_diversity():
     target = np.array([0, 1, 1], np.int32)
     outputs = np.array([[0.2], [0.9], [0.4]])
-    weighted = Judge(target, np.array([1.0, 1.0, 2.0]), oob_only=False)
-    repeated = Judge(target[[0, 1, 2, 2]], np.ones(4), oob_only=False)
+    weighted = Evaluator(target, np.array([1.0, 1.0, 2.0]), oob_only=False)
+    repeated = Evaluator(target[[0, 1, 2, 2]], np.ones(4), oob_only=False)
     a, b = (Member(0, np.array([0]), None, None, outputs=outputs[rows]) for rows in ([0, 1, 2], [0, 1, 2, 2]))
     assert weighted.accuracy(a) == repeated.accuracy(b) == 0.5
     others = [Member(1, np.array([0]), None, None, 0.0, outputs=1 - m.outputs) for m in (a, b)]

@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 from foresift import CartClassifier, SSVTreeClassifier
 from foresift.data.sklearn_compat import HAS_CALLBACKS
 from foresift.data.table import make_table
-from foresift.engine.pruning import DealtFolds, errors_by_degree, prune_splits, pruning_degrees
+from foresift.engine.pruning import StratifiedFolds, errors_by_degree, prune_splits, pruning_degrees
 
 same = partial(pytest.approx, rel=1e-9, abs=1e-9)
 seeds = st.integers(0, 2**32 - 1)
@@ -215,7 +215,7 @@ def test_pruning_makes_a_tree_of_noise_small_and_leaves_a_clean_one():
 def test_folds_are_stratified_and_hold_out_every_row_once():
     X, y = noisy(n=103)
     table, ones = make_table(X, y), np.ones(103)
-    folds = DealtFolds(table, None, 10, seed=3)
+    folds = StratifiedFolds(table, None, 10, seed=3)
     parts = [folds.parts(fold, ones) for fold in range(folds.n_folds)]
     assert len(parts) == 10
     assert np.array_equal(sum(held for _, held in parts), ones)
@@ -223,19 +223,19 @@ def test_folds_are_stratified_and_hold_out_every_row_once():
     per_class = np.array([np.bincount(table.target.codes, held, minlength=3) for _, held in parts])
     assert (per_class.max(axis=0) - per_class.min(axis=0) <= 1).all()
     assert set(per_class.sum(axis=1)) == {10, 11}
-    other = DealtFolds(table, None, 10, seed=4).parts(0, ones)
+    other = StratifiedFolds(table, None, 10, seed=4).parts(0, ones)
     assert not np.array_equal(other[1], parts[0][1])
 
 
 def test_copies_are_dealt_one_by_one():
     table = make_table([[1.0], [2.0], [3.0]], [0, 1, 1])
     copies = np.array([7.0, 5.0, 0.0])
-    held = np.array([DealtFolds(table, copies, 3, 0).parts(fold, 2 * copies)[1] for fold in range(3)])
+    held = np.array([StratifiedFolds(table, copies, 3, 0).parts(fold, 2 * copies)[1] for fold in range(3)])
     assert np.array_equal(held.sum(axis=0), 2 * copies)
     assert sorted(held[:, 0]) == [4, 4, 6]  # each copy weighs 2
     assert sorted(held[:, 1]) == [2, 4, 4]
     assert sorted(held.sum(axis=1)) == [8, 8, 8]
-    whole = np.array([DealtFolds(table, copies + 0.5, 3, 0).parts(fold, copies)[1] for fold in range(3)])
+    whole = np.array([StratifiedFolds(table, copies + 0.5, 3, 0).parts(fold, copies)[1] for fold in range(3)])
     assert sorted(whole[:, 0]) == [0, 0, 7]  # a row of weight 7.5 stays in one piece
 
 

@@ -62,7 +62,7 @@ def both(model, X, y, weights=None, scoring="accuracy", cv=3):
     folds = make_folds(table, weights, cv, seed=0)
     store = make_subset_scorer(model, None, table, weights, folds, scoring=scoring)  # without X
     assert isinstance(store, StoreScorer)
-    plain = PlainScorer(model, X, table.target.values(), table.schema, weights, folds, scoring, None)
+    plain = PlainScorer(model, weights, folds, scoring, None, X, table.target.values(), table.schema)
     return store(SUBSETS), plain(SUBSETS)
 
 
@@ -190,7 +190,7 @@ def test_what_does_not_fit_is_refused():
     folds = make_folds(table, None, 3, seed=0)
     from sklearn.linear_model import LinearRegression
 
-    with pytest.raises(ValueError, match="LinearRegression is none"):
+    with pytest.raises(ValueError, match="LinearRegression is not one"):
         SequentialSelector(LinearRegression()).fit(X, y)
     unweighted = make_subset_scorer(KNeighborsClassifier(), X, table, np.ones(len(y)), folds)
     with pytest.raises(ValueError, match="KNeighborsClassifier takes no sample_weight"):

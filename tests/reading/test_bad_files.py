@@ -51,22 +51,22 @@ TABLES = {
     "long row": ("x,y\n1,a,b\n", "line 2: 3 cells, but the header has 2"),
     "another delimiter": (
         "x~y\n1~a\n2~b\n",
-        "no column 'y'; there is 'x~y'. The table was read as one column: if something else than"
-        " commas separates cells, say so (--delimiter).",
+        "no column 'y'; there is 'x~y'. The table was read as one column: if the delimiter"
+        " is not commas, give it (--delimiter).",
     ),
-    "ragged with a delimiter told": ("x,y\n1,a,b\n", "commas are taken to separate cells, --delimiter says"),
+    "ragged with a detected delimiter": ("x,y\n1,a,b\n", "the detected delimiter is commas; --delimiter"),
     "twice the same header": ("x,x,y\n1,2,a\n3,4,b\n", "more than one column is named 'x'"),
     "one class": ("x,y\n1,a\n2,a\n", "same value in every row"),
     "missing labels": (
         "x,y\n1,a\n2,?\n3,b\n",
-        "missing in 1 rows; fill them in, or leave those rows out (--skip-unlabelled)",
+        "missing in 1 rows; fill them in, or drop those rows (--skip-unlabelled)",
     ),
     "nothing but the target": ("y\na\nb\n", "no column besides the target"),
     "no such target": ("x,yy\n1,a\n2,b\n", "no column 'y'; did you mean 'yy'?"),
     "target all distinct": ("x,y\n" + TWENTY_ONE, "number with 21 values in 21 rows"),
     "target of names": (
         "x,y\n" + "".join(f"1,name {i}\n" for i in range(21)),
-        "21 values in 21 rows: too many classes. Join them",
+        "21 values in 21 rows: too many classes. Merge them",
     ),
     "target of numbers": (
         "x,y\n" + "".join(f"1,{i % 30}.5\n" for i in range(90)),
@@ -74,16 +74,16 @@ TABLES = {
     ),
     "target of whole numbers": (
         "x,y\n" + "".join(f"{i % 7},{i % 60}\n" for i in range(240)),
-        "number with 60 values in 240 rows, and foresift explains classes only",
+        "number with 60 values in 240 rows, but foresift needs classes",
     ),
     "infinity": ("x,y\n1,a\n2,b\ninf,a\n", "'x' holds an infinite number (inf) in row 3"),
-    "open quote": ('x,y\n1,a\n2,"b\n', "a quote is opened and not closed"),
-    "open quote in a long file": ('x,y\n1,"a\n' + "2,b\n" * 50_000, "a quote is opened and not closed"),
+    "open quote": ('x,y\n1,a\n2,"b\n', "a quote is not closed"),
+    "open quote in a long file": ('x,y\n1,"a\n' + "2,b\n" * 50_000, "a quote is not closed"),
     "NUL byte": (b"x,y\n1,a\n2,\x00b\n", "NUL"),
     "NUL byte far down": (b"x,y\n" + b"1,a\n" * 99_999 + b"2,\x00b\n", "line 100001: a NUL byte"),
     "half of UTF-16": (b"\xff\xfex\x00,\x00y", "not utf-16 text"),
     "bytes of no encoding": (bytes(range(128, 256)) * 50, "not cp1252 text"),
-    "garbage": (np.random.default_rng(0).bytes(5000), "is no text"),
+    "garbage": (np.random.default_rng(0).bytes(5000), "is not text"),
     "only constants": ("x,y\n1,a\n1,b\n", "x: every cell is 1"),
     "Excel": (b"PK\x03\x04" + bytes(100), "Excel workbook"),
     "a web page": ("<!DOCTYPE html>\n<html><body>Not found</body></html>\n", "is a web page: save the"),

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+from table_cases import read_table
 from test_bad_files import assert_one_sentence, run
 
 from foresift.errors import InputError
 from foresift.reading.arff import Arff
 from foresift.reading.arrow_files import ArrowFile
-from foresift.reading.files import read_table
 
 ROWS = b"".join(b"%d.5,%c\n" % (i % 7, b"ab"[i % 2]) for i in range(40))
 SPACES = " " * 200_000
@@ -51,7 +51,7 @@ def test_what_a_gzip_file_holds_is_looked_at_before_it_is_unpacked(tmp_path, mon
     path = tmp_path / "table.csv.gz"
     monkeypatch.setattr("foresift.reading.files._spooled", lambda *_: pytest.fail("it was unpacked"))
     for block, message in (
-        (bytes(2**20), "is no text: it holds NUL bytes"),
+        (bytes(2**20), "is not text: it contains NUL bytes"),
         (b"PK\x03\x04" * 99, "a ZIP archive"),
     ):
         packed(path, block, 3)

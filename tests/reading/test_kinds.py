@@ -9,14 +9,14 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from table_cases import read_table
 
-from foresift.cli.table import worth_saying
+from foresift.cli.table import column_notes
 from foresift.errors import InputError
 from foresift.reading.amounts import decimal_mark, read_amount, read_amounts
 from foresift.reading.cells import Column, gather
-from foresift.reading.files import read_table
-from foresift.reading.kinds import Wishes, decide
-from foresift.reading.parting import split_table
+from foresift.reading.kinds import ColumnOptions, decide
+from foresift.reading.splitting import split_table
 
 
 def text_column(cells, name="c"):
@@ -56,7 +56,7 @@ MANY = [str(i) for i in range(30)]
         (["1234.50 EUR", "7 EUR"], "numeric", "money in EUR"),
         (["12.3%", "4 %"], "numeric", "percents"),
         (["(123)", "45", "6.5"], "numeric", "negative in parentheses"),
-        (["1 234", "12"], "numeric", "thousands apart"),
+        (["1 234", "12"], "numeric", "thousands separators"),
         (["$5", "\u20ac5"], "categorical", "text"),  # not the same thing
         (["5%", "0.5"], "categorical", "text"),
         (["36 months", "1 month", "60 months"], "numeric", "in months"),
@@ -85,7 +85,7 @@ MANY = [str(i) for i in range(30)]
     ],
 )
 def test_what_a_column_is(cells, kind, why):
-    decision, values = decide(text_column(cells), Wishes())
+    decision, values = decide(text_column(cells), ColumnOptions())
     assert (decision.kind, why in decision.why) == (kind, True), decision
     assert decision.left_out == (kind in ("id", "constant"))
     assert len(values) == len(cells)
@@ -96,21 +96,21 @@ def test_what_a_column_is(cells, kind, why):
 )
 def test_distinct_numbers_named_like_an_identifier(name):
     squares = [str(i * i) for i in range(30)]
-    assert decide(text_column(squares, name), Wishes())[0].kind == "id"
-    assert decide(text_column(squares, "humid"), Wishes())[0].kind == "numeric"
-    assert decide(text_column(squares, name), Wishes(keep_ids=True))[0].kind == "numeric"
-    assert decide(text_column(squares, name), Wishes(numeric=[name]))[0].kind == "numeric"
-    assert decide(text_column([*squares[:-1], "0"], name), Wishes())[0].kind == "numeric"  # 0 twice
+    assert decide(text_column(squares, name), ColumnOptions())[0].kind == "id"
+    assert decide(text_column(squares, "humid"), ColumnOptions())[0].kind == "numeric"
+    assert decide(text_column(squares, name), ColumnOptions(keep_ids=True))[0].kind == "numeric"
+    assert decide(text_column(squares, name), ColumnOptions(numeric=[name]))[0].kind == "numeric"
+    assert decide(text_column([*squares[:-1], "0"], name), ColumnOptions())[0].kind == "numeric"  # 0 twice
 
 
 def test_dates_become_the_numbers_that_pandas_has():
     days = ["2024-01-31", "1969-07-20", "2000-02-29"]
-    _, values = decide(text_column(days), Wishes())
+    _, values = decide(text_column(days), ColumnOptions())
     np.testing.assert_array_equal(
         values, pd.to_datetime(days).to_numpy().astype("datetime64[D]").astype(float)
     )
     moments = ["2024-01-31T10:00:00+02:00", "1969-07-20T20:17:40Z"]
-    _, values = decide(text_column(moments), Wishes())
+    _, values = decide(text_column(moments), ColumnOptions())
     np.testing.assert_array_equal(values, [pd.Timestamp(moment).timestamp() for moment in moments])
 
 
@@ -163,7 +163,7 @@ def test_decimal_marks_beyond_doubt(texts, sure):
 def test_dates_in_two_formats_are_those_that_pandas_has():
     days = pd.date_range("2019-01-01", periods=300)
     texts = [day.strftime("%d.%m.%Y" if i % 3 else "%Y-%m-%d") for i, day in enumerate(days)]
-    decision, values = decide(text_column(texts), Wishes())
+    decision, values = decide(text_column(texts), ColumnOptions())
     assert not decision.left_out
     np.testing.assert_array_equal(values, days.to_numpy().astype("datetime64[D]").astype(float))
 
@@ -177,7 +177,7 @@ def test_dots_between_thousands_where_other_columns_have_decimal_commas(tmp_path
     np.testing.assert_array_equal(split.columns["euros"], [3450, 1000, 2345])
     assert split.columns["size"].tolist() == [10.5, 2.25, 3.125]
     assert "thousands dots" in split.decisions[0].why
-    said = split_table(read_table(path), "y", Wishes(numeric=["people"]))
+    said = split_table(read_table(path), "y", ColumnOptions(numeric=["people"]))
     np.testing.assert_array_equal(said.columns["people"], [12.345, 7, np.nan])
     path.write_text("people;euros;size;share;y\n" + rows.format("3450").replace(",", "."))  # no decimal comma
     np.testing.assert_array_equal(split_table(read_table(path), "y").columns["people"], [12.345, 7, np.nan])
@@ -205,7 +205,7 @@ def test_codes_keep_their_zeros(tmp_path):
     path.write_text("zip,y\n81234,u\n 05123 ,v\n81234,v\n")
     split = split_table(read_table(path), "y")
     assert split.columns["zip"].tolist() == ["81234", "05123", "81234"]
-    numbers = split_table(read_table(path), "y", Wishes(numeric=["zip"])).columns["zip"]
+    numbers = split_table(read_table(path), "y", ColumnOptions(numeric=["zip"])).columns["zip"]
     assert numbers.tolist() == [81234, 5123, 81234]
 
 
@@ -244,7 +244,7 @@ def test_a_table_is_read_alike_from_every_format(tmp_path, suffix):
         splits.append(split_table(read_table(path, text={"y"}), "y"))
     plain, other = splits
     assert other.decisions == plain.decisions
-    assert worth_saying(other) == worth_saying(plain)
+    assert column_notes(other) == column_notes(plain)
     assert list(other.columns) == list(plain.columns)
     for name, values in plain.columns.items():
         np.testing.assert_array_equal(other.columns[name], values)
@@ -295,7 +295,7 @@ def test_a_blank_target_is_missing_in_every_format(tmp_path, blank, suffix, code
     write_texts(path, {"x": [1.5, 2, 3, 3], "y": pa.array(labels).dictionary_encode() if typed else labels})
     with pytest.raises(InputError, match="'y' is missing in 1 rows"):
         split_table(read_table(path, text={"y"}), "y")
-    split = split_table(read_table(path, text={"y"}), "y", Wishes(skip_unlabelled=True))
+    split = split_table(read_table(path, text={"y"}), "y", ColumnOptions(skip_unlabelled=True))
     assert split.labels.tolist() == ["u", "v", "u"]
 
 
@@ -338,7 +338,7 @@ def test_points_and_commas_between_semicolons(tmp_path):
 def test_text_among_numbers_does_not_hide_their_decimal_commas(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text('amt,z,y\n"1,243",0.646,u\n"24,8",0.5,v\nabc,0.5,v\n')
-    split = split_table(read_table(path), "y", Wishes(numeric=["amt"]))
+    split = split_table(read_table(path), "y", ColumnOptions(numeric=["amt"]))
     np.testing.assert_array_equal(split.columns["amt"], [1.243, 24.8, np.nan])
 
 
@@ -356,14 +356,14 @@ def test_strings_of_arff_are_read_as_cells_of_a_csv_file(tmp_path):
 
 def test_an_infinite_number_can_be_a_category(tmp_path):
     write_texts(tmp_path / "t.parquet", {"x": [1.5, np.inf, 2], "y": ["u", "v", "u"]})
-    split = split_table(read_table(tmp_path / "t.parquet", text={"x"}), "y", Wishes(categorical=["x"]))
+    split = split_table(read_table(tmp_path / "t.parquet", text={"x"}), "y", ColumnOptions(categorical=["x"]))
     assert split.columns["x"].tolist() == ["1.5", "inf", "2"]
 
 
-def target(tmp_path, labels, **wishes):
+def target(tmp_path, labels, **options):
     path = tmp_path / "t.csv"
     path.write_text("x;y\n" + "".join(f"{i % 7};{label}\n" for i, label in enumerate(labels)))
-    return split_table(read_table(path, text=["y"]), "y", Wishes(**wishes)).labels
+    return split_table(read_table(path, text=["y"]), "y", ColumnOptions(**options)).labels
 
 
 @pytest.mark.parametrize(
@@ -380,7 +380,7 @@ def target(tmp_path, labels, **wishes):
 )
 def test_a_number_is_no_target(tmp_path, n_rows, label):
     labels = [label(i) for i in range(n_rows)]
-    with pytest.raises(InputError, match=r"classes only: cut it .*qcut.*--categorical 'y'"):
+    with pytest.raises(InputError, match=r"needs classes: bin it .*qcut.*--categorical 'y'"):
         target(tmp_path, labels)
     if len(set(labels)) <= n_rows // 2:
         assert len(target(tmp_path, labels, categorical=["y"])) == n_rows
@@ -393,36 +393,36 @@ def test_numbers_that_name_classes_are_a_target(tmp_path, n_rows, n_classes):
 
 def test_what_the_user_says_goes_first():
     mixed = text_column(["1", "two", "3", ""])
-    decision, values = decide(mixed, Wishes(numeric=["c"]))
+    decision, values = decide(mixed, ColumnOptions(numeric=["c"]))
     np.testing.assert_array_equal(values, [1, np.nan, 3, np.nan])
     assert decision.why == "as you say; 'two' in 1 cell is no number and counts as missing"
-    decision, values = decide(text_column(["1", "2.0", ""]), Wishes(categorical=["c"]))
+    decision, values = decide(text_column(["1", "2.0", ""]), ColumnOptions(categorical=["c"]))
     assert values.tolist() == ["1", "2", None]
     with pytest.raises(InputError, match="no cell of it is a number"):
-        decide(text_column(["a", "b"]), Wishes(numeric=["c"]))
+        decide(text_column(["a", "b"]), ColumnOptions(numeric=["c"]))
 
 
 def test_what_a_message_says_keeps_a_column_does():
     for cells, flag in ((MANY, "--numeric"), ([f"{i:05}" for i in range(7, 997, 33)], "--categorical")):
         column = text_column(cells, "zip")
-        decision, _ = decide(column, Wishes())
+        decision, _ = decide(column, ColumnOptions())
         assert (decision.left_out, decision.keep_by) == (True, flag)
-        kept, _ = decide(column, Wishes(**{flag.removeprefix("--"): ("zip",)}))
+        kept, _ = decide(column, ColumnOptions(**{flag.removeprefix("--"): ("zip",)}))
         assert (kept.left_out, kept.kind) == (False, flag.removeprefix("--"))
     texts = [f"t{i}" for i in range(70_000)]
-    assert decide(Column("free", np.arange(70_000, dtype=np.int32), texts), Wishes())[0].keep_by == ""
+    assert decide(Column("free", np.arange(70_000, dtype=np.int32), texts), ColumnOptions())[0].keep_by == ""
 
 
 def test_rows_without_a_target_can_be_left_out(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("x;c;y\n1.000;u;a\n2.000;v;\n3.000;w;b\n")
-    split = split_table(read_table(path), "y", Wishes(skip_unlabelled=True))
+    split = split_table(read_table(path), "y", ColumnOptions(skip_unlabelled=True))
     assert (split.labels.tolist(), split.n_unlabelled) == (["a", "b"], 1)
     assert split.columns["x"].tolist() == [1, 3]
     assert split.columns["c"].tolist() == ["u", "w"]
     path.write_text("x,y\n1,\n2,\n")
     with pytest.raises(InputError, match="'y' is missing in every row"):
-        split_table(read_table(path), "y", Wishes(skip_unlabelled=True))
+        split_table(read_table(path), "y", ColumnOptions(skip_unlabelled=True))
 
 
 def test_labels_of_numbers():
@@ -442,13 +442,13 @@ def test_dashes_among_numbers_are_missing(tmp_path, cell, mark):
     assert np.flatnonzero(np.isnan(split.columns["price"])).tolist() == list(range(7, 200, 20))
     if mark not in ("n/a", "?"):  # which are missing everywhere
         assert decision.why.endswith(f"; {mark!r} in 10 cells is missing")
-        assert worth_saying(split) == [("price", decision.why)]
+        assert column_notes(split) == [("price", decision.why)]
 
 
 def test_dashes_among_other_texts_are_categories(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("sign,zip,said,y\n+,05123,1,-\n-,-,-,1\n-,81234,2,-\n")
-    split = split_table(read_table(path, text={"y", "said"}), "y", Wishes(categorical=["said"]))
+    split = split_table(read_table(path, text={"y", "said"}), "y", ColumnOptions(categorical=["said"]))
     assert {name: values.tolist() for name, values in split.columns.items()} == {
         "sign": ["+", "-", "-"],
         "zip": ["05123", "-", "81234"],
@@ -465,7 +465,7 @@ def test_a_category_of_mostly_numbers_is_said_first(tmp_path):
         for i in range(190)
     )
     path.write_text(",".join([*names, "my price", "y"]) + "\n" + rows)
-    said = worth_saying(split_table(read_table(path, text={"y"}), "y"))
+    said = column_notes(split_table(read_table(path, text={"y"}), "y"))
     assert said[0] == (
         "my price",
         "95 % of the values are numbers, 'abc' is not: --numeric 'my price' makes the others missing",
@@ -473,7 +473,7 @@ def test_a_category_of_mostly_numbers_is_said_first(tmp_path):
     path.write_text(
         "p,x,y\n" + "".join(f"{'abc' if i == 5 else f'${i}.2'},{i % 3},{'uv'[i % 2]}\n" for i in range(60))
     )
-    ((name, what),) = worth_saying(split_table(read_table(path, text={"y"}), "y"))
+    ((name, what),) = column_notes(split_table(read_table(path, text={"y"}), "y"))
     assert name == "p"
     assert what.startswith(
         "left out, id: every text is different; 98 % of the values are numbers, 'abc' is not"
@@ -482,7 +482,7 @@ def test_a_category_of_mostly_numbers_is_said_first(tmp_path):
 
 def test_what_is_no_number_is_named_and_counted():
     cells = ["1", "2", "abc", "abc", "3"]
-    decision, _ = decide(text_column(cells), Wishes(numeric=["c"]))
+    decision, _ = decide(text_column(cells), ColumnOptions(numeric=["c"]))
     assert decision.why == "as you say; 'abc' in 2 cells is no number and counts as missing"
-    decision, _ = decide(text_column([*cells, "x"]), Wishes(numeric=["c"]))
+    decision, _ = decide(text_column([*cells, "x"]), ColumnOptions(numeric=["c"]))
     assert decision.why == "as you say; 2 texts such as 'abc' in 3 cells are no numbers and count as missing"

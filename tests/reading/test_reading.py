@@ -13,6 +13,7 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from table_cases import read_table
 from typer.testing import CliRunner
 
 from foresift.cli.app import app
@@ -20,8 +21,8 @@ from foresift.cli.table import read_columns
 from foresift.errors import InputError
 from foresift.reading.cells import MISSING, gather
 from foresift.reading.delimited import Delimited, sniff_delimiter, sniff_encodings
-from foresift.reading.files import open_table, read_table
-from foresift.reading.parting import split_table
+from foresift.reading.files import open_table
+from foresift.reading.splitting import split_table
 
 # What a text file may hold: NUL is refused, a lone surrogate has no encoding, and a mark of an encoding at
 # the very start is one.
@@ -491,5 +492,5 @@ def test_names_with_commas(tmp_path):
             assert read_columns(str(path), "y", drop=typed)[0].left_out == ["tickets, open"]
         categorical = read_columns(str(path), "y", categorical=typed)[1].decisions
         assert sum(decision.kind == "categorical" for decision in categorical) == dropped
-    with pytest.raises(InputError, match="""put into quotes: --numeric '"tickets, open"'"""):
+    with pytest.raises(InputError, match="""contains a comma: --numeric '"tickets, open"'"""):
         read_columns(str(path), "y", numeric="x,tickets, open")

@@ -201,7 +201,7 @@ def test_estimators_without_scores_are_refused(model, simple):
         (GivenSelector(np.ones(9), [False] * 9), "0 for every column"),
         (ForestGainSelector(n_features_to_select=10), "10 is more than the 9 columns"),
         (object(), "feature_sampling"),
-        ({"a": 1}, "no array of weights"),
+        ({"a": 1}, "not an array of weights"),
         (None, "feature_sampling"),
         (3, "feature_sampling"),
         ("chance", "feature_sampling"),
@@ -274,7 +274,7 @@ def test_a_warm_start_cannot_begin_to_learn(policy, simple):
     X, y = simple
     forest = SiftForestClassifier(4, random_state=0, warm_start=True).fit(X, y)
     before = forest.predict_proba(X)
-    with pytest.raises(ValueError, match="cannot begin in the middle"):
+    with pytest.raises(ValueError, match="cannot change to it"):
         forest.set_params(n_estimators=8, feature_sampling=policy).fit(X, y)
     assert np.array_equal(forest.predict_proba(X), before)
     # The other way it may end to learn.

@@ -354,7 +354,7 @@ def test_bad_input(options, message, data):
 def test_a_regressor_is_refused(data):
     from sklearn.linear_model import Ridge
 
-    with pytest.raises(ValueError, match="Ridge is none"):
+    with pytest.raises(ValueError, match="Ridge is not one"):
         SequentialSelector(Ridge()).fit(*data)
 
 

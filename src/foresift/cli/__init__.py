@@ -1,1 +1,1 @@
-"""The command line: `app` has the commands; each has a module, which imports slow things as it runs."""
+"""The command line: one module per command; slow imports happen when a command runs."""

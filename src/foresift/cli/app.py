@@ -1,4 +1,4 @@
-"""The `foresift` command: its subcommands, each in a room of its own, and `--version`."""
+"""The `foresift` command: its subcommands and `--version`."""
 
 from typing import Annotated
 
@@ -13,14 +13,13 @@ from foresift.cli.select import select
 from foresift.evaluation.registry import METHODS
 
 app = typer.Typer(
-    help="Tell which columns of a table matter.",
+    help="Find the columns of a table that matter.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-# A command is a function that `guarded` wraps, in a module of its name which imports slow things as it runs.
 for command in (select, compare, report, reproduce, datasets):
     app.command()(command)
 
@@ -28,12 +27,12 @@ for command in (select, compare, report, reproduce, datasets):
 @app.command()
 @guarded
 def methods() -> None:
-    """List the methods that `foresift select --method` knows."""
+    """List the methods of `foresift select --method`."""
     width = max(map(len, METHODS))
     for key, method in METHODS.items():
         typer.echo(f"{key:<{width}} {method.title}")
     typer.echo(
-        f"{'auto':<{width}} the one we would take ourselves; calibrated relevance, and as few columns as do"
+        f"{'auto':<{width}} recommended: calibrated relevance, then the smallest sufficient set of columns"
     )
 
 

@@ -22,6 +22,7 @@ from foresift.cli.table import (
     Numeric,
     SkipUnlabelled,
     Target,
+    column_notes,
     completing,
     names_of,
     notes_on_target,
@@ -29,7 +30,6 @@ from foresift.cli.table import (
     place_of,
     read_columns,
     require_jobs,
-    worth_saying,
 )
 from foresift.cli.terminal import classes, notes, printable
 from foresift.evaluation.registry import CLASSIFIERS, METHODS
@@ -51,7 +51,7 @@ def compare(
     methods: Annotated[
         str,
         option(
-            "See `foresift methods`; none is always there.",
+            "See `foresift methods`; `none` is always included.",
             _HOW,
             metavar="A,B",
             autocompletion=completing([*METHODS]),
@@ -64,7 +64,7 @@ def compare(
         ),
     ] = "rf",
     cv: Annotated[
-        str, option("Folds, as 10; 3x10: three times; 0.3: a share for testing, 20x0.3: 20 times.", _HOW)
+        str, option("Folds: 10, or 3x10 (repeated 3 times); or a test fraction: 0.3, 20x0.3.", _HOW)
     ] = "10",
     sizes: Annotated[
         str, option("Numbers of features; own: what the method selects.", _HOW, metavar="own,2,5")
@@ -72,7 +72,7 @@ def compare(
     scoring: Annotated[str, option("Scorers of scikit-learn.", _HOW, metavar="A,B")] = "accuracy",
     seed: Annotated[int, option("Equal seeds, equal results.", _HOW, min=0, max=2**32 - 1)] = 0,
     store: Annotated[
-        Path | None, option("Keep results there, and go on if it exists.", _WHERE, metavar="F.sqlite")
+        Path | None, option("Store results here, and resume if it exists.", _WHERE, metavar="F.sqlite")
     ] = None,
     jobs: Annotated[
         int, option("Processes, each with a copy of the table; -1 for all cores (select: threads).", _WHERE)
@@ -80,7 +80,7 @@ def compare(
     scheduler: Annotated[
         str | None, option("A Dask scheduler: run there, not here.", _WHERE, metavar="ADDRESS")
     ] = None,
-    retry_failed: Annotated[bool, option("Try again what failed before.", _WHERE, "--retry-failed")] = False,
+    retry_failed: Annotated[bool, option("Run failed tasks again.", _WHERE, "--retry-failed")] = False,
     out: Annotated[
         str | None,
         option(
@@ -101,10 +101,10 @@ def compare(
 ) -> None:
     """Compare methods by how well classifiers predict held-out rows from the columns each method selects.
 
-    A run that was stopped, or that found the disk full, goes on with the same command, if it has a --store.
+    With a --store, the same command resumes a run that was stopped.
 
-    Exit codes: 0 there is an answer, 1 it could not be had or written, 2 something is wrong with the file or
-    the options, 130 stopped by Ctrl-C.
+    Exit codes: 0 success, 1 no result or it could not be written, 2 invalid file or options, 130 stopped by
+    Ctrl-C.
 
     For example:
 
@@ -146,12 +146,12 @@ def compare(
         try:
             found = _compared(split.columns, split.labels, arguments, scheduler)
         except KeyboardInterrupt as stopped:
-            raise KeyboardInterrupt(_how_to_go_on(stopped, store)) from None
+            raise KeyboardInterrupt(_how_to_resume(stopped, store)) from None
         found.about["notes"] += [*notes_on_target(split, categorical), *split.notes]
         if place is not None:
             _write(found, place)
     if not as_json and not quiet:
-        sys.stdout.write(classes(Counter(split.labels.tolist())) + notes(worth_saying(split)))
+        sys.stdout.write(classes(Counter(split.labels.tolist())) + notes(column_notes(split)))
     _show(found, as_json=as_json, quiet=quiet)
 
 
@@ -170,7 +170,7 @@ def _compared(columns: Any, labels: Any, arguments: dict[str, Any], scheduler: s
 
 
 def _write(found: "Comparison", place: Path) -> None:
-    """Write the files, all of them or none."""
+    """Write all files, or none if one fails."""
     import csv
 
     from foresift.report.output import together
@@ -204,7 +204,7 @@ def _show(found: "Comparison", *, as_json: bool, quiet: bool) -> None:
 
 
 def split_option(text: str) -> tuple[int, int | float]:
-    """Read a way to split: how many times, and folds or a share.
+    """Parse --cv: the number of repetitions, and of folds or the test fraction.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def split_option(text: str) -> tuple[int, int | float]:
         return int(times or 1), float(how) if "." in how else int(how)
     except ValueError:
         raise ValueError(
-            f"--cv is {text!r}: give a number of folds (10), times x folds (3x10), or times x share (20x0.3)."
+            f"--cv is {text!r}: give folds (10), repeats x folds (3x10), or repeats x test fraction (20x0.3)."
         ) from None
 
 
@@ -227,8 +227,8 @@ def _sizes(text: str) -> list[int | str]:
         raise ValueError(f"--sizes is {text!r}: give numbers of features, or own, as in own,2,5.") from None
 
 
-def _how_to_go_on(stopped: KeyboardInterrupt, store: Path | None) -> str:
+def _how_to_resume(stopped: KeyboardInterrupt, store: Path | None) -> str:
     if store is None:
-        return "stopped; nothing is kept without --store F.sqlite."
-    typed = shlex.join(["foresift", *sys.argv[1:]])
-    return f"{str(stopped) or 'Stopped.'} To go on: {typed}"
+        return "stopped; nothing is stored without --store F.sqlite."
+    command = shlex.join(["foresift", *sys.argv[1:]])
+    return f"{str(stopped) or 'Stopped.'} To resume: {command}"

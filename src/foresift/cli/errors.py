@@ -1,4 +1,4 @@
-"""What every command does when something goes wrong: one sentence on stderr and an exit code."""
+"""Error handling of all commands: one sentence on stderr and an exit code."""
 
 import contextlib
 import errno
@@ -19,15 +19,15 @@ from foresift.errors import InputError, OutputError
 
 __all__ = ["BAD_INPUT", "CLOSED_PIPE", "FAILED", "STOPPED", "as_typed", "guarded"]
 
-FAILED = 1  # the answer could not be had or written
-BAD_INPUT = 2  # also typer's for bad options
-STOPPED = 130  # Ctrl-C, as shells count it
-CLOSED_PIPE = 141  # nobody reads on, as in `foresift ... | head`
+FAILED = 1  # no result, or it could not be written
+BAD_INPUT = 2  # also typer's code for bad options
+STOPPED = 130  # Ctrl-C, the convention of shells
+CLOSED_PIPE = 141  # as in `foresift ... | head`
 
 P = ParamSpec("P")
 
-_BARE = r"(?<!['\"])\b{}\b(?!['\"])"  # in quotes it is the name of a column
-# What messages of the library call its parameters, and what is typed for them here.
+_BARE = r"(?<!['\"])\b{}\b(?!['\"])"  # in quotes it is a column name
+# Parameters in messages of the library, and the corresponding options of the command line.
 _TYPED = {
     r"name (it|the column) in categorical_features": r"take \1 as a category (--categorical NAME)",
     r"\(?\bmethod[ =][\"']([\w-]+)[\"']\)?": r"(--method \1)",
@@ -41,7 +41,7 @@ _TYPED = {
 
 
 def as_typed(message: str) -> str:
-    """Say in a message of the library what is typed in a shell for its parameters.
+    """Replace parameters in a message of the library by command-line options.
 
     Examples
     --------
@@ -54,22 +54,11 @@ def as_typed(message: str) -> str:
 
 
 def guarded(command: Callable[P, None]) -> Callable[P, None]:
-    """Make a function a command that ends cleanly whatever happens.
+    """Wrap a command so that every error ends with a message and an exit code.
 
-    An `InputError`, or a `ValueError` of the library (whose messages say what to do), is the user's to mend:
-    exit code 2. A file that cannot be written, too little memory and anything unforeseen: 1.
-    Ctrl-C: 130, with what the KeyboardInterrupt says, if anything. If the function has a parameter `debug`
-    and it is true, errors are shown whole.
-
-    Parameters
-    ----------
-    command : callable
-        What the command does.
-
-    Returns
-    -------
-    callable
-        The same, with the same signature, for `typer`.
+    An `InputError`, or a `ValueError` of the library, is the user's error: exit code 2. A file that cannot be
+    written, too little memory and unexpected errors: 1. Ctrl-C: 130, with the message of the
+    KeyboardInterrupt, if any. If the command has a parameter `debug` and it is true, errors are raised.
 
     Examples
     --------
@@ -84,82 +73,80 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        with _listening() as heard:
+        with _interrupts() as interrupts:
             try:
                 if sys.stdout is None:  # foresift ... >&-
                     raise OSError(errno.EBADF, "standard output is closed")
                 for stream in (sys.stdout, sys.stderr):
-                    if hasattr(stream, "reconfigure"):  # a name that the terminal cannot show is no error
+                    if hasattr(stream, "reconfigure"):  # names may have characters the terminal cannot show
                         stream.reconfigure(errors="replace")
                 command(*args, **kwargs)
                 sys.stdout.flush()
             except (typer.Exit, typer.Abort):
                 raise
             except (KeyboardInterrupt, Exception) as error:
-                if isinstance(error, KeyboardInterrupt) or heard:  # libraries may make another error of it
-                    _end((isinstance(error, KeyboardInterrupt) and str(error)) or "stopped.", STOPPED)
+                if isinstance(error, KeyboardInterrupt) or interrupts:  # libraries may raise another error
+                    _exit((isinstance(error, KeyboardInterrupt) and str(error)) or "stopped.", STOPPED)
                 if isinstance(error, BrokenPipeError):
-                    # What is still in the buffer would fail again at exit.
+                    # Flushing the buffer at exit would fail again.
                     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
                     raise typer.Exit(CLOSED_PIPE) from None
                 if kwargs.get("debug"):
                     raise
-                _end(*_told(error))
+                _exit(*_message_and_code(error))
 
     return run
 
 
 @contextlib.contextmanager
-def _listening() -> Iterator[list[int]]:
-    """Let Ctrl-C raise KeyboardInterrupt, and note it in the list, while a command is at work.
+def _interrupts() -> Iterator[list[int]]:
+    """Let Ctrl-C raise KeyboardInterrupt while a command runs, and record it in the list.
 
-    What threads of libraries say of their end after that is not shown.
+    Errors of threads after that are not shown.
     """
-    heard: list[int] = []
+    interrupts: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield heard
+        yield interrupts
         return
 
-    def listen(number: int, frame: FrameType | None) -> Any:
-        heard.append(number)
+    def interrupt(number: int, frame: FrameType | None) -> Any:
+        interrupts.append(number)
         raise KeyboardInterrupt
 
     def fail(args: threading.ExceptHookArgs) -> Any:
-        if not heard:
+        if not interrupts:
             hook(args)
 
-    before, hook = signal.signal(signal.SIGINT, listen), threading.excepthook
+    before, hook = signal.signal(signal.SIGINT, interrupt), threading.excepthook
     threading.excepthook = fail
     try:
-        yield heard
+        yield interrupts
     finally:
         signal.signal(signal.SIGINT, before)
         threading.excepthook = hook
 
 
-def _told(error: Exception) -> tuple[str, int]:
-    """Say in one sentence what went wrong, and whose it is to mend."""
+def _message_and_code(error: Exception) -> tuple[str, int]:
+    """One sentence on an error, and the exit code."""
     message = " ".join(str(error).split())
     if isinstance(error, OutputError):
         return message, FAILED
-    if isinstance(error, InputError) and message:  # may quote what the user typed
+    if isinstance(error, InputError) and message:  # may quote the user's input, so no replacements
         return message, BAD_INPUT
     if isinstance(error, ValueError) and message:
         return as_typed(message), BAD_INPUT
-    if (
-        isinstance(error, OSError) and error.errno is None and message
-    ):  # our own: a data set that is not there
+    if isinstance(error, OSError) and error.errno is None and message:  # foresift's own: a missing data set
         return message, BAD_INPUT
     if isinstance(error, OSError):
         what = error.strerror or message
         if error.errno == errno.ENOSPC:
-            what = "no space left on the device; make room, then run the same command again"
+            what = "no space left on the device; free some, then run the same command again"
         return f"Cannot write {error.filename or 'the output'}: {what}.", FAILED
     if isinstance(error, MemoryError):
-        return "There is not enough memory for this table: take fewer rows or columns.", FAILED
+        return "There is not enough memory for this table: use fewer rows or columns.", FAILED
     return f"{type(error).__name__}: {message or 'no message'} (--debug shows where).", FAILED
 
 
-def _end(message: str, code: int) -> NoReturn:
+def _exit(message: str, code: int) -> NoReturn:
     typer.echo(f"foresift: {printable(message)}", err=True)
     raise typer.Exit(code)

@@ -1,4 +1,4 @@
-"""The command `foresift report`: the results in a store as one HTML page."""
+"""The command `foresift report`: the results of a store as an HTML page."""
 
 from pathlib import Path
 from typing import Annotated
@@ -19,9 +19,9 @@ def report(
     ] = "report.html",
     debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
 ) -> None:
-    """Make the report of a comparison from the store of its results, finished or not.
+    """Make the report of a comparison from its store, finished or not.
 
-    If the store holds several runs that differ in data, splits, parameters or versions, the latest counts.
+    If the store holds several runs that differ in data, splits, parameters or versions, the latest is used.
 
     For example: `foresift report results.sqlite -o report.html`
     """

@@ -1,4 +1,4 @@
-"""The command `foresift reproduce`: run a paper's tables again, and show them beside the published ones."""
+"""The command `foresift reproduce`: computes the tables of a paper, next to the published numbers."""
 
 import shlex
 from collections.abc import Sequence
@@ -32,37 +32,37 @@ def reproduce(
         ),
     ],
     table: Annotated[
-        list[str] | None, typer.Option(metavar="N", help="A table, or figure-N; may be repeated. Else all.")
+        list[str] | None, typer.Option(metavar="N", help="A table or figure-N, repeatable; all by default.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A few folds of small data: does it run?")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Test run: a few folds of small data.")] = False,
     store: Annotated[
         Path | None,
-        typer.Option(metavar="F.sqlite", help="Where results are kept, and a run goes on; else PAPER.sqlite"),
+        typer.Option(metavar="F.sqlite", help="Store of results, to resume a run; PAPER.sqlite by default."),
     ] = None,
     jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = 1,
     data: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder of CSV files; else what FORESIFT_DATA names."),
+        typer.Option(metavar="DIR", help="Folder of CSV files; FORESIFT_DATA by default."),
     ] = None,
     out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Write PAPER.csv, .md and .html there.")
+        str | None, typer.Option(metavar="DIR", help="Write PAPER.csv, .md and .html here.")
     ] = None,
     only: Annotated[
         str,
         typer.Option(
-            metavar="A,B", help="Data sets, as the paper calls them; in double quotes if a name has a comma."
+            metavar="A,B", help="Data sets, named as in the paper; double-quote a name with a comma."
         ),
     ] = "",
-    repeats: Annotated[int | None, typer.Option(min=1, help="Repeats in place of the paper's.")] = None,
-    show: Annotated[bool, typer.Option("--show", help="Run nothing; show what the store has.")] = False,
-    retry_failed: Annotated[bool, typer.Option(help="Try units again that failed before.")] = False,
+    repeats: Annotated[int | None, typer.Option(min=1, help="Repeats instead of the paper's.")] = None,
+    show: Annotated[bool, typer.Option("--show", help="Run nothing; show the results in the store.")] = False,
+    retry_failed: Annotated[bool, typer.Option(help="Run failed tasks again.")] = False,
 ) -> None:
-    """Run PAPER's tables again, and set our numbers beside the published ones.
+    """Compute the tables of PAPER, and compare the numbers with the published ones.
 
-    A run that was stopped, or that found the disk full, goes on where it was with the same command.
+    The same command resumes a run that was stopped.
 
-    Exit codes: 0 there are tables, 1 they could not be had or written, 2 something is wrong with the options
-    or the data, 130 stopped by Ctrl-C.
+    Exit codes: 0 success, 1 no tables or they could not be written, 2 invalid options or data, 130 stopped
+    by Ctrl-C.
     """
     from foresift.evaluation.harness.run import run
     from foresift.evaluation.harness.store import Store
@@ -85,8 +85,8 @@ def reproduce(
                 run(work, tables, results, n_jobs=jobs, retry_failed=retry_failed, progress=True)
             except KeyboardInterrupt as stopped:
                 if path == ":memory:":
-                    raise KeyboardInterrupt("stopped; nothing is kept without --store F.sqlite.") from None
-                how = "The same command goes on; --show shows what is there."
+                    raise KeyboardInterrupt("stopped; nothing is stored without --store F.sqlite.") from None
+                how = "The same command resumes the run; --show shows the results so far."
                 raise KeyboardInterrupt(f"{stopped} {how}") from None
         planned = units_of(work)
         records = results.records(planned)
@@ -98,7 +98,7 @@ def reproduce(
     state = _state(records, len(planned), n_partial)
     failed = any(record.error for record in records)
     if failed or len(records) < len(planned):
-        why = f" Why is in the table runs of {path}; --retry-failed tries again." if failed else ""
+        why = f" The table runs of {path} has the errors; --retry-failed runs them again." if failed else ""
         typer.echo(f"foresift: {state}.{why}", err=True)
     if written is not None:
         about = _about(paper, table, quick, names, repeats, state)
@@ -117,7 +117,7 @@ def _tables(spec: "Paper", wanted: list[str] | None) -> "list[PaperTable]":
 def _write(
     out: Path, spec: "Paper", found: "dict[str, list[Row]]", grids: "list[Grid]", about: list[str]
 ) -> None:
-    """Write tables and pictures, all of them or none, and say which files they are."""
+    """Write tables and figures, all or none, and list the files."""
     from functools import partial
 
     from foresift.evaluation.papers.figures import draw_curves, has_curves
@@ -135,12 +135,12 @@ def _write(
 
 
 def _state(records: "Sequence[Record]", wanted: int, n_partial: int) -> str:
-    """Say how many of the units there are, failed, in this run or before, or are left out of the tables."""
-    there = "all" if len(records) == wanted else f"{len(records)} of {wanted}"
+    """Say how many tasks have been run, failed, or are not in the tables."""
+    done = "all" if len(records) == wanted else f"{len(records)} of {wanted}"
     failed = sum(bool(record.error) for record in records)
-    parts = [f"{there} units of work have been run"]
+    parts = [f"{done} tasks have been run"]
     parts += [f"{failed} of which failed"] if failed else []
-    parts += [f"{n_partial} in repeats that are not whole yet and not in the tables"] if n_partial else []
+    parts += [f"{n_partial} of incomplete repeats, which are not in the tables"] if n_partial else []
     return ", ".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""The command `foresift select`: from a file to a ranking, a report and a smaller table."""
+"""The command `foresift select`: ranks the columns of a file, and writes a report and a smaller table."""
 
 import sys
 import warnings
@@ -20,12 +20,12 @@ from foresift.cli.table import (
     Numeric,
     SkipUnlabelled,
     Target,
+    column_notes,
     notes_on_target,
     option,
     place_of,
     read_columns,
     require_jobs,
-    worth_saying,
 )
 from foresift.cli.terminal import classes, notes, printable, ranking_table, wrapped
 from foresift.errors import InputError
@@ -34,11 +34,10 @@ from foresift.evaluation.registry import METHODS
 if TYPE_CHECKING:
     from foresift.evaluation.select import Selection
     from foresift.reading.files import TableFile
-    from foresift.reading.parting import Split
+    from foresift.reading.splitting import Split
 
 __all__ = ["select"]
 
-# `auto` is the one we would take ourselves.
 Method = StrEnum("Method", {key.replace("-", "_"): key for key in ("auto", *METHODS)})  # type: ignore[misc]
 AUTO = Method("auto")
 Error = StrEnum("Error", ["fdr", "fwer", "none"])
@@ -56,21 +55,21 @@ def select(
     target: Target,
     method: Annotated[Method, option("How to rank; see `foresift methods`.", _HOW)] = AUTO,
     k: Annotated[
-        int | None, option("Keep K columns; by default as many as the method finds.", _HOW, min=1)
+        int | None, option("Keep K columns; by default as many as the method selects.", _HOW, min=1)
     ] = None,
     goal: Annotated[
         Goal,
         option("What auto keeps: the fewest columns that predict as well, or every relevant one.", _HOW),
     ] = COMPACT,
-    alpha: Annotated[float, option("Error rate of the test of relevance.", _HOW)] = 0.1,
+    alpha: Annotated[float, option("Error rate of the relevance test.", _HOW)] = 0.1,
     error: Annotated[
-        Error, option("Its kind: share of false discoveries, any error, or each column's own.", _HOW)
+        Error, option("False discovery rate, family-wise error rate, or no correction.", _HOW)
     ] = FDR,
     check: Annotated[
         bool, option("Choose the size, and compare with all columns, by cross-validation.", _HOW)
     ] = True,
     trees: Annotated[
-        int | None, option("Trees of a forest; by default as many as suit the method.", _HOW, min=1)
+        int | None, option("Trees of a forest; by default those of the method.", _HOW, min=1)
     ] = None,
     seed: Annotated[int, option("Equal seeds give equal results.", _HOW, min=0, max=2**32 - 1)] = 0,
     jobs: Annotated[int, option("Threads; -1 for all cores.", _HOW)] = -1,
@@ -79,7 +78,7 @@ def select(
         option("Write report.html, ranking.csv and selection.json here.", _OUT, "--out", "-o", metavar="DIR"),
     ] = None,
     write_data: Annotated[
-        bool, option("Write the table of kept columns and target there too.", _OUT, "--write-data")
+        bool, option("Also write the table of kept columns and target.", _OUT, "--write-data")
     ] = False,
     top: Annotated[int, option("Rows of the printed table; 0 for all.", _OUT, min=0)] = 30,
     as_json: Annotated[bool, option("Print JSON and nothing else.", _OUT, "--json")] = False,
@@ -96,13 +95,13 @@ def select(
     max_memory: MaxMemory = 4.0,
     debug: Annotated[bool, option("Show where an error comes from.", _OUT, "--debug")] = False,
 ) -> None:
-    """Say which columns of DATA to keep to predict the target, and how sure that is.
+    """Select the columns of DATA that predict the target, and report how certain the selection is.
 
     A cell that is empty, ?, NA, N/A, NaN or null is a missing value. Columns that look like row numbers or
-    names are left out; dates become numbers; what was decided is said.
+    names are dropped, and dates become numbers; these decisions are printed.
 
-    Exit codes: 0 there is an answer (also: no column matters), 1 it could not be had or written, 2 something
-    is wrong with the file or the options, 130 stopped by Ctrl-C.
+    Exit codes: 0 success (also if no column is relevant), 1 no result or it could not be written, 2 invalid
+    file or options, 130 stopped by Ctrl-C.
 
     For example:
 
@@ -189,7 +188,7 @@ def _select(
     for message in dict.fromkeys(" ".join(str(warning.message).split()) for warning in warned):
         typer.echo(f"foresift: {printable(as_typed(message))}", err=True)
     kinds = {decision.name: decision.kind for decision in split.decisions}
-    # Nobody else has the rows yet, and of many columns a copy takes more than the table.
+    # In place: nothing else refers to the rows yet, and a copy of many columns is larger than the table.
     for row in found.ranking:
         row["kind"] = kinds[row["name"]]
     left_out = [{"name": d.name, "reason": d.why} for d in split.decisions if d.left_out]
@@ -205,15 +204,14 @@ def _select(
 
 
 def _with_notes(found: "Selection", split: "Split", more: list[str]) -> "Selection":
-    """Add what only the file tells."""
+    """Add the notes on the file."""
     from dataclasses import replace
 
-    more = [*more, *split.notes]
-    return replace(found, notes=[*found.notes, *more])
+    return replace(found, notes=[*found.notes, *more, *split.notes])
 
 
 def _write(found: "Selection", place: Path, table: "TableFile | None") -> None:
-    """Write the files, all of them or none."""
+    """Write all files, or none if one fails."""
     import csv
 
     from foresift.report.output import json_lines, together
@@ -255,12 +253,12 @@ def _print(
     size = f"{_count(found.data['n_rows'], 'row')}, {_count(n_columns, 'column')}, target {split.target}"
     head = f"{table.source} ({table.how}): {size}"
     counts = {one["name"]: one["count"] for one in found.data["classes"]}
-    sys.stdout.write(wrapped(head) + classes(counts) + notes(worth_saying(split), "selection.json"))
+    sys.stdout.write(wrapped(head) + classes(counts) + notes(column_notes(split), "selection.json"))
     sys.stdout.write(ranking_table(found.ranking, top))
-    if found.method["order"] != "by score":  # which nobody needs to be told
+    if found.method["order"] != "by score":  # the default needs no note
         sys.stdout.write(wrapped(f"Best first: {found.method['order']}."))
     sys.stdout.write("\n" + wrapped(found.verdict))
-    for text in (" ".join(found.details), *found.notes):  # a warning is not to be lost in a paragraph
+    for text in (" ".join(found.details), *found.notes):  # warnings in lines of their own
         sys.stdout.write(wrapped(text))
     if out is not None:
         sys.stdout.write(wrapped(f"Report: {out / 'report.html'}"))

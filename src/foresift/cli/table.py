@@ -1,4 +1,4 @@
-"""How commands read a table: the options they share, and what is made of them."""
+"""Options that commands share, and reading of the table."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from foresift.errors import InputError, typed
 if TYPE_CHECKING:
     from foresift.reading.files import TableFile
     from foresift.reading.kinds import Decision
-    from foresift.reading.parting import Split
+    from foresift.reading.splitting import Split
 
 __all__ = [
     "Categorical",
@@ -24,6 +24,7 @@ __all__ = [
     "Numeric",
     "SkipUnlabelled",
     "Target",
+    "column_notes",
     "column_of",
     "columns_of",
     "completing",
@@ -33,40 +34,38 @@ __all__ = [
     "place_of",
     "read_columns",
     "require_jobs",
-    "worth_saying",
 ]
 
 _FILE = "File"
 
 
 def option(text: str, panel: str, *flags: str, **more: Any) -> Any:
-    """Make an option that the help lists under a heading."""
+    """Make an option in a panel of the help."""
     return typer.Option(*flags, help=text, rich_help_panel=panel, **more)
 
 
 File = Annotated[
     str, typer.Argument(metavar="DATA", help="CSV, TSV, Parquet, Feather or ARFF, also gzipped; - is stdin.")
 ]
-Target = Annotated[str, typer.Option(metavar="COL", help="The column to explain.")]
+Target = Annotated[str, typer.Option(metavar="COL", help="The column to predict.")]
 Numeric = Annotated[
     str, option("Columns that are numbers; other cells count as missing.", _FILE, metavar="A,B")
 ]
 Categorical = Annotated[str, option("Columns that are categories.", _FILE, metavar="A,B")]
-Drop = Annotated[str, option("Columns to leave out.", _FILE, metavar="A,B")]
-KeepIds = Annotated[bool, option("Take columns that look like row numbers or names too.", _FILE)]
-SkipUnlabelled = Annotated[bool, option("Leave out rows without a target.", _FILE, "--skip-unlabelled")]
+Drop = Annotated[str, option("Columns to drop.", _FILE, metavar="A,B")]
+KeepIds = Annotated[bool, option("Keep columns that look like row numbers or names.", _FILE)]
+SkipUnlabelled = Annotated[bool, option("Drop rows without a target.", _FILE, "--skip-unlabelled")]
 Delimiter = Annotated[
-    str | None, option("What separates cells, if told wrongly; a space stands for runs of them.", _FILE)
+    str | None, option("Delimiter, if detected wrongly; a space stands for runs of spaces.", _FILE)
 ]
-Encoding = Annotated[str | None, option("Encoding of the text, if told wrongly.", _FILE)]
+Encoding = Annotated[str | None, option("Text encoding, if detected wrongly.", _FILE)]
 MaxMemory = Annotated[
-    float,
-    option("Refuse a file that takes more when it is read or unpacked.", _FILE, metavar="GB"),
+    float, option("Reject a file that takes more memory or decompresses to more.", _FILE, metavar="GB")
 ]
 
 
 def names_of(text: str) -> tuple[str, ...]:
-    """Names between commas; quotes let a name have one itself.
+    """Split names at commas, except in quotes.
 
     Examples
     --------
@@ -80,19 +79,7 @@ def names_of(text: str) -> tuple[str, ...]:
 
 
 def columns_of(text: str, known: Sequence[str]) -> tuple[str, ...]:
-    """Columns that the user names between commas; the whole text may also be the name of one.
-
-    Parameters
-    ----------
-    text : str
-        What was typed.
-    known : sequence of str
-        The columns that there are.
-
-    Returns
-    -------
-    tuple of str
-        Exact names; what is not known stays as it is.
+    """Exact names of comma-separated columns; the whole text may also be one name.
 
     Examples
     --------
@@ -106,7 +93,7 @@ def columns_of(text: str, known: Sequence[str]) -> tuple[str, ...]:
 
 
 def column_of(name: str, known: Sequence[str]) -> str:
-    """Return the exact name of a column: blanks around it, and a # before it, need not be typed.
+    """Return the exact name of a column, which may have surrounding spaces or a # before it.
 
     Examples
     --------
@@ -118,14 +105,14 @@ def column_of(name: str, known: Sequence[str]) -> str:
     from foresift.reading.delimited import bare_name
 
     for same in (str.strip, bare_name):
-        alike = [other for other in known if same(other) == same(name)]
-        if len(alike) == 1:
-            return alike[0]
+        matches = [other for other in known if same(other) == same(name)]
+        if len(matches) == 1:
+            return matches[0]
     return name
 
 
 def completing(names: Sequence[str]) -> Callable[[str], list[str]]:
-    """Make what a shell asks how a name goes on that has been begun, the last of a list between commas.
+    """Make a shell completion of the last name in a comma-separated list.
 
     Examples
     --------
@@ -141,7 +128,7 @@ def completing(names: Sequence[str]) -> Callable[[str], list[str]]:
 
 
 def place_of(out: str | None) -> Path | None:
-    """Where to write to; an empty name, which would be the current folder, is refused.
+    """Path of the output; an empty name is an error.
 
     Examples
     --------
@@ -149,12 +136,12 @@ def place_of(out: str | None) -> Path | None:
     (True, 'report')
     """
     if out == "":
-        raise InputError("--out is empty: say where to write to, or . for the current folder.")
+        raise InputError("--out is empty: give a folder, or . for the current one.")
     return None if out is None else Path(out)
 
 
 def require_jobs(jobs: int, what: str) -> None:
-    """Refuse 0 jobs."""
+    """Raise for 0 jobs."""
     if jobs == 0:
         raise InputError(f"--jobs is a number of {what}, or -1 for all cores; it cannot be 0.")
 
@@ -172,31 +159,7 @@ def read_columns(
     encoding: str | None = None,
     max_memory: float = 4.0,
 ) -> "tuple[TableFile, Split]":
-    r"""Read the file of a command.
-
-    Parameters
-    ----------
-    data : str
-        The file; "-" is standard input.
-    target : str
-        The column to explain.
-    numeric, categorical, drop : str
-        Names of columns, between commas.
-    keep_ids : bool, default=False
-        Whether columns that look like identifiers stay.
-    skip_unlabelled : bool, default=False
-        Whether rows without a target are left out.
-    delimiter, encoding : str or None, default=None
-        Of a CSV file, where they are told wrongly.
-    max_memory : float, default=4.0
-        Gigabytes that a Parquet or Feather file may take, or a gzip file unpack to.
-
-    Returns
-    -------
-    table : TableFile
-        What the file is.
-    split : Split
-        Its columns and labels.
+    r"""Read the file of a command and split it into features and target; the parameters are the options.
 
     Examples
     --------
@@ -210,15 +173,15 @@ def read_columns(
     ('CSV with commas, utf-8', ['weight'])
     """
     from foresift.reading.files import open_table
-    from foresift.reading.kinds import Wishes
-    from foresift.reading.parting import split_table
+    from foresift.reading.kinds import ColumnOptions
+    from foresift.reading.splitting import split_table
 
     if delimiter is not None and len(delimiter := delimiter.replace("\\t", "\t")) != 1:
         raise InputError(f"--delimiter is one character, not {delimiter!r}.")
     if not max_memory > 0:
         raise InputError(f"--max-memory is a number of gigabytes above 0, not {max_memory:g}.")
     opened = open_table(data, target=target, delimiter=delimiter, encoding=encoding, max_memory=max_memory)
-    wishes = Wishes(
+    options = ColumnOptions(
         columns_of(numeric, opened.names),
         columns_of(categorical, opened.names),
         columns_of(drop, opened.names),
@@ -226,16 +189,15 @@ def read_columns(
         skip_unlabelled,
     )
     target = column_of(target, opened.names)
-    if target in wishes.drop:
+    if target in options.drop:
         raise InputError(f"--drop names the target {target!r}.")
-    table = opened.read(text={target, *wishes.categorical}, drop=wishes.drop)
-    return table, split_table(table, target, wishes)
+    table = opened.read(text={target, *options.categorical}, drop=options.drop)
+    return table, split_table(table, target, options)
 
 
-def worth_saying(split: "Split") -> list[tuple[str, str]]:
-    """What is worth saying of the columns: those left out, dates, and text among numbers."""
-    decisions = split.decisions
-    decisions = sorted(decisions, key=lambda d: not d.doubtful)  # not to be cut off from a long list
+def column_notes(split: "Split") -> list[tuple[str, str]]:
+    """Notes on columns: dropped ones, dates, and text among numbers."""
+    decisions = sorted(split.decisions, key=lambda d: not d.doubtful)  # a long list is cut off at the end
     said = [(d.name, d.why) for d in decisions if d.doubtful and not d.left_out]
     said += [(d.name, f"left out, {d.kind}: {d.why}{_how_to_keep(d)}") for d in decisions if d.left_out]
     if split.n_unlabelled:
@@ -248,9 +210,9 @@ def worth_saying(split: "Split") -> list[tuple[str, str]]:
 
 
 def notes_on_target(split: "Split", categorical: str) -> list[str]:
-    """Say that whole numbers in the file are taken as classes, unless the user has called them categories.
+    """Note that whole numbers in the file are treated as classes, unless the user calls them categories.
 
-    `select` and `compare` get text, of which they cannot know that it was numbers.
+    `select` and `compare` get the labels as text, so they cannot detect this.
     """
     from foresift.data.target_notes import are_whole_numbers, notes_on_classes
 
@@ -262,5 +224,5 @@ def notes_on_target(split: "Split", categorical: str) -> list[str]:
 
 
 def _how_to_keep(decision: "Decision") -> str:
-    """Say what to type if a column is no identifier but, say, a postal code."""
+    """The option that keeps a column which is not an identifier but, for example, a postal code."""
     return f" ({typed(decision.keep_by, decision.name)} keeps it)" if decision.keep_by else ""

@@ -1,4 +1,4 @@
-"""Tables and text for the terminal."""
+"""Format tables and text for the terminal."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ __all__ = ["classes", "notes", "printable", "ranking_table", "wrapped"]
 BAR_WIDTH = 10
 MAX_CLASSES = 10
 MAX_NOTES = 12
-MAX_OF_A_NAME = 40  # characters
+MAX_NAME = 40  # characters
 NARROW, WIDE = 100, 120  # characters
-_HARMLESS = "\u00a0\u202f\u3000"  # blanks that names have in some languages
+_HARMLESS = "\u00a0\u202f\u3000"  # spaces that occur in names
 
 
 def printable(text: str) -> str:
-    r"""Return text that moves no cursor and sets no colour, whatever a file has in its names.
+    r"""Replace control characters, which could move the cursor or set colours.
 
-    Whatever a command prints that a file has a say in goes through here, but for JSON, which has escapes of
-    its own.
+    All output with text from a file goes through this function, except JSON, which has its own escapes.
 
     Examples
     --------
@@ -34,7 +33,7 @@ def printable(text: str) -> str:
 
 
 def wrapped(text: str) -> str:
-    """Return text in lines as wide as the terminal; as one line elsewhere."""
+    """Wrap text to the width of the terminal; one line if the output is not a terminal."""
     text = printable(text)
     if not sys.stdout.isatty():
         return text + "\n"
@@ -42,7 +41,7 @@ def wrapped(text: str) -> str:
 
 
 def notes(said: list[tuple[str, str]], where: str = "") -> str:
-    """Return what is to be said of columns, one a line; of many some, and the file where the others are.
+    """Format notes on columns, one per line; a long list is cut off and refers to the file `where`.
 
     Examples
     --------
@@ -57,36 +56,25 @@ def notes(said: list[tuple[str, str]], where: str = "") -> str:
 
 
 def classes(counts: Mapping[str, int]) -> str:
-    """Return the classes of the target and how many rows each has, the commonest first.
+    """Format the classes of the target and their numbers of rows, most frequent first.
 
     Examples
     --------
     >>> print(classes({"yes": 188, "no": 412}), end="")
     Classes: no (412 rows), yes (188)
     """
-    commonest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    said = [f"{_brief(name)} ({count:,})" for name, count in commonest[:MAX_CLASSES]]
+    by_count = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    said = [f"{_brief(name)} ({count:,})" for name, count in by_count[:MAX_CLASSES]]
     said[:1] = [f"{said[0][:-1]} rows)"]
     more = f", ... ({len(counts):,} classes)" if len(counts) > MAX_CLASSES else ""
     return wrapped(f"Classes: {', '.join(said)}{more}")
 
 
 def ranking_table(rows: list[dict[str, Any]], top: int = 0, width: int | None = None) -> str:
-    """Return a table of a ranking, coloured if the output is a terminal.
+    """Format `Selection.ranking` as a table, coloured if the output is a terminal.
 
-    Parameters
-    ----------
-    rows : list of dict
-        As `Selection.ranking`.
-    top : int, default=0
-        Show so many rows; 0 for all.
-    width : int or None, default=None
-        Characters in a line; None is as many as the terminal has, or enough for all if there is none.
-
-    Returns
-    -------
-    str
-        The table, with a last line that says what is not shown.
+    `top` limits the number of rows (0: all), and a last line counts the others. `width` is that of the
+    terminal by default, or wide enough for all columns.
 
     Examples
     --------
@@ -102,12 +90,11 @@ def ranking_table(rows: list[dict[str, Any]], top: int = 0, width: int | None = 
     from rich.table import Table
     from rich.text import Text
 
-    # Where nobody looks at the lines they may be long.
     if width is None and not sys.stdout.isatty() and "COLUMNS" not in os.environ:
         width = WIDE
     console = Console(width=width)
     shown = rows[:top] if top else rows
-    columns = [column for column in _columns(console) if column.there(rows)]
+    columns = [column for column in _columns(console) if column.has_values(rows)]
     if console.width < NARROW:
         columns = [column for column in columns if column.heading not in ("", "kind", "by chance")]
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
@@ -131,9 +118,9 @@ class _Column:
         self.heading, self.key, self.justify, self.more = heading, key, justify, more
         self._cell = cell
 
-    def there(self, rows: list[dict[str, Any]]) -> bool:
-        """Whether any row has something to show here."""
-        empty = (None, 0.0) if self.key == "chance" else (None,)  # on some scales chance is 0 for all
+    def has_values(self, rows: list[dict[str, Any]]) -> bool:
+        """Whether any row has a value in this column."""
+        empty = (None, 0.0) if self.key == "chance" else (None,)  # on some scales chance is always 0
         return any(row.get(self.key) not in empty for row in rows)
 
     def cell(self, row: dict[str, Any], best: float) -> str:
@@ -173,5 +160,5 @@ def _columns(console: Any) -> list[_Column]:
 
 
 def _brief(name: str) -> str:
-    """Begin and end of a long name; the files have the whole."""
-    return name if len(name) <= MAX_OF_A_NAME else f"{name[: MAX_OF_A_NAME - 12]}…{name[-11:]}"
+    """Beginning and end of a long name."""
+    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 12]}…{name[-11:]}"

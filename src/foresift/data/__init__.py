@@ -1,1 +1,1 @@
-"""From containers to tables: reading X and y, coding columns, weights, folds, numbers for models."""
+"""Read X and y from any container into coded tables, with weights, folds and numeric coding."""

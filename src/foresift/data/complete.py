@@ -1,4 +1,4 @@
-"""Columns in which nothing is missing, for methods that have no rule for missing numbers."""
+"""Checks for methods that have no rule for missing values of numeric columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["missing_numbers", "require_numbers"]
 
 
 def require_numbers(table: Table) -> None:
-    """Raise if a numeric column has missing values, for which SSV has no rule.
+    """Raise if a numeric column has missing values.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def require_numbers(table: Table) -> None:
 
 
 def missing_numbers(names: Any, columns: list[int]) -> str:
-    """What to say of numeric columns with missing values."""
+    """Return the error message for numeric columns with missing values."""
     more = f" (and {len(columns) - 1} more)" if len(columns) > 1 else ""
     return (
         f"{label_of(names, columns[0])}{more} is numeric and has missing values (NaN), for which SSV has no"

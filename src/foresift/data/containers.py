@@ -1,4 +1,4 @@
-"""Read any accepted X as blocks of columns: numeric arrays, or object columns that hold one kind of value."""
+"""Read any supported X as blocks of columns: numeric arrays, or object columns of one type."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from foresift.data.values import date_error, is_missing, kind_of_values
 # Cells of one block where reading needs a copy (sparse, integers): 32 MB of float64.
 _BLOCK_CELLS = 2**22
 _WIDE = (nw.Int128, nw.UInt128)  # NumPy has no such integers
-_MANY_ROWS = 4096  # from which on columns are read one by one: what is copied of many at once takes memory
+_MANY_ROWS = 4096  # above, columns are read one by one, because copying many at once takes memory
 
 
 class Block(NamedTuple):
-    """Neighbouring columns of one sort."""
+    """Adjacent columns of one type."""
 
     start: int  # index of the first column
     values: NDArray[Any]  # (n, width) numbers or booleans; or (n,) objects: text, booleans, missing
-    nominal: bool  # whether the dtype says so
+    nominal: bool  # by dtype
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Source:
 
     @property
     def texts(self) -> tuple[str, ...] | None:
-        """Column labels as people and JSON get them, None for arrays without names; no two are the same."""
+        """Column labels as unique strings for output, None for arrays without names."""
         if self.labels is None:
             return None
         texts = tuple(map(str, self.labels))
@@ -84,17 +84,8 @@ class Source:
 def read(X: Any, estimator: Any = None) -> Source:
     """Open X: NumPy, pandas, polars, pyarrow, SciPy sparse, a mapping of columns, or nested lists.
 
-    Parameters
-    ----------
-    X : array-like, data frame, sparse matrix or mapping of shape (n_rows, n_columns)
-        The data.
-    estimator : estimator, default=None
-        Named in error messages.
-
-    Returns
-    -------
-    Source
-        What is left to check is what only reading tells: values, kinds of objects, infinity.
+    Values, types of objects and infinity are checked later, when the blocks are read. Error messages name
+    `estimator`.
 
     Examples
     --------
@@ -159,8 +150,8 @@ def _read_frame(frame: nw.DataFrame[Any], estimator: Any, *, pandas: bool) -> So
     labels = frame.columns
     dtypes = list(frame.schema.values())
     _require_shape(frame.shape, estimator)
-    # A run of pandas columns is one cheap view. Elsewhere it is a copy, and single columns are not: with many
-    # rows that is what counts, with few the time per column.
+    # A run of pandas columns is a view. In other libraries it is a copy, but a single column is a view: with
+    # many rows avoid the copy, with few rows the overhead per column.
     by_runs = frame.implementation.is_pandas_like() or len(frame) < _MANY_ROWS
     columns = None if by_runs else list(frame.iter_columns())
 
@@ -222,23 +213,24 @@ def _read_mapping(X: Mapping[Any, Any], estimator: Any) -> Source:
 
 
 def _one_array(columns: Sequence[Any]) -> NDArray[np.float64] | None:
-    """Return the array that has these columns, if they are the rows of one, as those of a file are."""
+    """Return one array with these columns if they are the rows of an array, like the columns of a file."""
     rows = columns[0].base if isinstance(columns[0], np.ndarray) else None
     if not isinstance(rows, np.ndarray) or rows.dtype != np.float64 or rows.ndim != 2:
         return None
     begin, step = rows.__array_interface__["data"][0], rows.strides[0]
-    places = range(begin, begin + step * len(rows), step) if rows.flags.c_contiguous and rows.size else ()
-    if len(columns) != len(places):
+    addresses = range(begin, begin + step * len(rows), step) if rows.flags.c_contiguous and rows.size else ()
+    if len(columns) != len(addresses):
         return None
-    for column, place in zip(columns, places, strict=True):
+    for column, address in zip(columns, addresses, strict=True):
         whole = isinstance(column, np.ndarray) and column.base is rows and column.shape == rows.shape[1:]
-        if not whole or column.strides != rows.strides[1:] or column.__array_interface__["data"][0] != place:
+        same_strides = whole and column.strides == rows.strides[1:]
+        if not same_strides or column.__array_interface__["data"][0] != address:
             return None
     return rows.T
 
 
 def _opened(column: Any) -> Any:
-    """Let narwhals look at a column, but not at an array: of ten thousand columns that takes a while."""
+    """Wrap a series for narwhals; arrays are skipped, because ten thousand of them would take a while."""
     array = isinstance(column, np.ndarray)
     return column if array else nw.from_native(column, allow_series=True, pass_through=True)
 
@@ -254,7 +246,7 @@ def _spans(n_rows: int, n_columns: int) -> Iterator[tuple[int, int]]:
 
 
 def _numeric_blocks(start: int, values: NDArray[Any]) -> Iterator[Block]:
-    """Yield floats whole, since they go on without a copy, and the rest in parts, since it is converted."""
+    """Yield floats as one block, because they need no copy, and other numbers in parts."""
     whole = values.dtype in (np.float32, np.float64)
     for first, last in [(0, values.shape[1])] if whole else _spans(*values.shape):
         yield Block(start + first, values[:, first:last], values.dtype.kind == "b")
@@ -296,7 +288,7 @@ def values_of(series: nw.Series[Any]) -> NDArray[Any]:
 
 
 def _block_of_column(start: int, values: NDArray[Any], nominal: bool, label: str) -> Block:
-    """Make a block of one column; `nominal` says that its dtype is one of categories or text."""
+    """Return a block of one column; `nominal` says that its dtype is categorical or text."""
     if values.dtype.kind in "fiub":
         return Block(start, values[:, np.newaxis], nominal or values.dtype.kind == "b")
     if values.dtype.kind in "mM":
@@ -316,7 +308,7 @@ def _block_of_column(start: int, values: NDArray[Any], nominal: bool, label: str
 
 
 def label_of(labels: Sequence[Any] | None, j: int) -> str:
-    """Name column j in a message."""
+    """Name of column j in a message."""
     return f"column {j}" if labels is None else f"column {labels[j]!r}"
 
 
@@ -326,7 +318,7 @@ def _float_type(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
 
 
 def as_float(values: NDArray[Any]) -> NDArray[Any]:
-    """Numbers as float32 or float64 without loss (integers up to 2**53), None as NaN; a view where possible.
+    """Convert to float32 or float64 without loss (integers up to 2**53), None to NaN; a view if possible.
 
     Examples
     --------
@@ -346,7 +338,7 @@ def as_float(values: NDArray[Any]) -> NDArray[Any]:
             ) from error
         except OverflowError as error:
             raise ValueError("X contains a number too large for dtype('float64').") from error
-    with np.errstate(over="ignore"):  # becomes infinity, which is refused with a message
+    with np.errstate(over="ignore"):  # becomes infinity, which is rejected with a message
         values = values.astype(_float_type(values.dtype), copy=False)
     whole_strides = all(stride % values.itemsize == 0 for stride in values.strides)
     return values if values.flags.aligned and whole_strides else values.copy()

@@ -1,4 +1,4 @@
-"""Cut a numeric column into intervals that tell the classes apart (Fayyad & Irani)."""
+"""Supervised discretization of a numeric column (Fayyad & Irani)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from foresift.data.weights import scale_up
 
 __all__ = ["cut_positions", "mdl_cuts"]
 
-_MAX_TABLED = 2**20  # x log x of whole numbers up to here comes from a table
+_MAX_TABULATED = 2**20  # x log x of whole numbers up to here comes from a lookup table
 _EPSILON = 8 * float(np.finfo(np.float64).eps)
 
 
@@ -29,28 +29,27 @@ def mdl_cuts(
 ) -> NDArray[np.float64]:
     """Cut points of a numeric column by minimum description length (Fayyad & Irani 1993).
 
-    The column is cut in two where that leaves the least entropy of the classes, then either part again, as
-    long as a cut saves more than it takes to describe.
+    The column is cut where the class entropy is least, and both parts are cut again, as long as a cut
+    shortens the description by more than it adds.
 
     Parameters
     ----------
     x : array-like of shape (n,)
-        The column: a NumPy array, a list, or a pandas, polars or pyarrow series. Rows where it is missing are
-        left out.
+        The column: a NumPy array, a list, or a pandas, polars or pyarrow series. Missing values are ignored.
     y : array-like of shape (n,)
         The class of every row.
     sample_weight : array-like of shape (n,), default=None
-        How many rows each row stands for; weights below one on average are scaled up to that.
+        Weights of the rows; a mean below one is scaled up to one.
     better_encoding : bool, default=False
-        Choose a cut among those between distinct values, rather than among all n - 1 places between rows as
-        in the paper: with ties, naming a cut is then cheaper, and more are made. Weka's attribute evaluators
-        do so; its supervised filter Discretize has it as an option.
+        Count only the cuts between distinct values as candidates, not all n - 1 gaps between rows as in the
+        paper. With ties this makes a cut cheaper to describe, so more cuts are made. Weka's attribute
+        evaluators do so; its supervised filter Discretize has it as an option.
 
     Returns
     -------
     ndarray of float64
         The cut points in ascending order, midpoints between distinct values; a value equal to a cut point
-        belongs below it. Empty if no cut pays.
+        belongs below it. Empty if no cut is accepted.
 
     Notes
     -----
@@ -90,7 +89,7 @@ def mdl_cuts(
 
 
 def cut_positions(counts: NDArray[Any], *, better_encoding: bool = False) -> NDArray[np.intp]:
-    """Where `mdl_cuts` cuts a column that comes as class counts of its distinct values.
+    """Cut points of `mdl_cuts` for a column given as class counts of its distinct values.
 
     Parameters
     ----------
@@ -102,7 +101,7 @@ def cut_positions(counts: NDArray[Any], *, better_encoding: bool = False) -> NDA
     Returns
     -------
     ndarray of int
-        Ascending positions; a cut at position i parts the values before i from i and those behind it.
+        Ascending positions; a cut at position i separates the values before i from the others.
 
     Examples
     --------
@@ -111,8 +110,8 @@ def cut_positions(counts: NDArray[Any], *, better_encoding: bool = False) -> NDA
     """
     sums = np.zeros((len(counts), counts.shape[1] + 1), dtype=counts.dtype)
     np.cumsum(counts, axis=1, out=sums[:, 1:])
-    if sums.dtype.kind == "f" and sums[:, -1].sum() <= _MAX_TABLED and not (sums % 1).any():
-        sums = sums.astype(np.int64)  # weights that are numbers of rows
+    if sums.dtype.kind == "f" and sums[:, -1].sum() <= _MAX_TABULATED and not (sums % 1).any():
+        sums = sums.astype(np.int64)  # whole weights can use the lookup table
     used = np.concatenate([[0], np.cumsum(counts.any(axis=0))]) if better_encoding else None
     cuts: list[int] = []
     ranges = [(0, counts.shape[1])]
@@ -127,22 +126,22 @@ def cut_positions(counts: NDArray[Any], *, better_encoding: bool = False) -> NDA
 
 
 def _cut(sums: NDArray[Any], places: int | None) -> int | None:
-    """Position of the best cut of a range, from running sums of its class counts; None if it does not pay."""
+    """Position of the best cut of a range, from running sums of its class counts; None if it is rejected."""
     if sums.shape[1] < 3:
         return None
     left = sums[:, 1:] - sums[:, :1]  # the last is the whole range
     right = left[:, -1:] - left[:, :-1]
     size = float(left[:, -1].sum())
-    if sums.dtype.kind == "f":  # what is zero but for rounding is zero
+    if sums.dtype.kind == "f":  # remove rounding errors
         left[left < 1e-12 * size] = 0.0
         right[right < 1e-12 * size] = 0.0
     x_log_x = _x_log_x(size, sums.dtype.kind != "f")
-    # Size times entropy, in nats: that of both sides together is to be least.
+    # Size times entropy, in nats; the best cut minimises the sum of both sides.
     of_left = x_log_x(left.sum(axis=0)) - x_log_x(left).sum(axis=0)
     of_right = x_log_x(right.sum(axis=0)) - x_log_x(right).sum(axis=0)
     of_both = of_left[:-1] + of_right
     rounding = _EPSILON * size * (1.0 + abs(math.log(size))) if size > 0 else 0.0
-    at = int((of_both <= of_both.min() + rounding).argmax())  # the lowest of those that tie on paper
+    at = int((of_both <= of_both.min() + rounding).argmax())  # the lowest of exact ties
     gain = of_left[-1] - of_both[at]
     if gain <= rounding:
         return None
@@ -155,12 +154,12 @@ def _cut(sums: NDArray[Any], places: int | None) -> int | None:
 
 
 def _x_log_x(size: float, whole: bool) -> Callable[[Any], Any]:
-    if whole and size <= _MAX_TABLED:
-        return _tabled(1 << int(size).bit_length()).take
+    if whole and size <= _MAX_TABULATED:
+        return _tabulated(1 << int(size).bit_length()).take
     return lambda x: xlogy(x, x)
 
 
 @lru_cache(maxsize=8)
-def _tabled(size: int) -> NDArray[np.float64]:
+def _tabulated(size: int) -> NDArray[np.float64]:
     numbers = np.arange(size, dtype=np.float64)
     return xlogy(numbers, numbers)

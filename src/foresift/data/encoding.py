@@ -1,4 +1,4 @@
-"""Parts of an X that are alike: numbers as they are, and nominal columns as codes of their categories."""
+"""Split X into numeric and nominal parts, and encode categories as integers."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from foresift.data.values import is_missing, kind_of_values
 
 __all__ = ["MAX_CATEGORIES", "as_numbers", "factorize", "look_up", "parts_of", "single_columns"]
 
-MAX_CATEGORIES = 65_534  # codes and branches are counted in 16 bits, and missing takes one more of each
+MAX_CATEGORIES = 65_534  # codes and branches have 16 bits, and missing takes one of each
 
 
 def parts_of(source: Source, mask: NDArray[np.bool_] | None) -> Iterator[tuple[int, NDArray[Any], bool]]:
-    """Cut the blocks of X where numeric and nominal columns meet: (first column, values, nominal)."""
+    """Split the blocks of X into numeric and nominal parts: (first column, values, nominal)."""
     for start, values, by_dtype in source.blocks():
         width = values.shape[1] if values.ndim == 2 else 1
         flags = np.full(width, by_dtype) if mask is None else mask[start : start + width]
@@ -56,7 +56,7 @@ def single_columns(
 def factorize(values: NDArray[Any], label: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the sorted distinct values of a column and every row's position in them, -1 for missing."""
     if values.dtype == object:
-        # Hashing beats sorting a million strings by far.
+        # Much faster than sorting a million strings.
         distinct = sorted(value for value in set(values.tolist()) if not is_missing(value))
         is_bool = bool(distinct) and isinstance(distinct[0], bool | np.bool_)
         known = np.array(distinct, dtype=bool if is_bool else object)
@@ -78,7 +78,7 @@ def factorize(values: NDArray[Any], label: str) -> tuple[NDArray[Any], NDArray[n
 
 
 def _hashed_codes(values: NDArray[Any], known: NDArray[Any], *, missing: float) -> NDArray[Any]:
-    """Position of every object in `known`; -1 for an unknown one and `missing` for a missing one."""
+    """Position of every object in `known`; -1 if it is not in there, `missing` for a missing value."""
     position: dict[Any, float] = {value: code for code, value in enumerate(known.tolist())}
     cells = values.tolist()
     for value in set(cells).difference(position):
@@ -87,7 +87,7 @@ def _hashed_codes(values: NDArray[Any], known: NDArray[Any], *, missing: float) 
 
 
 def look_up(values: NDArray[Any], known: NDArray[Any], label: str) -> NDArray[Any]:
-    """Category codes of a column of new data: -1 for an unseen category, NaN for missing."""
+    """Category codes of a column of new data: -1 for an unknown category, NaN for missing."""
     if values.dtype == bool:
         no, yes = look_up(np.array([0.0, 1.0]), known, label)
         return np.where(values, yes, no)

@@ -70,8 +70,9 @@ def splits_of(
     Parameters
     ----------
     cv : int, float, splitter or iterable
-        An int: so many stratified, shuffled folds; groups stay together. A float: one random, stratified
-        split with this share of test rows. Or a splitter of scikit-learn, or pairs of row numbers or masks.
+        An int: the number of stratified, shuffled folds; groups stay together. A float: one random,
+        stratified split with this share of test rows. Or a splitter of scikit-learn, or pairs of row numbers
+        or masks.
         No row, and no group, may be on both sides of a split.
     codes : ndarray of int of shape (n,)
         Class of every row.
@@ -85,7 +86,7 @@ def splits_of(
     Examples
     --------
     >>> [fold.test.tolist() for fold in splits_of(2, np.array([0, 1, 0, 1]))]
-    [[0, 1], [2, 3]]
+    [[1, 2], [0, 3]]
     """
     if isinstance(cv, numbers.Integral):
         cv = _stratified(int(cv), codes, seed, groups, labels)

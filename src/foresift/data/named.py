@@ -1,4 +1,4 @@
-"""An array beside the names of its columns, for messages of estimators that would number them."""
+"""An array with column names, so that messages of estimators can use them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ __all__ = ["NamedArray"]
 
 @dataclass(frozen=True, eq=False)
 class NamedArray:
-    """What `read` takes for the array, with names; to anything else it is an array-like without them.
+    """An array with column names; `read` uses the names, and everything else sees a plain array-like.
 
-    Tables that are no frames, such as a file that was read, are kept as one array, from which rows and
-    columns are quickly taken.
+    One array is faster to slice by rows and columns than a mapping of columns.
 
     Examples
     --------
@@ -34,7 +33,7 @@ class NamedArray:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the array."""
+        """Shape of the array."""
         return self.values.shape
 
     def __len__(self) -> int:

@@ -1,27 +1,28 @@
-"""X as numbers: as they are, or as inputs of a network (indicators of categories, numbers standardised)."""
+"""X as a numeric matrix: raw values, or inputs of a network (indicators and standardised numbers)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
-from foresift.data.moments import Nominal, UncodedTable
-from foresift.data.table import Schema
+from foresift.data.sklearn_compat import StrOptions, fit_context, table_tags
+from foresift.data.table import Nominal, Schema, UncodedTable
 
-__all__ = ["InputCoding", "ValueTable"]
+__all__ = ["InputCoding", "NumericCoder", "ValueTable"]
 
-_FAR = 1e6  # deviations; a value further out counts as this far, so that single precision cannot overflow
+_MAX_DEVIATIONS = 1e6  # standardised values are clipped here, so that single precision cannot overflow
 
 
 @dataclass(frozen=True, eq=False)
 class ValueTable:
-    """X as one matrix of numbers, and y: for methods that reckon with values instead of comparing them.
+    """X as one numeric matrix, and y, for methods that compute with values instead of comparing them.
 
-    The codes of a `Table` would not do: they are ranks, and where a column has more than 65,536 distinct
-    values one code stands for several of them. What such a method predicts on are the values themselves.
+    The codes of a `Table` are ranks, and above 65,536 distinct values one code stands for several values.
 
     Attributes
     ----------
@@ -29,20 +30,20 @@ class ValueTable:
         The rows as `Schema.encode` reads them: numbers, category codes, NaN for missing. X itself, not a
         copy, if it is a float array and no column is nominal.
     schema : Schema
-        What the columns are.
+        Names and categories of the columns.
     target : Target or None
-        What is to be predicted; None without y.
+        The target; None without y.
     """
 
     values: NDArray[Any]
     schema: Schema
-    target: Any  # a Target, but for a table without y
+    target: Any  # a Target, except in a table without y
 
     @classmethod
     def open(
         cls, X: Any, y: Any = None, *, categorical_features: Any = "from_dtype", estimator: Any = None
     ) -> ValueTable:
-        """Read X, once, and y; the parameters are those of `make_table`.
+        """Read X and y; the parameters are those of `make_table`.
 
         Examples
         --------
@@ -78,12 +79,11 @@ class ValueTable:
 
 @dataclass(frozen=True, eq=False)
 class InputCoding:
-    """How columns become inputs; learned from the training rows.
+    """Coding of columns as network inputs, learned from the training rows.
 
-    A nominal column with c categories becomes c inputs, 1 for the row's category and 0 for the others. Any
-    other column becomes one input, the value less its mean over its standard deviation; a constant column is
-    always 0. A missing value is 0 in all inputs of its column, which for a number is the mean; so is a
-    category that did not occur in training.
+    A nominal column with c categories becomes c indicators. Any other column is standardised to mean 0 and
+    standard deviation 1; a constant column becomes 0. A missing value, or a category that did not occur in
+    training, is 0 in all inputs of its column.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class InputCoding:
         categories : tuple
             One entry per column: None for a numeric one (`Schema.categories`).
         weights : ndarray of shape (n,), default=None
-            How much each row counts.
+            Weights of the rows.
 
         Examples
         --------
@@ -139,7 +139,7 @@ class InputCoding:
             shares = None if weights is None else weights[used]
             centre[j] = np.average(values, weights=shares)
             deviation = np.sqrt(np.average((values - centre[j]) ** 2, weights=shares))
-            # Other values than one may have as good as no weight: the column is constant for all that counts.
+            # 0 if all values but one have almost no weight.
             gain[j] = 1 / deviation if deviation > 0 else 0.0
         return cls(np.concatenate([[0], np.cumsum(widths)]).astype(np.intp), nominal, unit, centre, gain)
 
@@ -149,7 +149,7 @@ class InputCoding:
         return int(self.starts[-1])
 
     def code(self, rows: NDArray[Any]) -> NDArray[np.float32]:
-        """Code rows that are encoded as in training."""
+        """Code the rows of a `ValueTable`, or rows from `Schema.encode`."""
         inputs = np.zeros((len(rows), self.n_inputs), dtype=np.float32)
         for j, start in enumerate(self.starts[:-1]):
             known = np.flatnonzero(rows[:, j] >= 0 if self.nominal[j] else ~np.isnan(rows[:, j]))
@@ -159,11 +159,11 @@ class InputCoding:
             elif self.gain[j] > 0:
                 with np.errstate(over="ignore"):
                     deviations = (values / self.unit[j] - self.centre[j]) * self.gain[j]
-                inputs[known, start] = np.clip(deviations, -_FAR, _FAR)
+                inputs[known, start] = np.clip(deviations, -_MAX_DEVIATIONS, _MAX_DEVIATIONS)
         return inputs
 
     def inputs_of(self, columns: ArrayLike) -> NDArray[np.uint32]:
-        """Inputs of these columns, block after block; a column that is named twice gives its block twice.
+        """Inputs of these columns in order; a repeated column repeats its inputs.
 
         Examples
         --------
@@ -172,3 +172,68 @@ class InputCoding:
         """
         blocks = [np.arange(self.starts[j], self.starts[j + 1]) for j in np.asarray(columns)]
         return np.concatenate([np.empty(0, dtype=np.intp), *blocks]).astype(np.uint32)
+
+
+class NumericCoder(TransformerMixin, BaseEstimator):
+    """Encode any table as numbers, for classifiers that support neither categories nor missing values.
+
+    A transformer around `InputCoding`: nominal columns become indicators, others are standardised.
+
+    Parameters
+    ----------
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Which columns are nominal, as in `SiftForestClassifier`.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        Names and categories of the columns.
+    coding_ : InputCoding
+        Means and deviations.
+    n_features_in_ : int
+        Number of columns.
+
+    Examples
+    --------
+    >>> from foresift.data.numeric_coding import NumericCoder
+    >>> coder = NumericCoder().fit({"size": [1.0, 3.0, None], "colour": ["red", "blue", "red"]})
+    >>> coder.transform({"size": [5.0, None], "colour": ["blue", "green"]})
+    array([[3., 1., 0.],
+           [0., 0., 0.]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
+    }
+
+    def __init__(self, categorical_features="from_dtype"):
+        self.categorical_features = categorical_features
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn categories, means and deviations of the training rows X."""
+        table = ValueTable.open(X, categorical_features=self.categorical_features, estimator=self)
+        self.schema_ = table.schema
+        self.coding_ = InputCoding.learn(table.values, table.schema.categories)
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Encode the rows of X as an array of shape (n, n_inputs)."""
+        check_is_fitted(self)
+        return self.coding_.code(self.schema_.encode(X, self)).astype(np.float64)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Name the outputs: a numeric column keeps its name, an indicator is named column=category."""
+        check_is_fitted(self)
+        names = self.schema_.names or [f"x{j}" for j in range(self.n_features_in_)]
+        return np.array(
+            [
+                name if categories is None else f"{name}={category}"
+                for name, categories in zip(names, self.schema_.categories, strict=True)
+                for category in ([None] if categories is None else categories)
+            ],
+            dtype=object,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        return table_tags(super().__sklearn_tags__())

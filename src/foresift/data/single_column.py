@@ -1,4 +1,4 @@
-"""One column, and the classes beside it, read for the kernels."""
+"""Read one column and its target for the kernels."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from foresift.errors import floats_of
 
 __all__ = ["Problem", "read_counts", "read_problem"]
 
-_MAX_ROWS = 1e100  # of a class; sums and squares of them are safe
+_MAX_ROWS = 1e100  # of a class, so that sums and squares cannot overflow
 _MAX_CATEGORIES = 65_533  # codes have 16 bits, and missing may become one more category
 
 
 class Problem(NamedTuple):
-    """One column and its classes, ready for the kernels; rows of weight zero are gone."""
+    """One column and its classes, ready for the kernels, without rows of weight zero."""
 
     values: NDArray[np.float64] | None  # numeric column, NaN = missing; None for a nominal one
     codes: NDArray[np.int32] | None  # nominal column, -1 = missing; None for a numeric one
@@ -31,19 +31,19 @@ class Problem(NamedTuple):
 
 
 def read_counts(counts: ArrayLike, name: str = "class_counts") -> NDArray[np.float64]:
-    """Rows of every class, checked: finite, not negative, one entry per class along the last axis."""
+    """Check class counts: finite, not negative, one entry per class along the last axis."""
     array = floats_of(counts, name)
     if not (np.isfinite(array).all() and (array >= 0).all()):
         raise ValueError(f"{name} must be finite and not negative.")
     if (array >= _MAX_ROWS).any():
-        raise ValueError(f"{name} has numbers of rows that no table has: they must be below {_MAX_ROWS:g}.")
+        raise ValueError(f"{name} is too large: numbers of rows must be below {_MAX_ROWS:g}.")
     if array.ndim == 0 or array.shape[-1] == 0:
         raise ValueError(f"{name} needs a last axis with one entry for every class.")
     return array
 
 
 def read_problem(x: Any, y: Any, nominal: bool | None, sample_weight: Any = None) -> Problem:
-    """Read a column and its classes, both in any container; `nominal` None decides by type."""
+    """Read a column and its classes from any containers; if `nominal` is None, the type decides."""
     items, nominal_type = _items(x, "x")
     labels, _ = _items(y, "y")
     if len(items) == 0:
@@ -56,9 +56,9 @@ def read_problem(x: Any, y: Any, nominal: bool | None, sample_weight: Any = None
     if n_missing := int(_missing(labels).sum()):
         raise ValueError(f"y has {n_missing} missing value(s): drop those rows first.")
     if labels.dtype.kind == "f" and np.isinf(labels).any():
-        raise ValueError("y has infinite values: they are no classes, drop those rows first.")
+        raise ValueError("y has infinite values, which cannot be classes: drop those rows first.")
     if labels.dtype.kind == "f" and (labels % 1).any():
-        raise ValueError("y must hold classes, but holds numbers that are not whole: cut it into bins first.")
+        raise ValueError("y must hold classes, but holds numbers that are not whole: bin it first.")
     classes = _encode(labels)[0]
     y_codes, n_classes = classes[used], int(classes.max()) + 1
     if nominal if nominal is not None else nominal_type:
@@ -74,7 +74,7 @@ def read_problem(x: Any, y: Any, nominal: bool | None, sample_weight: Any = None
 
 def _numbers(items: NDArray[Any]) -> NDArray[np.float64]:
     try:
-        with np.errstate(over="ignore"):  # becomes infinity, which is refused
+        with np.errstate(over="ignore"):  # becomes infinity, which is rejected below
             values = items.astype(np.float64)
     except (TypeError, ValueError):
         raise TypeError("x cannot be read as numbers: convert it, or leave nominal=None.") from None

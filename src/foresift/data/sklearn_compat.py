@@ -1,7 +1,6 @@
-"""The one door to scikit-learn internals: parameter checks, feature names, tags, weights, progress callbacks.
+"""The only module that imports scikit-learn internals: parameter checks, feature names, tags, callbacks.
 
-What foresift takes from scikit-learn beyond its public interface is imported here and nowhere else, so that a
-new release of scikit-learn can break one file only. Works with scikit-learn 1.7, 1.8 and 1.9.
+A new release of scikit-learn can therefore break only this file. It supports scikit-learn 1.7 to 1.9.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ __all__ = [
     "track",
 ]
 
-try:  # scikit-learn 1.9; experimental there, so it may also change or go
+try:  # scikit-learn 1.9, where it is experimental
     from sklearn.callback import CallbackSupportMixin, ProgressBar
 
     HAS_CALLBACKS = True
@@ -62,7 +61,7 @@ except ImportError:
     HAS_CALLBACKS = False
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stand-in for scikit-learn 1.9's mixin: takes callbacks, warns, and never calls them."""
+        """Replacement for scikit-learn 1.9's mixin: accepts callbacks, warns, and never calls them."""
 
         def set_callbacks(self, *callbacks: Any) -> Any:
             """Warn that progress callbacks need scikit-learn 1.9."""
@@ -71,23 +70,18 @@ except ImportError:
             return self
 
     class ProgressBar:  # type: ignore[no-redef]
-        """Stand-in for scikit-learn 1.9's progress bar: says what is missing."""
+        """Replacement for scikit-learn 1.9's progress bar: raises an error that names the missing version."""
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             raise ImportError("ProgressBar needs scikit-learn 1.9 or newer: pip install -U scikit-learn")
 
 
 def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorate a `fit`: scikit-learn's checks of parameters and callbacks, and learned state all or none.
+    """Decorate `fit` with scikit-learn's checks of parameters and callbacks, and make it atomic.
 
-    A fit begins without the learned attributes of an earlier one, unless it goes on from there (a warm start,
-    a method of another name). If it fails or is interrupted, the estimator is what it was before: the earlier
-    model, or not fitted. Only one that raises `StoppedEarly` keeps what it has.
-
-    Parameters
-    ----------
-    prefer_skip_nested_validation : bool
-        Whether the parameters of estimators used inside are known to be right; see scikit-learn's decorator.
+    A fit starts without learned attributes, unless it continues an earlier one (a warm start, or a method of
+    another name). If it fails or is interrupted, the estimator is restored to its earlier state; only
+    `StoppedEarly` keeps the new state. The parameter is that of scikit-learn's own decorator.
 
     Examples
     --------
@@ -115,11 +109,11 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Callable[..
         @wraps(fit)
         def wrapper(estimator: Any, *args: Any, **kwargs: Any) -> Any:
             before = vars(estimator)
-            warm = getattr(estimator, "warm_start", False)  # not checked yet
-            # A subclass with a `fit` of its own may have set attributes before it came here.
+            warm = getattr(estimator, "warm_start", False)  # not validated yet
+            # A subclass that overrides `fit` may have set attributes before calling this one.
             own = getattr(type(estimator), fit.__name__, None) is wrapper
-            goes_on = not own or fit.__name__ != "fit" or (isinstance(warm, bool | np.bool_) and warm)
-            estimator.__dict__ = {name: before[name] for name in before if goes_on or not _is_learned(name)}
+            keep = not own or fit.__name__ != "fit" or (isinstance(warm, bool | np.bool_) and warm)
+            estimator.__dict__ = {name: before[name] for name in before if keep or not _is_learned(name)}
             try:
                 return checked(estimator, *args, **kwargs)
             except BaseException as error:
@@ -134,7 +128,7 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Callable[..
 
 
 class StoppedEarly(KeyboardInterrupt):
-    """Ctrl-C in a fit after which its estimator, the owner, has a whole result: the best so far."""
+    """Ctrl-C in a fit after which its estimator, the owner, has a complete result: the best so far."""
 
     def __init__(self, owner: Any) -> None:
         super().__init__()
@@ -146,45 +140,27 @@ def _is_learned(name: str) -> bool:
 
 
 class Progress:
-    """What a fit loop tells the callbacks of an estimator; made by `track`.
-
-    Attributes
-    ----------
-    stop_requested : bool
-        Whether a callback has asked to stop after a finished subtask.
-    """
+    """Reports finished subtasks of a fit to the callbacks of an estimator; made by `track`."""
 
     def __init__(self, estimator: Any, context: Any, task: str, about: dict[str, Any]) -> None:
-        self.stop_requested = False
+        self.stop_requested = False  # by a callback
         self._estimator = estimator
-        self._context = context  # None: nobody listens
+        self._context = context  # None: no callbacks
         self._task = task
         self._about = about
         self._lock = threading.Lock()
         self._n_done = 0
 
     def advance(self, count: int = 1, **about: Any) -> bool:
-        """Report `count` more finished subtasks; safe to call from any thread of the fit.
+        """Report `count` more finished subtasks, from any thread; return whether a callback asks to stop.
 
-        The begin and the end of a subtask are reported together, when it is done: native code that grows
-        many trees in one call knows only that they are finished.
-
-        Parameters
-        ----------
-        count : int, default=1
-            How many subtasks have finished since the last call.
-        **about
-            Further arguments of `CallbackContext.call_on_fit_task_end`, for instance
-            `reconstruction_attributes` (a callable that returns the fitted attributes so far).
-
-        Returns
-        -------
-        bool
-            True when a callback asks to stop here.
+        Begin and end of a subtask are reported together, because native code that grows many trees in one
+        call reports them only when they are finished. `about` are further arguments of
+        `CallbackContext.call_on_fit_task_end`, for instance `reconstruction_attributes`.
         """
         if self._context is None:
             return False
-        # Hooks are user code that expects one call at a time, and task ids must not repeat.
+        # Hooks are user code that is not thread-safe, and task ids must be unique.
         with self._lock:
             for _ in range(count):
                 task = self._context.subcontext(task_name=self._task, task_id=self._n_done)
@@ -201,27 +177,10 @@ def track(
 ) -> Iterator[Progress]:
     """Report a long fit to scikit-learn's callbacks (`estimator.set_callbacks(ProgressBar())`).
 
-    The protocol of scikit-learn 1.9: the fit is one task with `n_tasks` subtasks, finished in any order. On
-    entry the callbacks are set up and told that the fit begins; `Progress.advance` reports finished subtasks;
-    on a normal exit they are told that it ended. Tearing them down, after an error or Ctrl-C too, is done by
-    `fit_context`, which must decorate the `fit` that uses `track`. Without callbacks, and with scikit-learn
-    older than 1.9, all of this does nothing and costs nothing.
-
-    Parameters
-    ----------
-    estimator : CallbackSupportMixin
-        The estimator whose `fit` is running.
-    n_tasks : int or None
-        How many subtasks there will be at most; None if that is not known.
-    task : str, default="iteration"
-        What a subtask is called, for instance "tree".
-    X, y : array-like, default=None
-        The training data, for callbacks that ask for it.
-
-    Yields
-    ------
-    Progress
-        Its `advance()` reports one more finished subtask and returns True if a callback asks to stop.
+    The fit is one task with at most `n_tasks` subtasks (None: unknown) named `task`, finished in any order.
+    The callbacks are set up on entry, `Progress.advance` reports finished subtasks, and the end of the fit is
+    reported on a normal exit. `fit_context`, which must decorate the `fit` that uses `track`, tears the
+    callbacks down, also after an error. Without callbacks, or before scikit-learn 1.9, nothing happens.
 
     Examples
     --------
@@ -244,19 +203,19 @@ def track(
     if not hasattr(estimator, "_init_callback_context"):
         yield Progress(estimator, None, task, about)
         return
-    # Also without callbacks of its own: a meta-estimator may be drawing the tree of tasks.
+    # Also without callbacks of its own: those of a meta-estimator may show its subtasks.
     context = estimator._init_callback_context(max_subtasks=n_tasks, sequential_subtasks=False)
     context.call_on_fit_task_begin(estimator=estimator, **about)
-    listens = bool(getattr(estimator, "_skl_callbacks", None))
-    yield Progress(estimator, context if listens else None, task, about)
+    has_callbacks = bool(getattr(estimator, "_skl_callbacks", None))
+    yield Progress(estimator, context if has_callbacks else None, task, about)
     context.call_on_fit_task_end(estimator=estimator, **about)
 
 
 def table_tags(tags: Any) -> Any:
     """Set the input tags of an estimator that reads its data through `make_table`.
 
-    `string` and `categorical` stay False though text columns are welcome: `string` would promise that any
-    object is taken, a dict too, and with `categorical` scikit-learn's checks round their data to integers.
+    `string` and `categorical` stay False, although text columns are supported: `string` would promise support
+    for any object, and with `categorical` scikit-learn's checks round their data to integers.
 
     Examples
     --------
@@ -273,7 +232,7 @@ def table_tags(tags: Any) -> Any:
 
 
 def output_container(transformer: Any) -> str:
-    """Which container the transformer's `set_output`, or else the global configuration, asks for.
+    """The output container set by the transformer's `set_output`, or else by the global configuration.
 
     Examples
     --------
@@ -294,23 +253,11 @@ def check_features(
     reset: bool,
     y: Any = "no_validation",
 ) -> None:
-    """Set or check `n_features_in_` and `feature_names_in_`, and that y is there where it is required.
+    """Set (`reset=True`) or check `n_features_in_` and `feature_names_in_`, and require y if necessary.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Its attributes are set (`reset=True`, in `fit`) or compared with X (`reset=False`).
-    X : pandas.DataFrame or None
-        The data if it is a pandas frame: scikit-learn reads the names itself. None for everything else; which
-        other frames it knows depends on its version, so their names are taken from `names`.
-    names : sequence of str or None
-        The column names of X, None if it has none.
-    n_features : int
-        The number of columns of X.
-    reset : bool
-        Whether to set or to check.
-    y : array-like, default="no_validation"
-        The target; None raises for an estimator that requires one.
+    X is given only if it is a pandas frame, whose names scikit-learn reads itself. Which other frames
+    scikit-learn supports depends on its version, so their names are passed as `names`. A `y` of None raises
+    for an estimator that requires a target.
 
     Examples
     --------
@@ -340,7 +287,7 @@ def match_features(
     names: Sequence[str] | None,
     n_features: int,
 ) -> None:
-    """Compare the columns of X with the fitted ones; scikit-learn's messages, for any kind of X.
+    """Compare the columns of X with the fitted ones, with scikit-learn's messages, for any container.
 
     Examples
     --------
@@ -377,9 +324,9 @@ def match_features(
 
 
 def seeded(estimator: Any, seed: int | np.random.Generator) -> Any:
-    """Make every `random_state` a number, those deep inside too, with a seed of its own where it is None.
+    """Set every `random_state`, including nested ones, to a number, so that all clones behave the same.
 
-    Then clones of the estimator all do the same. Returns the estimator, which is changed.
+    Returns the estimator, which is modified.
 
     Examples
     --------
@@ -388,15 +335,15 @@ def seeded(estimator: Any, seed: int | np.random.Generator) -> Any:
     (DecisionTreeClassifier(random_state=7), DecisionTreeClassifier(random_state=1826701614))
     """
     rng = np.random.default_rng(seed)
-    numbered: dict[str, int] = {}
+    seeds: dict[str, int] = {}
     for key, value in sorted(estimator.get_params().items()):
         if key.split("__")[-1] == "random_state" and not isinstance(value, numbers.Integral):
-            numbered[key] = int(rng.integers(2**31 - 1)) if value is None else seed_of(value) % 2**31
-    return estimator.set_params(**numbered)
+            seeds[key] = int(rng.integers(2**31 - 1)) if value is None else seed_of(value) % 2**31
+    return estimator.set_params(**seeds)
 
 
 def require_classifier(estimator: Any, owner: str) -> None:
-    """Raise unless `estimator` is a classifier, and its own parameters are right.
+    """Raise unless `estimator` is a classifier with valid parameters.
 
     Examples
     --------
@@ -404,20 +351,20 @@ def require_classifier(estimator: Any, owner: str) -> None:
     >>> require_classifier(LinearRegression(), "Bagging")
     Traceback (most recent call last):
         ...
-    ValueError: Bagging needs a classifier, but LinearRegression is none.
+    ValueError: Bagging needs a classifier, but LinearRegression is not one.
     """
     if isinstance(estimator, type):
         name = estimator.__name__
-        raise ValueError(f"{owner} needs a classifier, but {name} is a class: make one, {name}().")
+        raise ValueError(f"{owner} needs a classifier, but {name} is a class: pass an instance, {name}().")
     if not hasattr(estimator, "fit") or not is_classifier(estimator):
-        raise ValueError(f"{owner} needs a classifier, but {type(estimator).__name__} is none.")
-    # Not every path to a fitted clone leads through its own checks; other packages' estimators may have none.
+        raise ValueError(f"{owner} needs a classifier, but {type(estimator).__name__} is not one.")
+    # Not every path to a fitted clone validates it; estimators of other packages may have no constraints.
     if hasattr(estimator, "_parameter_constraints"):
         estimator._validate_params()
 
 
 def is_metric_scorer(scorer: Any) -> bool:
-    """Whether a scorer is a metric of answers and labels, which does not look at X itself.
+    """Whether a scorer is a metric of predictions and labels, independent of X.
 
     Examples
     --------
@@ -429,7 +376,7 @@ def is_metric_scorer(scorer: Any) -> bool:
 
 
 def seed_of(random_state: Any) -> int:
-    """Turn a random_state into a seed of the native engine; None takes fresh entropy, not the global state.
+    """Convert a random_state to a seed of the native engine; None uses fresh entropy, not the global state.
 
     Examples
     --------
@@ -440,6 +387,6 @@ def seed_of(random_state: Any) -> int:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
     if isinstance(random_state, numbers.Integral) and not 0 <= int(random_state) < 2**32:
         raise ValueError(
-            f"random_state is {random_state}: take a whole number from 0 to {2**32 - 1}, or None."
+            f"random_state is {random_state}: use a whole number from 0 to {2**32 - 1}, or None."
         )
     return int(check_random_state(random_state).randint(np.iinfo(np.int64).max, dtype=np.int64))

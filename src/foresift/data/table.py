@@ -1,10 +1,10 @@
-"""Turn X and y, in whatever container, into a column store, its schema and class codes."""
+"""The table: X and y from any container as a column store, its schema and the target."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,20 +16,20 @@ from foresift.data.encoding import MAX_CATEGORIES, as_numbers, factorize, look_u
 from foresift.data.sklearn_compat import check_features, match_features
 from foresift.data.target import Target
 
-__all__ = ["MAX_CATEGORIES", "Schema", "Table", "make_table"]
+__all__ = ["MAX_CATEGORIES", "Nominal", "Numeric", "Schema", "Table", "UncodedTable", "make_table"]
 
 
 @dataclass(frozen=True, eq=False)
 class Schema:
-    """What the columns of a table are; reads new data for prediction the way the table was read.
+    """Names and categories of the columns of a table; encodes new data for prediction.
 
     Attributes
     ----------
     names : tuple of str or None
         Column names; None if the data had none.
     categories : tuple
-        One entry per column: None for a numeric column; for a nominal one the sorted array of the values
-        that occurred, so that the position of a value is its code.
+        One entry per column: None for a numeric column; for a nominal one its sorted categories, where the
+        position of a category is its code.
     """
 
     names: tuple[str, ...] | None
@@ -54,7 +54,7 @@ class Schema:
         return np.array([known is not None for known in self.categories], dtype=bool)
 
     def encode(self, X: Any, estimator: Any = None) -> NDArray[Any]:
-        """Read X as the matrix of numbers that trees compare with their thresholds and category sets.
+        """Encode X as the numeric matrix that trees compare with thresholds and category sets.
 
         Parameters
         ----------
@@ -100,14 +100,14 @@ class Schema:
                 continue
             for j, values in single_columns(part, start, labels):
                 known = self.categories[j]
-                assert known is not None  # `nominal` says so
+                assert known is not None  # the column is nominal
                 out[:, j] = look_up(values, known, label_of(labels, j))
         return out
 
     def encode_batches(
         self, X: Any, estimator: Any = None, *, max_cells: int = 2**24
     ) -> Iterator[NDArray[Any]]:
-        """Encode a sparse X some rows at a time, so that it is never dense as a whole; other X in one piece.
+        """Encode a sparse X in batches of rows, so that it is never dense as a whole; other X in one batch.
 
         Examples
         --------
@@ -124,23 +124,105 @@ class Schema:
             yield self.encode(X[first : first + rows], estimator)
 
 
+class Numeric(NamedTuple):
+    """Adjacent numeric columns: the index of the first, and an (n, width) array, NaN for missing."""
+
+    start: int
+    values: NDArray[Any]
+
+
+class Nominal(NamedTuple):
+    """One nominal column: its index, label and categories, and the code of every row, -1 for missing."""
+
+    at: int
+    label: str
+    categories: NDArray[Any]
+    codes: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class UncodedTable:
+    """X and y, validated, whose columns are read one after another and not kept.
+
+    Attributes
+    ----------
+    source : Source
+        The opened X.
+    target : Target or None
+        The target; None without y.
+    nominal : ndarray of bool or None
+        Mask of the nominal columns, None if their dtype decides.
+    """
+
+    source: Source
+    target: Any  # a Target, except in a table without y
+    nominal: NDArray[np.bool_] | None
+    _categories: dict[int, NDArray[Any]] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.source.n_rows
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self.source.n_columns
+
+    @property
+    def schema(self) -> Schema:
+        """Names and categories of the columns; complete after `columns` has been read to the end."""
+        return Schema(self.source.names, tuple(map(self._categories.get, range(self.n_columns))))
+
+    @classmethod
+    def open(cls, X: Any, y: Any, categorical_features: Any, estimator: Any = None) -> UncodedTable:
+        """Validate X and y; the parameters are those of `make_table`.
+
+        Examples
+        --------
+        >>> from sklearn.base import BaseEstimator
+        >>> X = {"size": [1.5, None], "colour": ["red", "blue"]}
+        >>> table = UncodedTable.open(X, ["no", "yes"], "from_dtype", BaseEstimator())
+        >>> [type(part).__name__ for part in table.columns()]
+        ['Numeric', 'Nominal']
+        """
+        source = read(X, estimator)
+        if estimator is not None:
+            pandas = X if source.pandas else None
+            check_features(estimator, pandas, source.names, source.n_columns, reset=True, y=y)
+        target = None if y is None else Target.of(y, source.n_rows)
+        return cls(source, target, _nominal_mask(categorical_features, source))
+
+    def columns(self) -> Iterator[Numeric | Nominal]:
+        """Read X in the order of its columns; floats are views, other types are copied block by block."""
+        labels = self.source.labels
+        advice = "Use categorical_features='from_dtype', name it in categorical_features, or encode it."
+        for start, part, nominal in parts_of(self.source, self.nominal):
+            if not nominal:
+                yield Numeric(start, as_numbers(part, start, labels, advice))
+                continue
+            for j, values in single_columns(part, start, labels):
+                self._categories[j], codes = factorize(values, label_of(labels, j))
+                yield Nominal(j, label_of(labels, j), self._categories[j], codes)
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Training data as the tree engine takes it.
+    """Training data in the format of the tree engine.
 
     Attributes
     ----------
     store : ColumnStore
         Order-preserving integer codes of every column.
     schema : Schema
-        Names and categories of the columns; all that is needed to read data for prediction.
+        Names and categories of the columns.
     target : Target
-        What is to be predicted; None for a table without y.
+        The target; None for a table without y.
     """
 
     store: _core.ColumnStore
     schema: Schema
-    target: Any = None  # a Target, but for a table without y
+    target: Any = None  # a Target, except in a table without y
 
     @property
     def n_rows(self) -> int:
@@ -153,7 +235,7 @@ class Table:
         return self.store.n_columns
 
     def take(self, columns: NDArray[np.intp]) -> Table:
-        """Table of some of the columns, in this order; nothing is coded again.
+        """Table of some of the columns, in this order, without recoding.
 
         Examples
         --------
@@ -168,7 +250,7 @@ class Table:
         return Table(self.store.take(columns.tolist()), taken, self.target)
 
     def numbers(self) -> NDArray[np.float64]:
-        """The values of all columns, categories as their codes, NaN where missing; of a bin the largest."""
+        """The values of all columns: codes of categories, the largest value of a bin, NaN for missing."""
         out = np.empty((self.n_rows, self.n_columns))
         for j in range(self.n_columns):
             known = np.arange(self.store.n_values(j)) if self.store.is_nominal(j) else self.store.values(j)
@@ -176,15 +258,15 @@ class Table:
         return out
 
     def codes(self) -> NDArray[np.uint16]:
-        """The codes of all columns, side by side: rows are equal if theirs are."""
+        """The codes of all columns, of shape (n_rows, n_columns)."""
         columns = [np.asarray(self.store.codes(j)) for j in range(self.n_columns)]
         return np.stack(columns, axis=1, dtype=np.uint16)
 
     def take_rows(self, rows: NDArray[np.intp]) -> Table:
-        """Table of some of the rows, as `make_table` would code them alone, without sorting anything again.
+        """Table of some of the rows, with the same codes as `make_table` of these rows, but without sorting.
 
-        Values, categories and classes that do not occur in them are gone. Only a column of more than
-        `max_bins` values keeps the bins of the whole table.
+        Values, categories and classes that do not occur are removed. Only a column of more than `max_bins`
+        values keeps the bins of the whole table.
 
         Examples
         --------
@@ -213,7 +295,7 @@ def make_table(
     max_bins: int = 65_536,
     estimator: Any = None,
 ) -> Table:
-    """Check X and y and code them for the tree engine.
+    """Validate X and y and code them for the tree engine.
 
     Parameters
     ----------
@@ -235,8 +317,8 @@ def make_table(
     Returns
     -------
     Table
-        With one column of codes per column of X. Categories are those that occur, in sorted order, whatever
-        order or unused levels the dtype has: the same values give the same codes in every container.
+        One column of codes per column of X. Categories are those that occur, in sorted order, whatever the
+        dtype declares: equal values have equal codes in every container.
 
     Examples
     --------
@@ -246,29 +328,17 @@ def make_table(
     >>> table.schema.categories[1].tolist(), table.target.labels.tolist(), table.target.codes.tolist()
     (['blue', 'red'], ['no', 'yes'], [0, 1, 0])
     """
-    source = read(X, estimator)
-    if estimator is not None:
-        pandas = X if source.pandas else None
-        check_features(estimator, pandas, source.names, source.n_columns, reset=True, y=y)
-    target = None if y is None else Target.of(y, source.n_rows)
-    mask = nominal_mask(categorical_features, source)
-    store = _core.ColumnStore(source.n_rows, max_bins)
-    categories: list[NDArray[Any] | None] = []
-    advice = "Use categorical_features='from_dtype', name it in categorical_features, or encode it."
-    for start, part, nominal in parts_of(source, mask):
-        if not nominal:
-            block = as_numbers(part, start, source.labels, advice)
-            store.add_numeric(block)
-            categories.extend([None] * block.shape[1])
-            continue
-        for j, values in single_columns(part, start, source.labels):
-            known, codes = factorize(values, label_of(source.labels, j))
-            store.add_nominal(codes, len(known))
-            categories.append(known)
-    return Table(store, Schema(source.names, tuple(categories)), target)
+    uncoded = UncodedTable.open(X, y, categorical_features, estimator)
+    store = _core.ColumnStore(uncoded.n_rows, max_bins)
+    for part in uncoded.columns():
+        if isinstance(part, Nominal):
+            store.add_nominal(part.codes, len(part.categories))
+        else:
+            store.add_numeric(part.values)
+    return Table(store, uncoded.schema, uncoded.target)
 
 
-def nominal_mask(wanted: Any, source: Source) -> NDArray[np.bool_] | None:
+def _nominal_mask(wanted: Any, source: Source) -> NDArray[np.bool_] | None:
     """Mask of the nominal columns, None if their dtype decides."""
     if isinstance(wanted, str) and wanted == "from_dtype":
         return None
@@ -298,6 +368,6 @@ def nominal_mask(wanted: Any, source: Source) -> NDArray[np.bool_] | None:
         positions = [position.get(name, -1) for name in chosen.tolist()]
     if unknown:
         has = f"{source.n_columns} columns" + ("" if source.names else " without names")
-        raise ValueError(f"categorical_features names columns that X does not have: {unknown}; X has {has}.")
+        raise ValueError(f"categorical_features contains unknown columns: {unknown}; X has {has}.")
     mask[positions] = True
     return mask

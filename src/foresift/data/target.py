@@ -1,4 +1,4 @@
-"""What is to be predicted: the classes of the rows, and what others ask about them."""
+"""The target: the classes of the rows."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class Target:
         return len(self.labels)
 
     def take(self, rows: NDArray[Any]) -> Target:
-        """The target of some rows; classes that have none of them stay."""
+        """The target of some rows; absent classes stay."""
         return Target(self.codes[rows], self.labels)
 
     def take_present(self, rows: NDArray[Any]) -> Target:
-        """The target of some rows, without classes that have none of them.
+        """The target of some rows, without absent classes.
 
         Examples
         --------
@@ -77,11 +77,11 @@ class Target:
         return np.bincount(self.codes, weights, minlength=self.n_classes).astype(np.float64)
 
     def values(self, rows: Any = slice(None)) -> NDArray[Any]:
-        """The labels of the rows, as models of other libraries take them."""
+        """The labels of the rows, for models of other libraries."""
         return np.asarray(self.labels.take(self.codes[rows]))
 
     def require_two_classes(self, estimator: Any = None, weights: NDArray[Any] | None = None) -> None:
-        """Raise unless there is something to tell apart, among rows of a positive weight.
+        """Raise unless rows of positive weight have at least two classes.
 
         Examples
         --------
@@ -93,7 +93,7 @@ class Target:
         who = "a classifier" if estimator is None else type(estimator).__name__
         if weights is not None and len(np.unique(self.codes[weights > 0])) == 1 < self.n_classes:
             raise ValueError(
-                f"sample_weight is 0 in all rows but those of one class: {who} needs at least two classes."
+                f"Only one class has rows with a positive sample_weight: {who} needs at least two classes."
             )
         if self.n_classes == 1:
             raise ValueError(
@@ -109,16 +109,16 @@ def _coded(y: Any, n_rows: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
     native = nw.from_native(y, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame) and native.shape[1] == 1:
         native = native[:, 0]
-    # A list of text and NaN would become text, "nan" among it: its items are looked at one by one.
+    # NumPy turns NaN in a list of text into the text "nan", so such a list is checked item by item.
     items = None if hasattr(y, "dtype") or hasattr(y, "__array__") else np.asarray(y, dtype=object)
     y = column_or_1d(values_of(native) if isinstance(native, nw.Series) else native, warn=True)
-    looked_at = items if items is not None and items.ndim == 1 and y.dtype.kind in "US" else y
-    kind = kind_of_values(looked_at, "y") if looked_at.dtype == object else "number"
-    if looked_at.dtype == object and any(map(is_missing, set(looked_at.tolist()))):
+    checked = items if items is not None and items.ndim == 1 and y.dtype.kind in "US" else y
+    kind = kind_of_values(checked, "y") if checked.dtype == object else "number"
+    if checked.dtype == object and any(map(is_missing, set(checked.tolist()))):
         raise ValueError("Input y contains NaN: drop the rows whose target is missing, or give it a label.")
     assert_all_finite(y, input_name="y")
     check_consistent_length(np.broadcast_to(0.0, n_rows), y)
-    if kind != "text":  # text is always a class, and looking at a million strings again takes a second
+    if kind != "text":  # text always names classes, and checking a million strings again takes a second
         check_classification_targets(y)
     text = y.dtype.kind in "OU"
     labels, codes = factorize(y.astype(object) if text else y, "y")

@@ -1,4 +1,4 @@
-"""What a reader should know of a target: numbers taken as classes, and classes that look like one."""
+"""Notes on a target: numbers treated as classes, and labels that may be the same class."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 
 __all__ = ["are_numbers", "are_whole_numbers", "notes_on_classes"]
 
-MAX_CODES = 10  # labels from 0 on that are taken as classes without a word
-MAX_GROUPS = 3  # of classes that look like one, which a note names
+MAX_CODES = 10  # up to this many labels 0, 1, 2, ... are treated as classes without a note
+MAX_GROUPS = 3  # groups of similar labels listed in a note
 _WHOLE = re.compile(r"[+-]?(0|[1-9]\d*)(\.0*)?")
 
 
 def are_numbers(y: Any, classes: Iterable[Any]) -> bool:
-    """Whether a target holds numbers, and not categories, text or truth values.
+    """Whether a target holds numbers rather than categories, text or booleans.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def are_numbers(y: Any, classes: Iterable[Any]) -> bool:
 
 
 def are_whole_numbers(texts: Iterable[str]) -> bool:
-    """Whether all labels that were read from a file are whole numbers, and none a code such as 007.
+    """Whether all labels read from a file are whole numbers, without leading zeros such as 007.
 
     Examples
     --------
@@ -50,43 +50,35 @@ def are_whole_numbers(texts: Iterable[str]) -> bool:
 def notes_on_classes(
     classes: Sequence[Any], *, numeric: bool, how_to_confirm: str = "give them as text"
 ) -> list[str]:
-    """Say that more than two numbers were taken as classes, and which classes may be one.
+    """Return notes on numbers treated as classes, and on labels that may be the same class.
 
-    Parameters
-    ----------
-    classes : sequence
-        The different labels.
-    numeric : bool
-        Whether they are numbers that nobody has called classes.
-    how_to_confirm : str
-        How to say that they are classes.
-
-    Returns
-    -------
-    list of str
-        Whole sentences, maybe none.
+    `numeric` says that the labels are numbers which the user has not declared to be classes;
+    `how_to_confirm` tells the user how to declare it.
 
     Examples
     --------
     >>> notes_on_classes(["YES", "no", "yes"], numeric=False)
-    ["The classes 'YES' and 'yes' differ only in capitals or blanks: write alike what is one class."]
+    ["The classes 'YES' and 'yes' differ only in case or spaces: if they are one class, spell it one way."]
     """
     notes = []
     if numeric and len(classes) > 2 and not _are_codes(classes):
         notes.append(
-            f"The target has {len(classes)} different whole numbers, taken as classes. If they are amounts,"
-            f" cut them into a few ranges first, as with pandas.qcut; if they name classes, {how_to_confirm}."
+            f"The target has {len(classes)} distinct whole numbers, treated as classes. If they are"
+            " quantities, bin them first, for example with pandas.qcut; if they are class labels,"
+            f" {how_to_confirm}."
         )
-    alike: dict[str, list[str]] = {}
+    folded: dict[str, list[str]] = {}
     for label in map(str, classes):
-        alike.setdefault(label.strip().casefold(), []).append(label)
-    groups = [" and ".join(map(repr, labels)) for labels in alike.values() if len(labels) > 1]
+        folded.setdefault(label.strip().casefold(), []).append(label)
+    groups = [" and ".join(map(repr, labels)) for labels in folded.values() if len(labels) > 1]
     if groups:
         named = "; ".join(groups[:MAX_GROUPS]) + ("; ..." if len(groups) > MAX_GROUPS else "")
-        notes.append(f"The classes {named} differ only in capitals or blanks: write alike what is one class.")
+        notes.append(
+            f"The classes {named} differ only in case or spaces: if they are one class, spell it one way."
+        )
     return notes
 
 
 def _are_codes(classes: Sequence[Any]) -> bool:
-    """Whether the labels are 0, 1, 2 and so on, as classes are coded; hardly any quantity is."""
+    """Whether the labels are the integers 0, 1, 2, ..., as classes usually are coded."""
     return len(classes) <= MAX_CODES and sorted(float(label) for label in classes) == [*range(len(classes))]

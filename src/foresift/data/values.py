@@ -1,4 +1,4 @@
-"""What the objects of a column are: text, numbers, missing values; or why they are of no use."""
+"""Types of the values in an object column: text, numbers, missing values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 __all__ = ["date_error", "is_missing", "kind_of_values"]
 
-# The first that fits is taken: a Python bool is an integer too.
+# The first match counts: a Python bool is an integer too.
 _KINDS: dict[str, tuple[type, ...]] = {
     "text": (str,),
     "bytes": (bytes,),
@@ -26,12 +26,10 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 
 def kind_of_values(values: NDArray[Any], label: str, *, any_category: bool = False) -> str:
-    """Say what an object column holds, or raise if that is not one kind of usable value.
+    """Return the type of the values in an object column, or raise if they are mixed or not usable.
 
-    Returns
-    -------
-    str
-        "text", "bytes", "bool", "number", "missing" (nothing else), or "other" if `any_category` allows it.
+    It is "text", "bytes", "bool", "number", "missing" (all values are missing), or "other" if `any_category`
+    allows it.
 
     Examples
     --------
@@ -57,7 +55,7 @@ def kind_of_values(values: NDArray[Any], label: str, *, any_category: bool = Fal
     if "other" in kinds:
         raise TypeError(
             f"{label} holds values of type {_names(types, 'other')}, but argument must be a string or a"
-            " number: make columns of plain values of it, or drop it."
+            " number: convert it to columns of plain values, or drop it."
         )
     if len(kinds) > 1:
         raise TypeError(
@@ -80,7 +78,7 @@ def _names(types: dict[type, str], *kinds: str) -> str:
 
 
 def date_error(label: str, dtype: str) -> TypeError:
-    """Make the error for a column of dates."""
+    """Return the error for a column of dates."""
     return TypeError(
         f"{label} holds dates or times ({dtype}); convert it to a number first, for instance of days since a"
         " fixed day, or to a category."
@@ -88,6 +86,6 @@ def date_error(label: str, dtype: str) -> TypeError:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether one object stands for a missing value: None, NaN, pandas.NA or NaT."""
+    """Whether an object is a missing value: None, NaN, pandas.NA or NaT."""
     kind = _kind_of_type(value.__class__)
     return kind == "missing" or (kind == "float" and bool(value != value))

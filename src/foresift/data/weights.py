@@ -1,4 +1,4 @@
-"""Weights of rows: what is allowed, and how they are scaled."""
+"""Validate and scale sample weights."""
 
 from __future__ import annotations
 
@@ -12,19 +12,9 @@ __all__ = ["check_sample_weight", "countable", "scale_up"]
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64] | None:
-    """Check the weights of the rows: finite, not negative, not all zero, one per row; see also `countable`.
+    """Check sample weights: one per row, finite, not negative, not all zero, and `countable`.
 
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_rows,), float or None
-        The weights; a single number stands for that weight in every row.
-    n_rows : int
-        The number of rows.
-
-    Returns
-    -------
-    ndarray of float64 or None
-        C-contiguous weights, possibly the caller's own array; None if there are none.
+    A scalar is the weight of every row. The result is C-contiguous float64 and may be the caller's array.
 
     Examples
     --------
@@ -58,12 +48,11 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> NDArray
 
 
 def countable(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bring weights of any size to where sums and squares of them are safe; most stay as they are.
+    """Rescale extreme weights so that their sums and squares are exact enough; most weights are unchanged.
 
-    A row of weight w is w rows. Beyond 2**53 rows in all, which is as far as a double counts, more of them
-    change nothing but their number, and below 2**-53 the weights are shares. There they are multiplied by a
-    power of two, exactly, to a sum of 2**53, or one, at most. Rows of very large weights beside which others
-    cannot be counted are refused.
+    A row of weight w counts as w rows. A sum above 2**53, the largest exact integer of a double, or below
+    2**-53 is multiplied by a power of two, which is exact, to at most 2**53 or 1. Weights so different in
+    size that the smallest would be lost in rounding raise an error.
 
     Examples
     --------
@@ -74,7 +63,7 @@ def countable(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     >>> countable(np.array([1e20, 1.0, 1.0]))
     Traceback (most recent call last):
         ...
-    ValueError: The weights of the rows range from 1 to 1e+20: beside the largest the smallest are lost...
+    ValueError: The weights of the rows range from 1 to 1e+20: the smallest are lost in rounding...
     """
     with np.errstate(over="ignore"):
         total = weights.sum()
@@ -87,17 +76,17 @@ def countable(weights: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(np.ldexp(weights, -exponent))
     if np.frexp(least)[1] < exponent - 40:
         raise ValueError(
-            f"The weights of the rows range from {least:.3g} to {most:.3g}: beside the largest the smallest"
-            " are lost in rounding. Bring them closer together, or set the smallest to 0."
+            f"The weights of the rows range from {least:.3g} to {most:.3g}: the smallest are lost in rounding"
+            " next to the largest. Bring them closer together, or set the smallest to 0."
         )
     return weights if total <= 2.0**53 else np.asarray(np.ldexp(weights, 53 - exponent))
 
 
 def scale_up(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-    """Scale weights that are below one on average, such as shares that sum to one, up to an average of one.
+    """Scale weights with a mean below one, such as weights that sum to one, to a mean of one.
 
-    Sizes of nodes are counted in weight, so the unit of the weights must not decide how far a tree grows.
-    Larger weights stay, as far as they are `countable`: a row of weight 2 is two rows.
+    Node sizes are sums of weights, so the unit of the weights must not decide how far a tree grows. Weights
+    with a larger mean are unchanged if they are `countable`: a row of weight 2 counts as two rows.
 
     Examples
     --------
@@ -106,11 +95,11 @@ def scale_up(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
     """
     if weights is None:
         return None
-    weights = countable(weights)  # class weights may have made them very large or small
+    weights = countable(weights)  # class weights may be very large or small
     mean = weights.sum() / np.count_nonzero(weights)
     if mean >= 1:
         return weights
     scaled = weights / mean
-    # Rows that all weigh 1/n are whole rows again: a little less would be too small for a leaf of one row.
+    # Weights of 1/n must become exactly 1: a rounding error below, a row would be too small for a leaf.
     whole = np.rint(scaled)
     return np.where(np.abs(scaled - whole) <= 1e-12 * whole, whole, scaled)

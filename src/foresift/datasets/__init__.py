@@ -1,4 +1,4 @@
-"""Tables to try things on: artificial ones whose relevant columns are known, and the classic UCI ones."""
+"""Example tables: artificial ones with known relevant columns, and classic UCI data sets."""
 
 from foresift.datasets.generators import (
     make_friedman,

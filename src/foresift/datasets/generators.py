@@ -1,4 +1,4 @@
-"""Artificial tables whose relevant columns are known."""
+"""Artificial tables with known relevant columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FRIEDMAN_THRESHOLD = 14.0
 def make_simple(
     n_samples: int = 300, *, n_noise: int = 7, random_state: int | np.random.RandomState | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Make the Simple table: two relevant columns, the second carrying more than the first.
+    """Make the Simple table: two relevant columns, the second more informative than the first.
 
     All columns are drawn from the uniform distribution on [0, 1). The first two make
     ``Y = X_1 ** 2 + 2 * X_2`` (Rogers & Gunn eq. 23); the class is 1 where Y is above its median.
@@ -36,8 +36,7 @@ def make_simple(
     X : ndarray of float64, shape (n_samples, 2 + n_noise)
         Columns 0 and 1 are relevant, the others are not.
     y : ndarray of int, shape (n_samples,)
-        The class, 0 or 1. With an even number of rows there are as many of either, with an odd one there is
-        one more of class 0.
+        The class, 0 or 1, equally frequent; with an odd number of rows there is one more of class 0.
 
     See Also
     --------
@@ -45,10 +44,10 @@ def make_simple(
 
     Notes
     -----
-    The paper does not say where it cuts Y into two classes. The median of the sample is our reading: it gives
-    equal classes. The paper calls the other columns redundant; they are irrelevant.
+    The paper does not define the threshold of Y; the median gives equal classes. The paper calls the other
+    columns redundant; they are irrelevant.
 
-    An int as `random_state` gives the same y and the same first columns for every `n_noise`.
+    With an int as `random_state`, y and the first columns are the same for every `n_noise`.
 
     Examples
     --------
@@ -72,7 +71,7 @@ def make_friedman(
     noise: float = 1.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Make Friedman's table, cut into two classes: five relevant columns, the first two by interaction.
+    """Make Friedman's table with two classes: five relevant columns, the first two with an interaction.
 
     All columns are drawn from the uniform distribution on [0, 1). The first five make
     ``Y = 10 * sin(pi * X_1 * X_2) + 20 * (X_3 - 1 / 2) ** 2 + 10 * X_4 + 5 * X_5 + e`` (Rogers & Gunn
@@ -94,8 +93,8 @@ def make_friedman(
     X : ndarray of float64, shape (n_samples, 5 + n_noise)
         Columns 0 to 4 are relevant, the others are not.
     y : ndarray of int, shape (n_samples,)
-        The class, 0 or 1. Y is above 14 in a little more than half of all rows; a table of a few rows may
-        have one class only.
+        The class, 0 or 1. Slightly more than half of the rows have class 1; a table of a few rows may have
+        one class only.
 
     See Also
     --------
@@ -104,8 +103,8 @@ def make_friedman(
 
     Notes
     -----
-    An int as `random_state` gives the same y and the same first columns for every `n_noise`, and the same
-    columns for every `noise`.
+    With an int as `random_state`, y and the first columns are the same for every `n_noise`, and the columns
+    for every `noise`.
 
     Examples
     --------
@@ -143,7 +142,7 @@ def make_waveform(
     n_samples : int, default=5000
         The number of rows, at least 2.
     n_noise : int, default=0
-        The number of irrelevant Gaussian columns, which follow the 21 others; 19 makes the version of 40
+        The number of irrelevant Gaussian columns, which follow the 21 others; 19 for the version of 40
         columns.
     random_state : int, RandomState or None, default=None
         An int gives the same table every time.
@@ -175,14 +174,14 @@ def make_waveform(
     first, second = np.array([0, 0, 1])[y], np.array([2, 1, 2])[y]
     waves = share * triangles[first] + (1.0 - share) * triangles[second]
     waves += random.normal(size=waves.shape)
-    # Drawn last and one by one, so that asking for more changes nothing before.
+    # Drawn last, column by column, so that the first columns do not depend on n_noise.
     return np.hstack([waves, random.normal(size=(n_noise, n_samples)).T]), y
 
 
 def _with_noise_columns(
     relevant: NDArray[np.float64], n_noise: int, random: np.random.RandomState
 ) -> NDArray[np.float64]:
-    """Append uniform columns; drawn last and one by one, so that asking for more changes nothing before."""
+    """Append uniform columns, drawn last, so that the first columns do not depend on n_noise."""
     irrelevant = random.uniform(size=(n_noise, len(relevant))).T
     return np.hstack([relevant, irrelevant])
 

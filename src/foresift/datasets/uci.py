@@ -1,4 +1,4 @@
-"""The classic UCI tables by name: from a folder of CSV files, else from OpenML with pinned numbers."""
+"""Classic UCI data sets by name, from a folder of CSV files or from OpenML."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FOLDER = "FORESIFT_DATA"  # the environment variable that names the folder
 
 
 class Known(NamedTuple):
-    """What a table must look like, its number at OpenML, and how the SHA-256 of our copy of it begins."""
+    """Expected shape of a data set, its OpenML number, and the beginning of the SHA-256 of its file."""
 
     rows: int
     features: int
@@ -35,11 +35,10 @@ class Known(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a table can be had, from `available`.
+    """Location of a data set, from `available`.
 
-    `file` is empty if the folder has none; `openml` is None if no number is pinned: OpenML has no copy, or
-    one with other rows. `as_pinned` says whether the file is the very one that published results were made
-    with.
+    `file` is empty if the folder does not have it; `openml` is None if OpenML has no copy with the same rows.
+    `as_pinned` says whether the file is identical to the one used for published results.
     """
 
     name: str
@@ -96,16 +95,16 @@ def load(
     name : str
         As `available` lists them, for instance "sonar".
     folder : path or None, default=None
-        Folder with CSV files and a ``schema.json`` that names the discrete columns; None: the one that the
-        environment variable FORESIFT_DATA names. A table that is not there is fetched from OpenML, and kept
-        where scikit-learn keeps its data (`sklearn.datasets.get_data_home`).
+        Folder with CSV files and a ``schema.json`` that lists the discrete columns; None: the environment
+        variable FORESIFT_DATA. Other data sets are fetched from OpenML and cached by scikit-learn
+        (`sklearn.datasets.get_data_home`).
     download : bool, default=True
-        Whether OpenML may be asked.
+        Whether to fetch from OpenML.
 
     Returns
     -------
     X : DataFrame or dict of str to ndarray
-        A pandas frame if pandas is there, else a dict, which every estimator of foresift takes as well.
+        A pandas frame if pandas is installed, else a dict, which every estimator of foresift accepts.
         Continuous columns are float64 with NaN for missing; discrete ones are categories, or objects with
         None for missing.
     y : ndarray of str
@@ -114,14 +113,14 @@ def load(
     Warns
     -----
     UserWarning
-        If the file is not the very one that published results were made with (`Place.as_pinned`).
+        If the file is not identical to the one used for published results (`Place.as_pinned`).
 
     Raises
     ------
     ValueError
-        If there is no such name, or the table has not the rows, columns and classes that it must have.
+        If the name is unknown, or the table does not have the expected rows, columns and classes.
     FileNotFoundError
-        If the folder has no such table and it cannot be fetched either.
+        If the folder does not have the data set and it cannot be fetched.
 
     Examples
     --------
@@ -149,8 +148,8 @@ def load(
     _check(name, where, (*shape, len(set(y.tolist()))))
     if from_file and name in CATALOGUE and not checksum(name, root).startswith(CATALOGUE[name].sha256):
         warnings.warn(
-            f"{where} is another copy of {name} than the one that published results were made with: its"
-            " SHA-256 differs, so results may differ too.",
+            f"{where} is not the copy of {name} used for published results: its SHA-256 differs, so results"
+            " may differ too.",
             UserWarning,
             stacklevel=2,
         )
@@ -158,7 +157,7 @@ def load(
 
 
 def available(folder: str | os.PathLike[str] | None = None) -> list[Place]:
-    """List the tables that `load` knows, and where each can be had.
+    """List the data sets of `load`, and where they are.
 
     Parameters
     ----------
@@ -168,7 +167,7 @@ def available(folder: str | os.PathLike[str] | None = None) -> list[Place]:
     Returns
     -------
     list of Place
-        By name. Nothing is loaded and OpenML is not asked.
+        Sorted by name. Nothing is loaded or fetched.
 
     Examples
     --------
@@ -182,28 +181,19 @@ def available(folder: str | os.PathLike[str] | None = None) -> list[Place]:
     for name in sorted({*CATALOGUE, *schema}):
         entry = schema.get(name, {})
         path = root / entry["file"] if root is not None and entry else None
-        there = path is not None and path.is_file()
+        file = str(path) if path is not None and path.is_file() else ""
         known = CATALOGUE.get(name)
-        rows, columns, classes = (
+        n_rows, n_features, n_classes = (
             known[:3] if known else (entry["rows"], entry["features"], len(entry["classes"]))
         )
-        pinned = there and known is not None and checksum(name, root).startswith(known.sha256)
-        places.append(
-            Place(
-                name,
-                rows,
-                columns,
-                classes,
-                str(path) if there else "",
-                pinned,
-                known.openml if known else None,
-            )
-        )
+        pinned = bool(file) and known is not None and checksum(name, root).startswith(known.sha256)
+        openml = known.openml if known else None
+        places.append(Place(name, n_rows, n_features, n_classes, file, pinned, openml))
     return places
 
 
 def checksum(name: str, folder: str | os.PathLike[str] | None = None) -> str:
-    """SHA-256 of the contents of a table's file, as they are before compression.
+    """SHA-256 of the uncompressed file of a data set.
 
     Parameters
     ----------
@@ -220,7 +210,7 @@ def checksum(name: str, folder: str | os.PathLike[str] | None = None) -> str:
     Raises
     ------
     FileNotFoundError
-        If the folder has no such table.
+        If the folder does not have the data set.
 
     Examples
     --------
@@ -231,7 +221,8 @@ def checksum(name: str, folder: str | os.PathLike[str] | None = None) -> str:
     root = _root(folder)
     schema = _schema(root)
     if root is None or name not in schema:
-        raise FileNotFoundError(f"{root or f'{FOLDER} is not set, so there'} has no file of {name!r}.")
+        where = f"{root} has" if root else f"{FOLDER} is not set, so there is"
+        raise FileNotFoundError(f"{where} no file of {name!r}.")
     return hashlib.sha256(_content(root / schema[name]["file"])).hexdigest()
 
 
@@ -264,7 +255,7 @@ def _read(path: Path, discrete: list[str] | str) -> tuple[dict[str, NDArray[Any]
     """Read a CSV file whose last column is the class; an empty cell is missing."""
     header, *rows = list(csv.reader(io.StringIO(_content(path).decode("utf-8"), newline="")))
     if not rows or header[-1] != "class" or any(len(row) != len(header) for row in rows):
-        raise ValueError(f"{path} is no table with a header, equally long lines and a last column 'class'.")
+        raise ValueError(f"{path} must have a header, equally long lines and a last column 'class'.")
     columns: dict[str, NDArray[Any]] = {}
     for name, cells in zip(header[:-1], zip(*(row[:-1] for row in rows), strict=True), strict=True):
         if discrete == "all" or name in discrete:
@@ -285,10 +276,10 @@ def _frame(columns: dict[str, NDArray[Any]]) -> Any:
 
 
 def _fetch(name: str, root: Path | None, download: bool) -> tuple[Any, NDArray[np.str_]]:
-    wanted = f"{root} has no data set {name!r}" if root else f"{FOLDER} names no folder to find {name!r} in"
+    wanted = f"{root} has no data set {name!r}" if root else f"{FOLDER} is not set, so there is no {name!r}"
     number = CATALOGUE[name].openml if name in CATALOGUE else None
     if number is None:
-        raise FileNotFoundError(f"{wanted}, and no copy at OpenML is pinned: get its file first.")
+        raise FileNotFoundError(f"{wanted}, and OpenML has no suitable copy: get its file first.")
     if not download:
         raise FileNotFoundError(f"{wanted}, and download is False.")
     if importlib.util.find_spec("pandas") is None:

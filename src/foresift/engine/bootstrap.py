@@ -1,4 +1,4 @@
-"""Which rows the trees of a forest get, and what they say of those that they did not see."""
+"""Row sampling of the trees of a forest, and their out-of-bag predictions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["draw_options", "oob_proba_sums"]
 
 
 def draw_options(bootstrap: bool, max_samples: float | None, n_rows: int) -> dict[str, Any]:
-    """Say how the rows of a tree are drawn, for the engine.
+    """Return the engine's options for drawing the rows of a tree.
 
     Examples
     --------
@@ -41,27 +41,16 @@ def oob_proba_sums(
     n_classes: int,
     n_jobs: int | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Add up the class probabilities that trees give to rows they were not grown on.
+    """Sum the out-of-bag class probabilities of every row.
 
-    Parameters
-    ----------
-    trees : sequence of NodeTable
-        The trees.
-    grower : Grower
-        What grew them, with the numbers that they have in the sequence.
-    batches : iterable of ndarray
-        All rows it was made of, encoded, in order.
-    n_classes : int
-        Number of classes.
-    n_jobs : int or None
-        Threads.
+    `grower` grew the trees, numbered as in the sequence; `batches` are all its rows, encoded, in order.
 
     Returns
     -------
     sums : ndarray of shape (n_rows, n_classes)
-        Of the probabilities.
+        Sums of the probabilities.
     times : ndarray of shape (n_rows,)
-        How many trees did not see each row.
+        Number of trees for which each row is out of bag.
 
     Examples
     --------
@@ -71,7 +60,7 @@ def oob_proba_sums(
     >>> grower = _core.Grower(store, y, 2, None, _core.GrowOptions(draw="subsample", n_draw=1))
     >>> trees = [NodeTable.from_core(arrays, tried=False) for arrays in grower.grow([0, 1, 2])]
     >>> _, times = oob_proba_sums(trees, grower, [np.array([[1.0], [2.0]])], 2, None)
-    >>> times.sum()  # each tree saw one of two rows
+    >>> times.sum()  # one of two rows per tree
     np.float64(3.0)
     """
     n_rows = grower.n_rows
@@ -84,10 +73,10 @@ def oob_proba_sums(
         def add(first: int, last: int, stop: _core.StopFlag, x: Any = values, begin: int = begin) -> None:
             rows = slice(begin + first, begin + last)
             for number, tree in enumerate(arrays):
-                unseen = np.flatnonzero(grower.drawn_rows(number)[rows] == 0).astype(np.uint32)
-                if len(unseen):
-                    _core.add_proba([tree], x[first:last], unseen, sums[rows], stop)
-                    times[rows][unseen] += 1
+                oob = np.flatnonzero(grower.drawn_rows(number)[rows] == 0).astype(np.uint32)
+                if len(oob):
+                    _core.add_proba([tree], x[first:last], oob, sums[rows], stop)
+                    times[rows][oob] += 1
 
         in_row_spans(add, len(values), n_jobs)
         begin += len(values)

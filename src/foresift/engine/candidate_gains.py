@@ -1,4 +1,4 @@
-"""The gains each feature reached where it was tried: weighted sums, mean and confidence interval."""
+"""Gains of features as split candidates: weighted sums, mean and confidence interval."""
 
 from __future__ import annotations
 
@@ -13,23 +13,18 @@ from foresift.engine.criteria import complexity_of
 from foresift.engine.node_table import NodeTable
 from foresift.engine.null_gain import xlog2x
 
-__all__ = ["GainSums", "Trials", "bits_gained", "node_weights", "trials_of"]
+__all__ = ["Candidates", "GainSums", "bits_gained", "candidates_of", "node_weights"]
 
-_TOGETHER = 16  # trees worked on at once: enough to save calls, few enough to save memory
+_BATCH = 16  # trees processed at once, to save calls without using much memory
 
 
 class GainSums:
-    """Sums over trials of weight, weight times gain and weight times squared gain, for every feature.
-
-    Parameters
-    ----------
-    n_features : int
-        Number of features.
+    """Sums over split candidates of weight, weight * gain and weight * gain**2, for every feature.
 
     Attributes
     ----------
-    n_trials : ndarray of shape (n_features,)
-        Trials of a positive weight.
+    n_candidates : ndarray of shape (n_features,)
+        Number of split candidates of positive weight.
     weight, gain, square : ndarray of shape (n_features,)
         The sums.
 
@@ -37,55 +32,46 @@ class GainSums:
     --------
     >>> sums = GainSums(2)
     >>> sums.add(np.array([0, 0, 1]), np.array([0.1, 0.4, 0.2]), np.array([2.0, 1.0, 0.0]))
-    >>> sums.mean  # the second feature was tried where no feature can fail
+    >>> sums.mean  # NaN: the second feature was a candidate only at a node without weight
     array([0.2, nan])
     """
 
     def __init__(self, n_features: int) -> None:
-        self.n_trials = np.zeros(n_features, dtype=np.intp)
+        self.n_candidates = np.zeros(n_features, dtype=np.intp)
         self.weight, self.gain, self.square = np.zeros((3, n_features))
 
     def add(self, feature: NDArray[Any], gain: NDArray[np.float64], weight: NDArray[np.float64]) -> None:
-        """Add trials: which feature, what it gained, and how much that counts."""
+        """Add split candidates by feature, gain and weight."""
         n_features = len(self.weight)
         weighted = weight * gain
-        self.n_trials += np.bincount(feature, weight > 0, minlength=n_features).astype(np.intp)
+        self.n_candidates += np.bincount(feature, weight > 0, minlength=n_features).astype(np.intp)
         self.weight += np.bincount(feature, weight, minlength=n_features)
         self.gain += np.bincount(feature, weighted, minlength=n_features)
         self.square += np.bincount(feature, weighted * gain, minlength=n_features)
 
     def add_trees(self, tables: Sequence[NodeTable], weighting: str = "complexity") -> None:
-        """Add the trials of trees, weighted by node complexity or ("unit") all alike."""
-        for begin in range(0, len(tables), _TOGETHER):
-            together = tables[begin : begin + _TOGETHER]
-            tried = trials_of(together)
-            weight = node_weights(tried.counts, weighting)[tried.node]
-            # Tree by tree, so that the sums do not depend on which trees came together, not even by rounding.
-            ends = np.cumsum([_n_trials(table) for table in together])
+        """Add the split candidates of trees, weighted by node complexity or ("unit") equally."""
+        for begin in range(0, len(tables), _BATCH):
+            batch = tables[begin : begin + _BATCH]
+            found = candidates_of(batch)
+            weight = node_weights(found.counts, weighting)[found.node]
+            # Tree by tree, so that the rounding does not depend on the batches.
+            ends = np.cumsum([_n_candidates(table) for table in batch])
             for last, n in zip(ends, np.diff(ends, prepend=0), strict=True):
                 own = slice(last - n, last)
-                self.add(tried.feature[own], tried.gain[own], weight[own])
+                self.add(found.feature[own], found.gain[own], weight[own])
 
     @property
     def mean(self) -> NDArray[np.float64]:
-        """Weighted mean gain; NaN where no trial counts."""
+        """Weighted mean gain; NaN without a split candidate of positive weight."""
         known = self.weight > 0
         return np.divide(self.gain, self.weight, out=np.full(len(known), np.nan), where=known)
 
     def intervals(self, unit: float, confidence: float) -> NDArray[np.float64]:
-        """Student-t confidence intervals of the mean gain (Rogers & Gunn eq. 12-14).
+        """Student-t confidence intervals of the mean gain (Rogers & Gunn eq. 12-14), (n_features, 2).
 
-        Parameters
-        ----------
-        unit : float
-            The weight of one observation: a feature with a sum of weights w has been observed w / unit times.
-        confidence : float
-            Probability that an interval holds the expected gain.
-
-        Returns
-        -------
-        ndarray of shape (n_features, 2)
-            Lower and upper ends; NaN where two observations are not there yet or all gains were equal.
+        `unit` is the weight of one observation. NaN with fewer than two observations or if all gains are
+        equal.
         """
         mean = self.mean
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -93,45 +79,45 @@ class GainSums:
             spread = np.maximum(self.square / self.weight - mean**2, 0.0)
             variance = spread * size / (size - 1)
             half = stdtrit(size - 1, (1 + confidence) / 2) * np.sqrt(variance / size)
-            # Equal gains differ by rounding; a little more than one observation has no end to its interval.
-            known = (self.n_trials > 1) & (size > 1) & (spread > 1e-14 * mean**2) & np.isfinite(half)
+            # Equal gains differ by rounding; just above one observation the interval is infinite.
+            known = (self.n_candidates > 1) & (size > 1) & (spread > 1e-14 * mean**2) & np.isfinite(half)
         half[~known] = np.nan
         return np.stack([mean - half, mean + half], axis=1)
 
 
-class Trials(NamedTuple):
-    """Features that were tried at nodes, of one tree or of several."""
+class Candidates(NamedTuple):
+    """Split candidates of one or more trees."""
 
-    counts: NDArray[np.float64]  # class weights of every node where something was tried
-    node: NDArray[np.intp]  # of every trial, its row in `counts`
+    counts: NDArray[np.float64]  # class weights of every node with candidates
+    node: NDArray[np.intp]  # row in `counts` of every candidate
     feature: NDArray[Any]
     gain: NDArray[np.float64]
 
 
-def trials_of(tables: Sequence[NodeTable]) -> Trials:
-    """Collect every trial that is known of: all recorded ones, else the splits made.
+def candidates_of(tables: Sequence[NodeTable]) -> Candidates:
+    """Collect the recorded split candidates of trees, or else their splits.
 
     Recorded gains are in the unit of the tree's criterion. Otherwise those of a classification tree are
-    worked out in bits from the class counts, and those of a regression tree are its own.
+    computed in bits from the class counts, and those of a regression tree are its own.
     """
     n_nodes, parts = 0, []
     for table in tables:
-        node, feature, gain = _trials(table)
-        first = np.ones(len(node), dtype=bool)  # the trials of a node follow each other
+        node, feature, gain = _candidates(table)
+        first = np.ones(len(node), dtype=bool)  # the candidates of a node are adjacent
         np.not_equal(node[1:], node[:-1], out=first[1:])
         counts = table.counts[node[first]]
-        parts.append(Trials(counts, np.cumsum(first) + (n_nodes - 1), feature, gain))
+        parts.append(Candidates(counts, np.cumsum(first) + (n_nodes - 1), feature, gain))
         n_nodes += len(counts)
-    return parts[0] if len(parts) == 1 else Trials(*map(np.concatenate, zip(*parts, strict=True)))
+    return parts[0] if len(parts) == 1 else Candidates(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def node_weights(counts: NDArray[np.float64], weighting: str) -> NDArray[np.float64]:
-    """How much each node counts: by its complexity, or ("unit") all alike."""
+    """Weights of nodes: their complexity, or ("unit") 1."""
     return complexity_of(counts) if weighting == "complexity" else np.ones(len(counts))
 
 
-def _trials(table: NodeTable) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
-    """Node, feature and gain of every trial."""
+def _candidates(table: NodeTable) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
+    """Node, feature and gain of every split candidate."""
     if table.tried is not None:
         return table.tried["node"], table.tried["feature"], table.tried["gain"]
     inner = np.flatnonzero(table.nodes["first_child"] >= 0)
@@ -140,15 +126,15 @@ def _trials(table: NodeTable) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.fl
 
 
 def bits_gained(table: NodeTable, n_features: int) -> NDArray[np.float64]:
-    """Information gain of each feature's splits in bits, every split by its share of the rows."""
+    """Information gain of each feature's splits in bits, weighted by their fraction of the rows."""
     inner = np.flatnonzero(table.nodes["first_child"] >= 0)
     share = table.nodes["size"][inner] / table.nodes["size"][0]
     gain = _information_gain(table, inner)
     gained = np.bincount(table.nodes["feature"][inner], share * gain, minlength=n_features)
-    return gained.astype(np.float64)  # of no splits: whole numbers
+    return gained.astype(np.float64)  # integers if there is no split
 
 
-def _n_trials(table: NodeTable) -> int:
+def _n_candidates(table: NodeTable) -> int:
     return len(table.tried) if table.tried is not None else int((table.nodes["first_child"] >= 0).sum())
 
 

@@ -1,4 +1,4 @@
-"""Which features work together in the trees of a forest: splits right below one another, against chance."""
+"""Co-occurrence of features in the trees of a forest: parent and child splits, compared with chance."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from foresift.engine.node_table import NodeTable
 
 __all__ = ["CoOccurrence", "count_pairs"]
 
-_MAX_FEATURES = 4_000  # a matrix of all pairs then has 128 MB, and there are about ten at once
+_MAX_FEATURES = 4_000  # a matrix of all pairs takes 128 MB, and about ten are held at once
 _ROUNDS = 200
-_FREE = 0.05  # chance of setting even one pair free by mistake
+_FREE = 0.05  # probability of excluding any pair by mistake
 
 
 @dataclass(frozen=True, eq=False)
 class CoOccurrence:
-    """How often two features split right below one another, and how often they would by chance.
+    """How often two features split parent and child nodes, and how often they would by chance.
 
     Attributes
     ----------
     observed : ndarray of shape (n_features, n_features)
-        Number of splits on one of the two right below a split on the other, in all trees; symmetric, 0 on the
+        Number of splits on one feature directly below a split on the other, in all trees; symmetric, 0 on the
         diagonal.
     expected : ndarray of shape (n_features, n_features)
-        The same if the feature of a split did not depend on that of the split above it, but for not being the
-        same: every depth of the trees has the features it has, on both sides.
+        The same if the feature of a split were independent of a different feature in the parent split, given
+        how often each feature occurs at every depth.
     statistic : ndarray of shape (n_features, n_features)
-        Mean over the trees of observed less expected, in units of its standard error; NaN where all trees
+        Mean over the trees of observed minus expected, in units of its standard error; NaN if all trees
         agree.
     pvalues : ndarray of shape (n_features, n_features)
-        Probability of so large a statistic by chance (Student's t, one-sided); 1 where there is none.
+        One-sided p-values of the statistic (Student's t); 1 without a statistic.
     """
 
     observed: NDArray[np.float64]
@@ -45,15 +45,15 @@ class CoOccurrence:
 
     @property
     def lift(self) -> NDArray[np.float64]:
-        """Observed over expected; above 1 two features seek each other, below they avoid each other."""
-        nothing = np.full_like(self.expected, np.nan)
-        return np.divide(self.observed, self.expected, out=nothing, where=self.expected > 0)
+        """Observed over expected: above 1 two features occur together more often than by chance."""
+        empty = np.full_like(self.expected, np.nan)
+        return np.divide(self.observed, self.expected, out=empty, where=self.expected > 0)
 
     def significant(self, alpha: float = 0.05) -> NDArray[np.bool_]:
-        """Mask of the pairs that work together, the chance of even one false one being `alpha` (Holm)."""
+        """Mask of the significant pairs, with a family-wise error rate of `alpha` (Holm)."""
         p = len(self.pvalues)
         n_pairs = p * (p - 1) // 2
-        first, second = np.nonzero(np.triu(self.pvalues <= alpha, 1))  # no other can pass
+        first, second = np.nonzero(np.triu(self.pvalues <= alpha, 1))  # no other pair can pass
         values = self.pvalues[first, second]
         order = np.argsort(values, kind="stable")
         passed = values[order] <= alpha / (n_pairs - np.arange(len(values)))
@@ -66,7 +66,7 @@ class CoOccurrence:
 
 @dataclass(frozen=True)
 class _Edges:
-    """Splits right below one on a different feature: both features, the depth of the lower one, the tree."""
+    """Splits directly below a split on another feature: both features, depth of the lower one, tree."""
 
     above: NDArray[np.intp]
     below: NDArray[np.intp]
@@ -94,18 +94,18 @@ def _edges_of(table: NodeTable, number: int) -> NDArray[np.intp]:
 def _sums(
     i: NDArray[np.intp], j: NDArray[np.intp], values: float | NDArray[np.float64], shape: tuple[int, int]
 ) -> NDArray[np.float64]:
-    """Matrix of the sums of values at (i, j)."""
+    """Matrix with the sums of `values` at (i, j)."""
     weights = np.broadcast_to(np.asarray(values, dtype=np.float64), i.shape)
     sums = np.bincount(i * shape[1] + j, weights, minlength=shape[0] * shape[1])
     return np.asarray(sums, dtype=np.float64).reshape(shape)
 
 
 def count_pairs(tables: Sequence[NodeTable], n_features: int, *, most_free: int = 20) -> CoOccurrence:
-    """Count the pairs in some trees and set them beside chance; at least two trees are needed.
+    """Count the pairs in at least two trees and compare them with chance.
 
-    Sums of rows and columns are kept, so a pair that is far above chance lifts pairs of all other features
-    too: where the halves of XOR follow each other, noise must follow noise. So the most significant pair is
-    set free, that is, left out when chance is fitted, and again, up to `most_free` of them.
+    The expected counts keep the sums of rows and columns, so a pair far above chance would also raise the
+    excess of pairs of all other features. Therefore the most significant pair is excluded from the fit of the
+    expected counts, then the next, up to `most_free` of them.
 
     Examples
     --------
@@ -119,16 +119,16 @@ def count_pairs(tables: Sequence[NodeTable], n_features: int, *, most_free: int 
     """
     if n_features > _MAX_FEATURES:
         raise ValueError(
-            f"{n_features:,} features make too many pairs; at most {_MAX_FEATURES:,} are: select first."
+            f"{n_features:,} features have too many pairs: select at most {_MAX_FEATURES:,} of them first."
         )
     if len(tables) < 2:
         raise ValueError("Trees are compared with each other, so at least two are needed: grow more.")
     edges = _Edges.of(tables)
-    # Columns that no pair has cost nothing.
+    # Only features that occur in a pair.
     used, where = np.unique(np.concatenate([edges.above, edges.below]), return_inverse=True)
     edges = replace(edges, above=where[: len(edges.above)], below=where[len(edges.above) :])
     p, n_all = len(used), n_features * (n_features - 1) // 2
-    free: list[tuple[int, int]] = []  # pairs that chance is not fitted to
+    free: list[tuple[int, int]] = []  # pairs that the expected counts are not fitted to
     found = _against_chance(edges, p, len(tables), free)
     for _ in range(most_free if p else 0):
         pvalues = np.where(np.triu(np.ones((p, p), dtype=bool), 1), found.pvalues, 1.0)
@@ -139,23 +139,19 @@ def count_pairs(tables: Sequence[NodeTable], n_features: int, *, most_free: int 
             break
         free.append((i, j))
         found = _against_chance(edges, p, len(tables), free)
-    return found if p == n_features else _among_all(found, used, n_features)
+    return found if p == n_features else _expand(found, used, n_features)
 
 
-def _among_all(found: CoOccurrence, used: NDArray[np.intp], n_features: int) -> CoOccurrence:
-    """Put what was found for the features in use where they are among all."""
-    nothing = (0.0, 0.0, np.nan, 1.0)
-    parts = (found.observed, found.expected, found.statistic, found.pvalues)
-    wholes = []
-    for part, empty in zip(parts, nothing, strict=True):
-        whole = np.full((n_features, n_features), empty)
-        whole[np.ix_(used, used)] = part
-        wholes.append(whole)
-    return CoOccurrence(*wholes)
+def _expand(found: CoOccurrence, used: NDArray[np.intp], n_features: int) -> CoOccurrence:
+    """Expand the matrices of the features in use to all features."""
+    whole = CoOccurrence(*(np.full((n_features, n_features), empty) for empty in (0.0, 0.0, np.nan, 1.0)))
+    for field in fields(found):
+        getattr(whole, field.name)[np.ix_(used, used)] = getattr(found, field.name)
+    return whole
 
 
 def _against_chance(edges: _Edges, p: int, n: int, free: Sequence[tuple[int, int]]) -> CoOccurrence:
-    """Compare the pairs with chance, tree by tree; `free` ones are left out when chance is fitted."""
+    """Compare the pairs with chance, tree by tree; the fit excludes the `free` pairs."""
     shape = (1 + int(edges.depth.max(initial=0)), p)
     pairs = np.array([*free, *((j, i) for i, j in free)], dtype=np.intp).reshape(-1, 2).T  # both ways
     is_free = np.isin(edges.above * p + edges.below, pairs[0] * p + pairs[1])
@@ -169,7 +165,7 @@ def _against_chance(edges: _Edges, p: int, n: int, free: Sequence[tuple[int, int
     ends = np.searchsorted(edges.tree, np.arange(n + 1))
     for first, last in pairwise(ends):
         above, below, depth = (getattr(edges, name)[first:last] for name in ("above", "below", "depth"))
-        # Only rows of features that are above another one in this tree have anything in them.
+        # Only features that are above another one in this tree have nonzero rows.
         rows, at = np.unique(above, return_inverse=True)
         kept = ~is_free[first:last]
         row = _sums(depth[kept], at[kept], 1.0, (shape[0], len(rows)))
@@ -180,7 +176,7 @@ def _against_chance(edges: _Edges, p: int, n: int, free: Sequence[tuple[int, int
                 chance[k, j] = (whole[:, k] * all_heads[:, i]) @ tails[:, j]
         chance[np.arange(len(rows)), rows] = 0.0
         expected[rows] += chance
-        # (s_ij + s_ji - e_ij - e_ji)^2 added up: excess d = s - e, so d_ij^2 + d_ji^2 + 2 d_ij d_ji.
+        # Sum of (s_ij + s_ji - e_ij - e_ji)^2 = d_ij^2 + d_ji^2 + 2 d_ij d_ji with the excess d = s - e.
         np.subtract.at(chance, (at, below), 1.0)
         squares[rows] += chance**2
         inner = chance[:, rows]
@@ -189,7 +185,7 @@ def _against_chance(edges: _Edges, p: int, n: int, free: Sequence[tuple[int, int
     observed, expected, squares = observed + observed.T, expected + expected.T, squares + squares.T + 2 * both
     mean, squares = (observed - expected) / n, squares / n
     variance = np.maximum(squares - mean**2, 0.0)
-    agree = variance <= np.maximum(1e-12 * squares, (n - 1) * 1e-18)  # but for rounding
+    agree = variance <= np.maximum(1e-12 * squares, (n - 1) * 1e-18)  # up to rounding
     error = np.sqrt(variance / (n - 1))
     statistic = np.divide(mean, error, out=np.full_like(mean, np.nan), where=~agree)
     pvalues = np.where(agree, 1.0, stats.t.sf(statistic, n - 1))
@@ -197,7 +193,7 @@ def _against_chance(edges: _Edges, p: int, n: int, free: Sequence[tuple[int, int
 
 
 def _partners(b: NDArray[np.float64], free: tuple[NDArray[np.intp], NDArray[np.intp]]) -> NDArray[np.float64]:
-    """Sum of b over the features that each one may be paired with: not itself, nor one it is free with."""
+    """Sum of b over the partners of each feature: all but itself and those it has a free pair with."""
     sums = b.sum(axis=1, keepdims=True) - b
     np.subtract.at(sums.T, free[0], b.T[free[1]])
     return np.maximum(sums, 0.0)
@@ -212,17 +208,16 @@ def _fit_without(
     columns: NDArray[np.float64],
     free: tuple[NDArray[np.intp], NDArray[np.intp]],
 ) -> NDArray[np.float64]:
-    """Fit expected counts a_i b_j of the bound pairs to the sums of every depth's rows and columns; return b.
+    """Fit expected counts a_i b_j of the other pairs to the row and column sums of every depth; return b.
 
-    This is iterative proportional fitting of a table with empty cells (quasi-independence): an upper feature
-    i meets every lower j with the share b_j of the sum of its bound b.
+    This is iterative proportional fitting of a table with structural zeros (quasi-independence).
     """
     b = columns.copy()
     totals = columns.sum(axis=1, keepdims=True)
     for _ in range(_ROUNDS):
         a = rows * _inverse(_partners(b, free))
         new = columns * _inverse(_partners(a, free))
-        # Only products count, so the scale is free: keep it at that of the columns.
+        # Only products matter, so the scale is arbitrary: keep that of the columns.
         new *= totals * _inverse(new.sum(axis=1, keepdims=True))
         done = np.abs(new - b).max(initial=0.0) < 1e-10 * max(1.0, float(columns.max(initial=0.0)))
         b = new

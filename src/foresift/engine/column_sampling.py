@@ -1,9 +1,9 @@
-"""How a forest learns, while it grows, which features to draw more often (Rogers & Gunn 3)."""
+"""Distributions from which a forest draws candidate columns, fixed or adaptive (Rogers & Gunn 3)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,6 @@ __all__ = [
     "LEARNING",
     "NAMES",
     "ConfidenceSampling",
-    "FixedSampling",
     "Sampling",
     "SoftSampling",
     "checked_weights",
@@ -33,36 +32,24 @@ LEARNING = {"confidence", "two-stage+confidence", "soft"}
 NAMES = {"uniform", "two-stage", *LEARNING}
 
 
-class Sampling(Protocol):
-    """A distribution over features that may change with every tree."""
+class Sampling:
+    """A fixed distribution over features, and the base of the adaptive ones."""
 
-    weights: NDArray[np.float64] | None  # sums to one; None: uniform
-    learns: bool  # whether `learn` wants to see the trees, with every trial
-
-    def learn(self, tables: Sequence[NodeTable]) -> None:
-        """Take notice of more trees."""
-
-    def update(self) -> None:
-        """Set `weights` by what has been learned."""
-
-
-class FixedSampling:
-    """The same distribution for all trees; None is uniform."""
-
-    learns = False
+    learns = False  # whether `learn` needs the trees, with all split candidates
 
     def __init__(self, weights: NDArray[np.float64] | None) -> None:
-        self.weights = weights
+        self.weights = weights  # sums to one; None: uniform
+        self.changes: list[float] = []  # of the weights by every update; see `moved`
 
     def learn(self, tables: Sequence[NodeTable]) -> None:
-        """Learn nothing."""
+        """Learn from more trees."""
 
     def update(self) -> None:
-        """Change nothing."""
+        """Update `weights`."""
 
 
-class ConfidenceSampling:
-    """The distribution nearest to where it began inside confidence intervals of mean gains (section 3.1).
+class ConfidenceSampling(Sampling):
+    """The distribution nearest to its start inside the confidence intervals of mean gains (section 3.1).
 
     Parameters
     ----------
@@ -73,7 +60,7 @@ class ConfidenceSampling:
     confidence : float
         Confidence of the intervals.
     start : ndarray of shape (n_features,), default=None
-        Mean gains to begin with; None begins uniform.
+        Initial mean gains; None starts uniform.
 
     Attributes
     ----------
@@ -82,9 +69,7 @@ class ConfidenceSampling:
     intervals : ndarray of shape (n_features, 2)
         Intervals at the last update.
     sizes : list of float
-        Mean size of the intervals at every update; NaN as long as there are none.
-    changes : list of float
-        How far every update moved the weights; see `moved`.
+        Mean size of the intervals at every update; NaN without intervals.
     """
 
     learns = True
@@ -95,16 +80,15 @@ class ConfidenceSampling:
         self.sums = GainSums(n_features)
         self.unit, self.confidence, self.start = unit, confidence, start
         self.intervals = np.full((n_features, 2), np.nan)
-        self.weights = None if start is None else inside_intervals(self.intervals, start)
+        super().__init__(None if start is None else inside_intervals(self.intervals, start))
         self.sizes: list[float] = []
-        self.changes: list[float] = []
 
     def learn(self, tables: Sequence[NodeTable]) -> None:
         """Add the gains of trees."""
         self.sums.add_trees(tables)
 
     def update(self) -> None:
-        """Work out intervals and weights anew."""
+        """Compute new intervals and weights."""
         before = self.weights
         self.intervals = self.sums.intervals(self.unit, self.confidence)
         self.weights = inside_intervals(self.intervals, self.start)
@@ -114,31 +98,20 @@ class ConfidenceSampling:
         self.sizes.append(float(sizes[known].mean()) if known.any() else float("nan"))
 
 
-class SoftSampling:
-    """Weights that grow with the gain a feature has brought to the trees so far (eq. 11; Borisov et al.).
+class SoftSampling(Sampling):
+    """Weights proportional to the total gain of a feature in the trees so far (eq. 11; Borisov et al.).
 
-    Parameters
-    ----------
-    n_features : int
-        Number of features.
-    start : float
-        Weight of every feature before the first tree: C times the entropy of the whole data.
-
-    Attributes
-    ----------
-    changes : list of float
-        How far every update moved the weights; see `moved`.
+    `start` is the weight of every feature before the first tree: C times the entropy of all rows.
     """
 
     learns = True
 
     def __init__(self, n_features: int, start: float) -> None:
+        super().__init__(None)
         self.totals = np.full(n_features, start)
-        self.weights: NDArray[np.float64] | None = None
-        self.changes: list[float] = []
 
     def learn(self, tables: Sequence[NodeTable]) -> None:
-        """Add what each feature gained in trees, every split by its share of the rows."""
+        """Add the gains of trees, weighted by the fraction of rows at each split."""
         for table in tables:
             self.totals += bits_gained(table, len(self.totals))
 
@@ -150,17 +123,7 @@ class SoftSampling:
 
 
 def moved(before: NDArray[np.float64] | None, after: NDArray[np.float64] | None) -> float:
-    """Total variation distance of two distributions: the share of the draws that fall elsewhere.
-
-    Parameters
-    ----------
-    before, after : ndarray of shape (n_features,) or None
-        Weights that sum to one; None is uniform.
-
-    Returns
-    -------
-    float
-        0 if they are the same, 1 if they have nothing in common.
+    """Total variation distance of two distributions, from 0 to 1; None is uniform.
 
     Examples
     --------
@@ -186,10 +149,10 @@ def named_sampling(
 ) -> Sampling:
     """Make the sampling of that name for data with these class counts.
 
-    `whole_tree` grows an unpruned tree on all rows that tries every feature at every node, and records that.
+    `whole_tree` grows an unpruned tree on all rows, with all features as recorded candidates at every node.
     """
     if name == "uniform":
-        return FixedSampling(None)
+        return Sampling(None)
     if name == "soft":
         shares = class_counts[class_counts > 0] / class_counts.sum()
         return SoftSampling(n_features, soft_constant * float(-(shares @ np.log2(shares))))
@@ -200,8 +163,8 @@ def named_sampling(
     sums = GainSums(n_features)
     sums.add_trees([tree])
     if name == "two-stage":
-        return FixedSampling(inside_intervals(np.full((n_features, 2), np.nan), sums.mean))
-    # What is known of trees beforehand: the complexity of their splits is the weight of one observation.
+        return Sampling(inside_intervals(np.full((n_features, 2), np.nan), sums.mean))
+    # One observation weighs as much as the average split of this tree.
     splits = tree.counts[~tree.is_leaf]
     unit = float(node_complexity(splits).mean()) if len(splits) else unit
     return ConfidenceSampling(n_features, unit, confidence, start=sums.mean)
@@ -210,20 +173,11 @@ def named_sampling(
 def inside_intervals(
     intervals: NDArray[np.float64], start: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Choose a distribution inside confidence intervals: as even as the paper's simple rule makes it.
+    """Choose a distribution inside confidence intervals, as uniform as the paper's simple rule makes it.
 
-    Parameters
-    ----------
-    intervals : ndarray of shape (n_features, 2)
-        Lower and upper ends; NaN for a feature without an interval.
-    start : ndarray of shape (n_features,), default=None
-        The values to stay close to. By default the same for all: half way between the largest lower and the
-        smallest upper end. NaN means that too.
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-        Every value as close to its start as its interval allows, not negative, scaled to a sum of one.
+    Every value is as close to its start as its interval allows (NaN: no interval), not negative, and scaled
+    to a sum of one. The default start, also for NaN, is half way between the largest lower and the smallest
+    upper limit.
 
     Examples
     --------
@@ -237,33 +191,21 @@ def inside_intervals(
     if start is not None:
         known_start = ~np.isnan(start)
         middle = start[known_start].mean() if known_start.any() else 0.0
-        aims = np.where(known_start, start, middle)
+        goals = np.where(known_start, start, middle)
     elif known.any():
-        aims = np.full(len(lower), (lower[known].max() + upper[known].min()) / 2)
+        goals = np.full(len(lower), (lower[known].max() + upper[known].min()) / 2)
     else:
-        aims = np.ones(len(lower))
-    values = np.maximum(np.where(known, np.clip(aims, lower, upper), aims), 0.0)
+        goals = np.ones(len(lower))
+    values = np.maximum(np.where(known, np.clip(goals, lower, upper), goals), 0.0)
     total = values.sum()
     return values / total if total > 0 else np.full(len(values), 1 / len(values))
 
 
 def weights_by(selector: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> NDArray[np.float64]:
-    """Fit a clone of a selector and take its scores as weights: none negative, 0 outside its support.
+    """Fit a clone of a selector and return its scores as weights: not negative, 0 outside its support.
 
-    Parameters
-    ----------
-    selector : estimator
-        What it is fitted to must give it `scores_` or `feature_importances_`. A score of NaN, no estimate,
-        becomes the mean of the others.
-    X, y, sample_weight
-        The training data.
-    seed : int
-        Takes the place of a `random_state` of None.
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-        Weights, not scaled.
+    The scores are `scores_` or `feature_importances_`; NaN is replaced by their mean. `seed` replaces a
+    `random_state` of None.
     """
     fitted = clone(selector)
     parameters = fitted.get_params()
@@ -279,27 +221,27 @@ def weights_by(selector: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> 
             "feature_importances_ to draw columns by; give another selector, or an array of weights."
         )
     values = np.array(scores, dtype=np.float64)
-    if np.isposinf(values).any():  # perfect by themselves: nothing else is needed
+    if np.isposinf(values).any():  # perfect predictors: no others are needed
         values = np.isposinf(values).astype(np.float64)
     known = ~np.isnan(values)
     middle = values[known].mean() if known.any() else 1.0
     weights = np.maximum(np.where(known, values, middle), 0.0)
     if not weights.any():
         raise ValueError(
-            f"feature_sampling: {type(fitted).__name__} gives no column a score above 0 to draw it by; give "
-            "another selector, or an array of weights."
+            f"feature_sampling: {type(fitted).__name__} gives no column a score above 0; give another "
+            "selector, or an array of weights."
         )
     support = fitted.get_support() if hasattr(fitted, "get_support") else getattr(fitted, "support_", True)
     return np.asarray(weights * support)
 
 
 def checked_weights(given: ArrayLike, n_features: int, name: str = "feature_sampling") -> NDArray[np.float64]:
-    """Check the weights of the features, and scale them to a sum of one; messages call them `name`."""
+    """Check weights of features, called `name` in messages, and scale them to a sum of one."""
     try:
         weights = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"{name} is a {type(given).__name__}, no array of weights: give one number per column."
+            f"{name} is a {type(given).__name__}, not an array of weights: give one number per column."
         ) from None
     if weights.shape != (n_features,):
         raise ValueError(
@@ -315,9 +257,9 @@ def checked_weights(given: ArrayLike, n_features: int, name: str = "feature_samp
 
 
 def draw_columns(rng: np.random.Generator, weights: NDArray[np.float64], n_columns: int) -> NDArray[np.intp]:
-    """Draw columns one after another, without replacement, in proportion to their weights; sorted.
+    """Draw columns without replacement, with probabilities proportional to their weights; sorted.
 
-    The smallest of exponential variables divided by the weights come out as such draws do.
+    The smallest exponential variables divided by the weights have the distribution of sequential draws.
 
     Examples
     --------

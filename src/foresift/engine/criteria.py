@@ -1,7 +1,4 @@
-"""What one column, or one split of it, tells about the classes: gain, gain ratio, SSV, node complexity.
-
-What a column tells by chance alone is worked out in `null_gain` and can be had from here too.
-"""
+"""Split criteria of one column: gain, gain ratio, SSV and node complexity, and gains expected by chance."""
 
 from __future__ import annotations
 
@@ -32,10 +29,9 @@ __all__ = [
 def information_gain(
     x: ArrayLike, y: ArrayLike, *, nominal: bool | None = None, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Information gain, in bits, of one column about the classes (Bommaganti 3.4).
+    """Information gain of one column, in bits (Bommaganti 3.4).
 
-    A numeric column is cut in two where the gain is largest; a nominal column is split into one branch
-    per category.
+    A numeric column is split in two where the gain is largest; a nominal column has one branch per category.
 
     Parameters
     ----------
@@ -46,7 +42,7 @@ def information_gain(
     nominal : bool, default=None
         Whether `x` is nominal. None decides by type: strings, booleans and categories are.
     sample_weight : array-like of shape (n,), default=None
-        How much each row counts; by default 1.
+        Weights of the rows; 1 by default.
 
     Returns
     -------
@@ -55,10 +51,10 @@ def information_gain(
 
     Notes
     -----
-    Rows where `x` is missing (NaN, None, null) are left out and the gain is multiplied by the share of
-    known rows, as in C4.5. C4.5's further penalty for the number of cuts is not taken off.
+    Rows where `x` is missing (NaN, None, null) are ignored and the gain is multiplied by the fraction of
+    known rows, as in C4.5. C4.5's penalty for the number of cuts is not subtracted.
 
-    Every cut is tried up to 65,536 distinct values; beyond that, the cuts between as many quantile bins.
+    Every cut is evaluated up to 65,536 distinct values; above, the cuts between as many quantile bins.
 
     Examples
     --------
@@ -75,18 +71,12 @@ def information_gain(
 def gain_ratio(
     x: ArrayLike, y: ArrayLike, *, nominal: bool | None = None, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Gain of one column over the information in its split itself (C4.5; Bommaganti eq. 5-6).
+    """Gain of one column over its split information (C4.5; Bommaganti eq. 5-6).
 
     Parameters
     ----------
-    x : array-like of shape (n,)
-        The column: a NumPy array, a list, or a pandas, polars or pyarrow series.
-    y : array-like of shape (n,)
-        The class of every row.
-    nominal : bool, default=None
-        Whether `x` is nominal. None decides by type: strings, booleans and categories are.
-    sample_weight : array-like of shape (n,), default=None
-        How much each row counts; by default 1.
+    x, y, nominal, sample_weight
+        As for `information_gain`.
 
     Returns
     -------
@@ -95,13 +85,13 @@ def gain_ratio(
 
     See Also
     --------
-    information_gain : The numerator, and how missing values enter it.
+    information_gain : The numerator, and its treatment of missing values.
 
     Notes
     -----
-    As in C4.5, a numeric column is cut where its *gain* is largest, and the ratio is that cut's: the
-    largest ratio would sit at an extreme cut, where the split information vanishes. Rows where `x` is
-    missing are one more group in the split information.
+    As in C4.5, a numeric column is split where its *gain* is largest: the largest ratio is at an extreme cut,
+    where the split information vanishes. Rows where `x` is missing are one more branch in the split
+    information.
 
     Examples
     --------
@@ -117,10 +107,10 @@ def gain_ratio(
 
 
 def ssv(left_counts: ArrayLike, right_counts: ArrayLike) -> float:
-    """Separability of a split into two sides (Grabczewski & Jankowski, section 2).
+    """Separability of split value (Grabczewski & Jankowski, section 2).
 
-    Twice the number of pairs of rows of different classes that the split parts, less the number of rows
-    by which it cuts classes in two.
+    Twice the number of separated pairs of rows of different classes, minus the rows of each class on the side
+    with fewer of them.
 
     Parameters
     ----------
@@ -130,7 +120,7 @@ def ssv(left_counts: ArrayLike, right_counts: ArrayLike) -> float:
     Returns
     -------
     float
-        The separability, raw: it grows with the square of the number of rows.
+        The separability, not normalised: it grows with the square of the number of rows.
 
     Examples
     --------
@@ -145,8 +135,8 @@ def ssv(left_counts: ArrayLike, right_counts: ArrayLike) -> float:
             "left_counts and right_counts must be one-dimensional and name the same classes, "
             f"but have shapes {left.shape} and {right.shape}."
         )
-    parted = float(left @ (right.sum() - right))
-    return 2.0 * parted - float(np.minimum(left, right).sum())
+    separated = float(left @ (right.sum() - right))
+    return 2.0 * separated - float(np.minimum(left, right).sum())
 
 
 def best_ssv_split(
@@ -156,28 +146,22 @@ def best_ssv_split(
 
     Parameters
     ----------
-    x : array-like of shape (n,)
-        The column: a NumPy array, a list, or a pandas, polars or pyarrow series. A missing value of a
-        nominal column is one more category; a numeric column must have none.
-    y : array-like of shape (n,)
-        The class of every row.
-    nominal : bool, default=None
-        Whether `x` is nominal. None decides by type: strings, booleans and categories are.
-    sample_weight : array-like of shape (n,), default=None
-        How much each row counts; by default 1.
+    x, y, nominal, sample_weight
+        As for `information_gain`, but a missing value of a nominal column is one more category, and a numeric
+        column must have no missing values.
 
     Returns
     -------
     score : float
-        Separability of the best split, at least 0; 0 where `x` has a single value or `y` a single class.
+        Separability of the best split, at least 0; 0 if `x` has a single value or `y` a single class.
     split : float, frozenset or None
-        The threshold (values below it are one side) of a numeric column, the smaller of the two sets of
-        categories of a nominal one (a missing value shows as None), or None where there is no split.
+        The threshold of a numeric column, the smaller of the two sets of categories of a nominal one (None in
+        it is the missing value), or None without a split.
 
     Notes
     -----
-    Among equally good cuts the smallest is taken. Up to 10 categories every subset is tried, beyond that
-    single categories and prefixes of the categories in order of their class shares.
+    Of equally good cuts the smallest is taken. Up to 10 categories every subset is a candidate; above, single
+    categories and prefixes of the categories, sorted by their class frequencies.
 
     Examples
     --------
@@ -205,10 +189,10 @@ def best_ssv_split(
 
 
 def node_complexity(class_counts: ArrayLike) -> NDArray[np.float64]:
-    """Information, in bits, in how the rows of a node lie along a feature (Rogers & Gunn eq. 6-10).
+    """Information in the order of the rows of a node along a feature, in bits (Rogers & Gunn eq. 6-10).
 
-    A node whose rows can be arranged in many ways is a sterner test of a feature, so its gain weighs
-    more in an average. Arrangements that mirror each other are the same.
+    A node whose rows can be arranged in many ways is a stricter test of a feature, so its gain has a larger
+    weight in an average. Mirrored arrangements count as one.
 
     Parameters
     ----------
@@ -222,11 +206,11 @@ def node_complexity(class_counts: ArrayLike) -> NDArray[np.float64]:
 
     Notes
     -----
-    The paper's formulas for two classes carry over to any number: with n rows, n_c of class c, there are
+    The paper's formulas for two classes generalise to any number: with n rows, n_c of class c, there are
     C = n! / prod(n_c!) arrangements, of which A = floor(n/2)! / prod(floor(n_c/2)!) are their own mirror
     image if at most one n_c is odd, else none; the complexity is log2(C) - (1 - A / C).
 
-    Counts need not be whole (class weights, fractional cases): factorials become gamma functions, no
+    For counts that are not whole (class weights, fractional cases) factorials are gamma functions, no
     arrangement is its own mirror image, and a negative result becomes 0.
 
     Examples
@@ -240,9 +224,9 @@ def node_complexity(class_counts: ArrayLike) -> NDArray[np.float64]:
 
 
 def complexity_of(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Node complexity of class counts that are known to be right, as those of grown trees are."""
-    whole = np.rint(np.minimum(counts, 2.0**53)).astype(np.int64)  # beyond, parts of rows are not told
-    # Counts that come as share times size are whole only up to rounding.
+    """Node complexity of valid class counts, such as those of trees."""
+    whole = np.rint(np.minimum(counts, 2.0**53)).astype(np.int64)  # above, all doubles are whole
+    # Counts computed as frequency times size are whole only up to rounding.
     is_whole = (np.abs(counts - whole) <= 1e-9 + 1e-12 * counts).all(axis=-1)
     log_all = _log_multinomial(whole)
     if not is_whole.all():
@@ -256,21 +240,21 @@ def complexity_of(counts: NDArray[np.float64]) -> NDArray[np.float64]:
 def _log_multinomial(counts: NDArray[Any]) -> NDArray[np.float64]:
     n = counts.sum(axis=-1)
     logs = np.asarray(_log_factorial(n) - _log_factorial(counts) @ np.ones(counts.shape[-1]))
-    huge = n > 2**32  # whose factorials are so large that their differences are lost in rounding
+    huge = n > 2**32  # the differences of such large factorials are lost in rounding
     if huge.any():
         logs[huge] = _log_multinomial_of_huge(counts[huge])
     return logs
 
 
 def _log_multinomial_of_huge(counts: NDArray[Any]) -> NDArray[np.float64]:
-    """Add up in how many ways the rows of every class lie among those of the classes before it."""
+    """Sum the log number of arrangements of every class among the classes before it."""
     before, rows = np.cumsum(counts, axis=-1)[..., :-1], counts[..., 1:]
     ways = -betaln(before + 1.0, rows + 1.0) - np.log(before + rows + 1.0)
     return np.asarray(np.where((before > 0) & (rows > 0), ways, 0.0).sum(axis=-1))
 
 
 def _log_factorial(n: NDArray[Any]) -> NDArray[np.float64]:
-    # Many whole numbers, as in the nodes of a forest: each factorial is worked out once and kept.
+    # For many whole numbers, as in the nodes of a forest, use a cached table.
     if n.dtype.kind == "i" and n.size:
         size = 1 << max(10, int(n.max()).bit_length())
         if size <= max(16 * n.size, 1024):
@@ -289,7 +273,7 @@ def _entropy(sizes: NDArray[Any]) -> float:
 
 
 def _best_gain(problem: Problem) -> tuple[float, NDArray[np.int32]]:
-    """Largest gain in bits, and the branch every row takes there (-1: missing)."""
+    """Largest gain in bits, and the branch of every row (-1: missing)."""
     y, n_classes, weights = problem.y, problem.n_classes, problem.weights
     if problem.codes is not None:
         n_categories = len(problem.categories)

@@ -1,4 +1,4 @@
-"""How much each feature of a fitted tree or forest matters, read from its node tables."""
+"""Feature importances of a fitted tree or forest, computed from its node tables."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from foresift.engine.candidate_gains import GainSums
 from foresift.engine.co_occurrence import CoOccurrence, count_pairs
-from foresift.engine.node_table import NODE_DTYPE, NodeTable, contributions
+from foresift.engine.node_table import NodeTable, contributions, leaves
 
 __all__ = ["average_gain", "co_occurrence", "contribution_ratio", "mean_decrease_impurity", "node_tables"]
 
 
 def node_tables(model: Any) -> list[NodeTable]:
-    """Node tables of a fitted tree or tree ensemble, ours or scikit-learn's.
+    """Node tables of a fitted tree or tree ensemble of foresift or scikit-learn.
 
     Parameters
     ----------
@@ -35,17 +35,18 @@ def node_tables(model: Any) -> list[NodeTable]:
 
     Notes
     -----
-    Of a scikit-learn model:
+    For scikit-learn models:
 
-    - Node numbers change, so that the children of a node follow each other: the root stays 0, and the
-      children of the k-th inner node, counted in scikit-learn's order, become nodes 2k + 1 and 2k + 2.
-    - `gain` is the decrease of the impurity the tree was grown with: bits for "entropy" and "log_loss".
+    - Nodes are renumbered, so that the children of a node are adjacent: the root stays 0, and the children of
+      the k-th inner node, in scikit-learn's order, become nodes 2k + 1 and 2k + 2.
+    - `gain` is the decrease of the impurity of the tree's criterion: bits for "entropy" and "log_loss".
     - `counts` holds weighted class counts, in the order of that tree's `classes_`; a regression tree, as in
       gradient boosting, has none (0 columns).
-    - Sample weights that add up to less than the number of rows, such as AdaBoost's, are scaled up to that
-      number, because class counts are read as numbers of rows.
-    - `feature` counts the columns of the whole model, also where bagging gave a tree only some of them.
-    - A `DummyClassifier` among the members, which knows one class, is a tree of one leaf.
+    - Sample weights that sum to less than the number of rows, such as AdaBoost's, are scaled up to that
+      number, because class counts are treated as numbers of rows.
+    - `feature` is an index into the columns of the whole model, even if bagging gave a tree only some of
+      them.
+    - A `DummyClassifier` among the members is a tree of one leaf.
     - scikit-learn compares values with `threshold` in single precision.
 
     Examples
@@ -69,20 +70,20 @@ def node_tables(model: Any) -> list[NodeTable]:
 
 
 def average_gain(model: Any, weighting: str = "complexity") -> NDArray[np.float64]:
-    """Mean information gain of each feature over the nodes where it was tried (Rogers & Gunn 2).
+    """Mean information gain of each feature over the nodes where it was a split candidate (Rogers & Gunn 2).
 
     Parameters
     ----------
     model : estimator
         A fitted tree or forest; see `node_tables`.
     weighting : {"complexity", "unit"}, default="complexity"
-        How much each node counts: by its node complexity, or all alike.
+        Weights of the nodes: their node complexity, or 1.
 
     Returns
     -------
     ndarray of shape (n_features,)
-        Mean gain of every feature. NaN where there is no estimate: the feature was never tried, or only at
-        nodes without complexity, which any feature splits alike.
+        Mean gain of every feature. NaN if the feature was never a candidate, or only at nodes of complexity
+        0, which any feature splits equally well.
 
     See Also
     --------
@@ -90,10 +91,10 @@ def average_gain(model: Any, weighting: str = "complexity") -> NDArray[np.float6
 
     Notes
     -----
-    A model of this package that recorded the gain of every tried feature is averaged over all of them, in
-    the unit of its criterion (bits by default). Any other classification tree is averaged over the splits
-    it made, whose gain is worked out again in bits from the class counts, whatever its own criterion. A
-    regression tree has no classes: its own decrease of impurity is averaged, with unit weights only.
+    A model of this package with recorded candidates is averaged over all of them, in the unit of its
+    criterion (bits by default). Any other classification tree is averaged over its splits, with gains in bits
+    computed from the class counts, whatever its criterion. A regression tree has no classes: its own decrease
+    of impurity is averaged, with unit weights only.
 
     Examples
     --------
@@ -118,7 +119,7 @@ def average_gain(model: Any, weighting: str = "complexity") -> NDArray[np.float6
 
 
 def contribution_ratio(model: Any) -> NDArray[np.float64]:
-    """Share of the rows each feature splits, in percent, averaged over trees (Murata eq. 5).
+    """Fraction of the rows that each feature splits, in percent, averaged over trees (Murata eq. 5).
 
     Parameters
     ----------
@@ -133,9 +134,8 @@ def contribution_ratio(model: Any) -> NDArray[np.float64]:
 
     Notes
     -----
-    Rows count as often as they were drawn for a tree, and by their sample weight. A tree without
-    a split has no shares and is left out. How good a split is does not enter: a feature counts for being
-    chosen early.
+    Rows count as often as they were drawn for a tree, times their sample weight. A tree without a split is
+    ignored. The quality of a split has no effect: a feature has a large ratio if it is chosen early.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def contribution_ratio(model: Any) -> NDArray[np.float64]:
 
 
 def co_occurrence(model: Any) -> CoOccurrence:
-    """How often two features split right below one another, compared with chance (Murata, future work).
+    """How often two features split parent and child nodes, compared with chance (Murata, future work).
 
     Parameters
     ----------
@@ -165,13 +165,11 @@ def co_occurrence(model: Any) -> CoOccurrence:
 
     Notes
     -----
-    By chance the feature of a split would not depend on that of the split above it, but for not being the
-    same. What is expected then is fitted to the features of every depth, so that features that are popular
-    near the root do not look like pairs; pairs that are significant are left out of that fit, one after the
-    other. The trees are the independent observations: a pair is significant if it comes more often than
-    chance and the scatter between the trees explain. That is a statement about the forest that was grown; on
-    data of noise the statistic has a standard deviation of 1 (docs/murata.md), and more trees find weaker
-    pairs.
+    By chance the feature of a split would be independent of a different feature in the parent split. The
+    expected counts are fitted to the features of every depth, so that features that are frequent near the
+    root do not look like pairs; significant pairs are excluded from the fit, one after the other. The trees
+    are the independent observations, so the test is a statement about this forest: on noise the statistic has
+    a standard deviation of 1 (docs/murata.md), and with more trees weaker pairs become significant.
 
     Examples
     --------
@@ -187,17 +185,16 @@ def co_occurrence(model: Any) -> CoOccurrence:
 
 
 def mean_decrease_impurity(model: Any, normalize: bool = True) -> NDArray[np.float64]:
-    """Decrease of impurity each feature brought, weighted by node size and averaged over trees.
+    """Decrease of impurity by each feature, weighted by node size and averaged over trees.
 
     Parameters
     ----------
     model : estimator
         A fitted tree or forest; see `node_tables`.
     normalize : bool, default=True
-        Scale every tree's decreases to a sum of one before averaging, and the average too, as scikit-learn
-        does. Trees of gradient boosting are averaged as they are, since a late stage that has little left
-        to explain should weigh little, and only the average is scaled. If False, the plain mean over trees
-        is returned, in the unit of the trees' criterion.
+        Scale the decreases of every tree to a sum of one before averaging, and the average too, as
+        scikit-learn does. Of gradient boosting only the average is scaled, since late stages should have a
+        small weight. If False, return the plain mean over trees, in the unit of the criterion.
 
     Returns
     -------
@@ -207,9 +204,8 @@ def mean_decrease_impurity(model: Any, normalize: bool = True) -> NDArray[np.flo
 
     Notes
     -----
-    The decrease is by the criterion a tree was grown with. The gain ratio and SSV are no impurities; for
-    trees grown with them the sizes weigh those scores instead. AdaBoost's trees count by their weight in
-    the vote.
+    The decrease is that of the tree's criterion. The gain ratio and SSV are not impurities; for such trees
+    the scores themselves are weighted by size. AdaBoost's trees count by their weight in the vote.
 
     Examples
     --------
@@ -242,7 +238,7 @@ def _is_gradient_boosting(model: Any) -> bool:
 
 
 def _members(model: Any, columns: NDArray[np.intp] | None) -> Iterator[tuple[Any, NDArray[np.intp] | None]]:
-    """Trees of a scikit-learn model, each with the model's column behind each of its own (None: the same)."""
+    """Trees of a model, each with the model's index of each of its columns (None: the same)."""
     if hasattr(model, "node_table_"):
         yield model.node_table_, columns
         return
@@ -260,26 +256,22 @@ def _members(model: Any, columns: NDArray[np.intp] | None) -> Iterator[tuple[Any
     subsets = getattr(model, "estimators_features_", [None] * len(members))
     for member, subset in zip(members, subsets, strict=True):
         inner = columns if subset is None else subset if columns is None else columns[subset]
-        if isinstance(member, DummyClassifier):  # where an ensemble drew rows of one class only
-            yield _leaf(len(model.classes_)), None
+        if isinstance(member, DummyClassifier):  # if an ensemble drew rows of one class only
+            nodes, n_classes = leaves(1), len(model.classes_)
+            nodes["size"] = 1.0
+            yield _numeric_table(nodes, np.full((1, n_classes), 1 / n_classes)), None
         else:
             yield from _members(member, inner)
 
 
-def _leaf(n_classes: int) -> NodeTable:
-    """A tree without a split."""
-    nodes = np.zeros(1, dtype=NODE_DTYPE)
-    for field in ("parent", "first_child", "feature", "category_set"):
-        nodes[field] = -1
-    nodes["size"] = 1.0
-    nothing = np.empty(0, dtype=np.uint16)
-    return NodeTable(
-        nodes, np.full((1, n_classes), 1 / n_classes), np.zeros(1, dtype=np.int32), nothing, nothing, None
-    )
+def _numeric_table(nodes: NDArray[Any], counts: NDArray[np.float64]) -> NodeTable:
+    """A node table without nominal splits."""
+    empty = np.empty(0, dtype=np.uint16)
+    return NodeTable(nodes, counts, np.zeros(1, dtype=np.int32), empty, empty)
 
 
 def _with_columns(table: NodeTable, columns: NDArray[np.intp] | None) -> NodeTable:
-    """Name the columns of the whole model where a tree of ours saw only some of them."""
+    """Replace the column indices of a tree by those of the whole model."""
     if columns is None:
         return table
     nodes, tried = table.nodes.copy(), None if table.tried is None else table.tried.copy()
@@ -301,8 +293,8 @@ def _why_no_trees(model: Any) -> str:
         return f"{name}: pass model.best_estimator_ instead."
     if name.startswith("HistGradientBoosting"):
         return (
-            f"{name} keeps its trees private, so they cannot be read: use GradientBoosting, or permutation "
-            "importance (sklearn.inspection.permutation_importance)."
+            f"{name} does not expose its trees: use GradientBoosting, or permutation importance "
+            "(sklearn.inspection.permutation_importance)."
         )
     return f"{name} is neither a decision tree nor an ensemble of decision trees."
 
@@ -313,17 +305,15 @@ def _from_sklearn(estimator: Any, columns: NDArray[np.intp] | None) -> NodeTable
         raise ValueError("The trees predict several targets at once: fit one model per target.")
     inner = np.flatnonzero(tree.children_left >= 0)
     left, right = tree.children_left[inner], tree.children_right[inner]
-    # Children of the k-th inner node become rows 2k + 1 and 2k + 2; a parent still comes before its children.
+    # The children of the k-th inner node become rows 2k + 1 and 2k + 2.
     old = np.zeros(tree.node_count, dtype=np.intp)
     old[1::2], old[2::2] = left, right
     new = np.empty_like(old)
     new[old] = np.arange(len(old))
 
     size, impurity = tree.weighted_n_node_samples, tree.impurity
-    nodes = np.zeros(tree.node_count, dtype=NODE_DTYPE)
+    nodes = leaves(tree.node_count)
     nodes["size"] = size[old] * max(1.0, tree.n_node_samples[0] / size[0])
-    for field in ("parent", "first_child", "feature", "category_set"):
-        nodes[field] = -1
     rows = new[inner]
     nodes["parent"][1:] = np.repeat(rows, 2)
     nodes["first_child"][rows] = new[left]
@@ -336,6 +326,5 @@ def _from_sklearn(estimator: Any, columns: NDArray[np.intp] | None) -> NodeTable
     nodes["gain"][rows] = impurity[inner] - children / size[inner]
 
     n_classes = tree.value.shape[2] if is_classifier(estimator) else 0
-    counts = tree.value[old, 0, :n_classes] * nodes["size"][:, np.newaxis]  # `value` holds shares
-    nothing = np.empty(0, dtype=np.uint16)
-    return NodeTable(nodes, counts, np.zeros(1, dtype=np.int32), nothing, nothing, None)
+    # `value` holds class frequencies.
+    return _numeric_table(nodes, tree.value[old, 0, :n_classes] * nodes["size"][:, np.newaxis])

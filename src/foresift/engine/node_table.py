@@ -1,4 +1,4 @@
-"""The node table: one tree as flat arrays, which prediction, importances and plots read."""
+"""The node table: one tree as flat arrays, for prediction, importances and plots."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NODE_DTYPE", "TRIED_DTYPE", "NodeTable", "contributions"]
+__all__ = ["NODE_DTYPE", "TRIED_DTYPE", "NodeTable", "contributions", "leaves"]
 
 TableArrays = tuple[
     NDArray[np.uint8], NDArray[np.float64], NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint16]
@@ -41,20 +41,20 @@ class NodeTable:
     ----------
     nodes : structured array of shape (n_nodes,)
         `parent` (-1: root), `first_child` and `feature` (-1: leaf), `n_children`, `threshold` (a numeric
-        value at or below it takes child 0, else child 1), `category_set` (-1: numeric cut), `missing_branch`
-        (the child a missing value takes; -1: all of them, in parts), `majority_branch` (the largest child,
-        where a category goes that was not seen at the node), `gain` (in the unit of the criterion), `size`
-        (weight of the rows).
+        value at or below it goes to child 0, else child 1), `category_set` (-1: numeric cut),
+        `missing_branch` (the child of missing values; -1: all children, as fractional cases),
+        `majority_branch` (the largest child, for categories that did not occur at the node), `gain` (in the
+        unit of the criterion), `size` (weight of the rows).
     counts : ndarray of shape (n_nodes, n_classes)
         Weight of every class at every node; no columns for a regression tree.
     set_offsets, set_codes, set_branches : ndarray
-        Category set s is `set_codes[set_offsets[s]:set_offsets[s + 1]]`, and `set_branches` says which child
-        each of those categories takes.
+        Category set s is `set_codes[set_offsets[s]:set_offsets[s + 1]]`; `set_branches` holds the child of
+        each of these categories.
     tried : structured array or None
-        `node`, `feature` and `gain` of every feature tried at every node, if that was recorded.
+        `node`, `feature` and `gain` of every split candidate, if recorded.
     permuted : ndarray of shape (n_tried, n_permutations) or None
-        What each trial gained with the classes of the node's rows shuffled, if that was asked for; NaN in the
-        columns it was not asked for.
+        Gain of each split candidate with the classes of the node's rows permuted, if requested; NaN for the
+        other columns.
     """
 
     nodes: NDArray[Any]
@@ -67,27 +67,27 @@ class NodeTable:
 
     @classmethod
     def from_core(cls, arrays: Sequence[NDArray[Any]], *, tried: bool) -> NodeTable:
-        """Make a table of what the native engine returns."""
-        nodes, counts, set_offsets, set_codes, set_branches, trials, permuted = arrays
+        """Make a table from the arrays of the native engine."""
+        nodes, counts, set_offsets, set_codes, set_branches, candidates, permuted = arrays
         return cls(
             nodes.view(NODE_DTYPE)[:, 0],
             counts,
             set_offsets,
             set_codes,
             set_branches,
-            trials.view(TRIED_DTYPE)[:, 0] if tried else None,
+            candidates.view(TRIED_DTYPE)[:, 0] if tried else None,
             permuted if permuted.ndim == 2 else None,
         )
 
     @property
     def arrays(self) -> TableArrays:
-        """The arrays as the native engine takes them."""
+        """The arrays in the format of the native engine."""
         raw = self.nodes.view(np.uint8).reshape(len(self.nodes), NODE_DTYPE.itemsize)
         return raw, self.counts, self.set_offsets, self.set_codes, self.set_branches
 
     @property
     def tried_bytes(self) -> NDArray[np.uint8]:
-        """The trials as the native engine takes them."""
+        """The split candidates in the format of the native engine."""
         assert self.tried is not None
         return self.tried.view(np.uint8).reshape(len(self.tried), TRIED_DTYPE.itemsize)
 
@@ -103,7 +103,7 @@ class NodeTable:
 
     @property
     def levels(self) -> NDArray[np.intp]:
-        """Number of splits on the way from the root to each node."""
+        """Depth of each node."""
         levels = np.zeros(len(self.nodes), dtype=np.intp)
         frontier, level = np.array([0]), 0
         while len(frontier):
@@ -116,7 +116,7 @@ class NodeTable:
 
     @property
     def depth(self) -> int:
-        """Number of splits on the longest way from the root to a leaf."""
+        """Depth of the tree."""
         return int(self.levels.max())
 
     def decreases(self, n_features: int) -> NDArray[np.float64]:
@@ -134,10 +134,18 @@ class NodeTable:
     __hash__ = None  # type: ignore[assignment]
 
 
-def contributions(tables: Sequence[NodeTable], n_features: int) -> NDArray[np.float64]:
-    """Contribution ratio of every feature in percent (Murata eq. 5), all 0 if nothing was split.
+def leaves(n_nodes: int) -> NDArray[Any]:
+    """Nodes that are leaves without a parent and of size 0."""
+    nodes = np.zeros(n_nodes, dtype=NODE_DTYPE)
+    for name in ("parent", "first_child", "feature", "category_set"):
+        nodes[name] = -1
+    return nodes
 
-    It is a mean of ratios: every tree counts alike, however large. A tree without a split would be 0 / 0.
+
+def contributions(tables: Sequence[NodeTable], n_features: int) -> NDArray[np.float64]:
+    """Contribution ratio of every feature in percent (Murata eq. 5), all 0 without a split.
+
+    It is a mean of ratios, so all trees have equal weight. Trees without a split (0 / 0) are left out.
     """
     shares = []
     for table in tables:
@@ -151,5 +159,5 @@ def contributions(tables: Sequence[NodeTable], n_features: int) -> NDArray[np.fl
 def _equal(a: Any, b: Any) -> bool:
     if a is None or b is None:
         return a is b
-    # Shuffled trials are NaN where there are none; records and whole numbers know no NaN.
+    # Permuted gains may be NaN; records and integers cannot.
     return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")

@@ -1,8 +1,7 @@
-"""What an irrelevant feature gains by chance: its expected best gain at a node, the variance, a p-value.
+"""Gain of an irrelevant feature at a node by chance: expectation, variance and p-value.
 
-The paths of Rogers & Gunn's arrangements are counted by `cpp/kernels/null_gain.cpp`; means and variances were
-worked out once (`tools/make_null_gains.py`) and are looked up here, so that a forest can ask for those of all
-its nodes.
+Means and variances are stored in a table (`tools/make_null_gains.py`), fast enough for all nodes of a forest;
+`cpp/kernels/null_gain.cpp` counts the lattice paths of Rogers & Gunn's arrangements.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ __all__ = ["chance_moments", "closed_form", "expected_gain", "gain_pvalue", "gai
 
 BOUNDS = ("lower", "mid", "upper", "exact")
 
-EXACT_ROWS = 256  # nodes up to here are tabulated one by one
-GRID_LEVELS, GRID_STEPS = 9, 48  # beyond, n doubles from level to level, up to 65,536 rows
+EXACT_ROWS = 256  # all nodes up to this size are tabulated
+GRID_LEVELS, GRID_STEPS = 9, 48  # above, n doubles from level to level, up to 65,536 rows
 _LARGEST = EXACT_ROWS << (GRID_LEVELS - 1)
 _MAX_SHUFFLED = 1 << 25  # rows: 35 bytes each
 _MAX_CLASSES = 65_535
@@ -43,30 +42,30 @@ def expected_gain(
     n_permutations: int = 1000,
     random_state: Any = 0,
 ) -> NDArray[np.float64]:
-    """Information gain, in bits, that an irrelevant feature is expected to reach at a node (Rogers & Gunn 4).
+    """Expected information gain of an irrelevant feature at a node, in bits (Rogers & Gunn 4).
 
-    Even an irrelevant feature gains something by the cut that happens to be best.
+    Even an irrelevant feature has a positive gain, because the best cut is chosen.
 
     Parameters
     ----------
     class_counts : array-like of shape (..., n_classes)
         Rows of every class in every node.
     bound : {"lower", "mid", "upper", "exact"}, default="mid"
-        "lower": eq. 21, one row of a class among n; "upper": eq. 22, a fit to equal classes; "mid": half way
-        between; "exact": the true expectation, for any composition. The first three know the number of
-        rows only, and two classes only.
+        "lower": eq. 21, one row of a class among n; "upper": eq. 22, a fit to equal classes; "mid": their
+        mean; "exact": the true expectation, for any composition. The first three depend only on the number
+        of rows, and are for two classes.
     x : array-like of shape (n,), default=None
-        The feature's values at the node, for "exact" and a single node: ties, categories and missing values
-        leave fewer ways to cut. By default no two rows have the same value.
+        The values of the feature at the node, for "exact" and a single node: ties, categories and missing
+        values leave fewer cuts. By default all values are distinct.
     nominal : bool, default=None
         Whether `x` is nominal. None decides by type: strings, booleans and categories are.
     nominal_splits : {"subsets", "multiway"}, default="subsets"
         A nominal `x` is split into two sets of categories, or into one branch per category.
     n_permutations : int, default=1000
-        How often the classes are shuffled where "exact" has to be estimated: with `x`, or with more than two
+        Number of permutations of the classes if "exact" must be estimated: with `x`, or with more than two
         classes in a node, which may then have at most 33,554,432 rows. From 2 to 10,000,000.
     random_state : int, RandomState or None, default=0
-        Shuffles the classes.
+        Seed of the permutations.
 
     Returns
     -------
@@ -75,20 +74,19 @@ def expected_gain(
 
     See Also
     --------
-    gain_variance : How far the gain strays from its expectation.
-    gain_pvalue : How often chance reaches a gain.
+    gain_variance : The variance of the gain.
+    gain_pvalue : The probability of reaching a gain by chance.
 
     Notes
     -----
-    For two classes "exact" averages over all arrangements, by counting lattice paths, up to 256 rows.
-    Between there and 65,536 rows it interpolates between counted values and beyond it extrapolates, within
-    0.2 % and 1 % of counted or simulated values. An odd n has its own form of eq. 21, since the paper's is
-    for even n only. Against "exact" with equal classes, eq. 22 is too high by 3 % at 40 rows, 10 % at 100,
-    18 % at 200.
+    For two classes "exact" averages over all arrangements, by counting lattice paths, up to 256 rows. Up to
+    65,536 rows it interpolates between counted values, and above it extrapolates, within 0.2 % and 1 % of
+    counted or simulated values. Odd n have their own form of eq. 21, since the paper's is for even n only.
+    Compared with "exact" for equal classes, eq. 22 is too high by 3 % at 40 rows, 10 % at 100, 18 % at 200.
 
-    Shuffles see at most 65,536 distinct values; a node of more rows is cut into as many quantiles.
+    Permutations use at most 65,536 distinct values; a node of more rows is cut into as many quantiles.
 
-    An expectation is no test: among many irrelevant features, a good part lies above it.
+    An expectation is not a test: many irrelevant features are above it.
 
     Examples
     --------
@@ -105,7 +103,7 @@ def expected_gain(
     if bound == "exact":
         return _chance(counts, x, nominal, nominal_splits, n_permutations, random_state)[0]
     if x is not None:
-        raise ValueError('The bounds know nothing of the values of a feature: use bound="exact" with x.')
+        raise ValueError('The bounds do not depend on the values of a feature: use bound="exact" with x.')
     _require_possible(counts)
     return closed_form(counts, bound)
 
@@ -119,7 +117,7 @@ def gain_variance(
     n_permutations: int = 1000,
     random_state: Any = 0,
 ) -> NDArray[np.float64]:
-    """Variance of the gain that an irrelevant feature reaches at a node.
+    """Variance of the gain of an irrelevant feature at a node.
 
     Parameters
     ----------
@@ -135,7 +133,7 @@ def gain_variance(
 
     Examples
     --------
-    >>> gain_variance([[1, 1], [10, 10]]).round(4)  # two rows are always parted
+    >>> gain_variance([[1, 1], [10, 10]]).round(4)  # two rows are always separated
     array([0.    , 0.0065])
     """
     return _chance(read_counts(class_counts), x, nominal, nominal_splits, n_permutations, random_state)[1]
@@ -166,10 +164,9 @@ def gain_pvalue(
     -------
     ndarray of shape (...)
         P-values. For two classes without ties they are exact up to half a million rows (four million with at
-        most 200 rows of a class, any number with one), and within some 15 % of themselves beyond; where they
-        are so small that they do not matter, they may be a sum over all cuts, or that of the largest gain at
-        a smaller node, which are larger. With shuffled classes,
-        (1 + shuffles that reach it) / (1 + shuffles).
+        most 200 rows of a class, any number with one), and above within a relative error of about 15 %;
+        negligible ones may be replaced by an upper bound. With permuted classes,
+        (1 + permutations that reach the gain) / (1 + permutations).
 
     Examples
     --------
@@ -178,7 +175,7 @@ def gain_pvalue(
     """
     gains, counts = floats_of(gain, "gain"), read_counts(class_counts)
     if np.isnan(gains).any():
-        raise ValueError("gain is NaN in places: leave those out.")
+        raise ValueError("gain contains NaN: leave those out.")
     shape = np.broadcast_shapes(gains.shape, counts.shape[:-1])
     gains = np.broadcast_to(gains, shape)
     counts = np.broadcast_to(counts, (*shape, counts.shape[-1]))
@@ -201,15 +198,7 @@ def gain_pvalue(
 def chance_moments(counts: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and variance of the best gain of an irrelevant feature, for nodes of two classes without ties.
 
-    Parameters
-    ----------
-    counts : ndarray of shape (n_nodes, 2)
-        Rows of both classes; whole numbers.
-
-    Returns
-    -------
-    mean, variance : ndarray of shape (n_nodes,)
-        0 for nodes of one class.
+    `counts` are whole numbers of shape (n_nodes, 2). Both results are 0 for nodes of one class.
 
     Examples
     --------
@@ -223,8 +212,7 @@ def chance_moments(counts: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[n
     moments = np.zeros((2, len(n)))
     small = (i > 0) & (n <= EXACT_ROWS)
     moments[:, small] = exact[:, (n[small] - 1) ** 2 // 4 + i[small] - 1]
-    large = n > EXACT_ROWS
-    large &= i > 0
+    large = (i > 0) & (n > EXACT_ROWS)
     if large.any():
         moments[:, large] = _interpolate(grid, i[large], n[large])
     return moments[0], moments[1]
@@ -238,7 +226,7 @@ def _tables() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def _interpolate(grid: NDArray[np.float64], i: NDArray[Any], n: NDArray[Any]) -> NDArray[np.float64]:
-    """Moments between the levels and steps of the grid; straight lines in log log n beyond its end."""
+    """Interpolate between the levels and steps of the grid; linear in log log n beyond its end."""
     level = np.log2(n / EXACT_ROWS)
     end = GRID_LEVELS - 1
     # The maximum over all cuts grows like log log n (law of the iterated logarithm).
@@ -255,24 +243,21 @@ def _interpolate(grid: NDArray[np.float64], i: NDArray[Any], n: NDArray[Any]) ->
 
 
 def closed_form(counts: NDArray[np.float64], bound: str) -> NDArray[np.float64]:
-    """Bounds of eq. 21 and 22, or half way between; 0 for nodes of one class."""
+    """Bounds of eq. 21 and 22, or their mean; 0 for nodes of one class."""
     present = np.count_nonzero(counts, axis=-1)
     if (present > 2).any():
         raise ValueError(
-            f'bound="{bound}" is known for two classes only, but a node has {present.max()}: '
+            f'bound="{bound}" is defined for two classes only, but a node has {present.max()}: '
             'use bound="exact", which works for any number.'
         )
-    n = np.maximum(counts.sum(axis=-1), 2.0)  # parts of rows may sum to less, which cannot gain more
+    n = np.maximum(counts.sum(axis=-1), 2.0)  # fractional cases may sum to less
     lower, upper = _lower(n), (n / 2) ** -0.82
     gain = {"lower": lower, "upper": upper, "mid": (lower + upper) / 2}[bound]
     return np.where(present == 2, gain, 0.0)[()]
 
 
 def _lower(n: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Eq. 21; for odd n its sum has a middle term, which the paper leaves out.
-
-    All its terms of the size of log n cancel, and are left out so that they do not in rounding.
-    """
+    """Eq. 21, with the middle term of odd n, and without the terms in log n, which cancel."""
     less, more = (n - 1) * np.log1p(-1 / n), (n + 1) * np.log1p(1 / n)
     middle = np.where(n % 2 == 1, (less + more) / (2 * n), 0.0)
     return np.asarray((1 - (less + middle) / np.log(2)) / n)
@@ -285,14 +270,14 @@ def xlog2x(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _require_possible(counts: NDArray[np.float64]) -> None:
     if (counts >= 2**53).any():
-        raise ValueError("class_counts has numbers of rows that no table has: they must be below 2^53.")
+        raise ValueError("class_counts is too large: numbers of rows must be below 2^53.")
 
 
 def _whole(counts: NDArray[np.float64]) -> NDArray[np.int64]:
     _require_possible(counts)
     whole = np.rint(counts)
     if (np.abs(counts - whole) > 1e-9).any():
-        raise ValueError("Chance is worked out for whole numbers of rows: class_counts has parts of rows.")
+        raise ValueError("class_counts must be whole numbers of rows.")
     return whole.astype(np.int64)
 
 
@@ -304,13 +289,13 @@ def _chance(
     n_permutations: int,
     seed: Any,
 ) -> NDArray[np.float64]:
-    """Mean and variance, as two rows over the nodes, looked up or simulated."""
+    """Mean and variance of every node, in two rows, from the table or simulated."""
     whole = _whole(counts).reshape(-1, counts.shape[-1])
     simulate = _simulation(x, nominal, nominal_splits, n_permutations, seed, len(whole))
     present = np.count_nonzero(whole, axis=1)
     moments = np.zeros((2, len(whole)))
     counted = (present == 2) & (x is None)
-    # With two classes present, in whichever columns: sorted, they stand in the last two.
+    # After sorting, the two classes present are in the last two columns.
     moments[:, counted] = chance_moments(np.sort(whole[counted], axis=1)[:, -2:])
     for k in np.flatnonzero((present > 1) & ~counted):
         gains = simulate(tuple(int(c) for c in whole[k] if c))
@@ -321,7 +306,7 @@ def _chance(
 def _simulation(
     x: Any, nominal: bool | None, nominal_splits: str, n_permutations: int, random_state: Any, n_nodes: int
 ) -> Any:
-    """Return a function of class counts that shuffles the classes along `x`, or along distinct values."""
+    """Return a function of class counts that permutes the classes along `x`, or along distinct values."""
     if not isinstance(n_permutations, numbers.Integral) or not 2 <= n_permutations <= _MAX_PERMUTATIONS:
         raise ValueError(
             f"n_permutations must be a whole number from 2 to {_MAX_PERMUTATIONS:,}, but is"
@@ -331,7 +316,7 @@ def _simulation(
         raise ValueError(f'nominal_splits must be "subsets" or "multiway", but is {nominal_splits!r}.')
     if x is not None and n_nodes != 1:
         raise ValueError(
-            f"x is the feature at one node, but class_counts holds {n_nodes}: ask for one at a time."
+            f"x is the feature at one node, but class_counts holds {n_nodes}: give one at a time."
         )
     seed = seed_of(random_state)
     if x is None:
@@ -366,11 +351,11 @@ def _simulation(
 @lru_cache(maxsize=4096)
 def _distinct_gains(counts: tuple[int, ...], n_permutations: int, seed: int) -> NDArray[np.float64]:
     if len(counts) > _MAX_CLASSES:
-        raise ValueError(f"A node has {len(counts)} classes, more than {_MAX_CLASSES:,}: join some of them.")
+        raise ValueError(f"A node has {len(counts)} classes, more than {_MAX_CLASSES:,}: merge some of them.")
     if sum(counts) > _MAX_SHUFFLED:
         raise ValueError(
-            f"A node of {len(counts)} classes has {sum(counts):,} rows, but can be shuffled with at most"
-            f" {_MAX_SHUFFLED:,}: ask for a smaller one of the same shares; gains fall as 1 / rows."
+            f"A node of {len(counts)} classes has {sum(counts):,} rows, but at most {_MAX_SHUFFLED:,} can be"
+            " permuted: use a smaller node of the same class frequencies; gains are proportional to 1 / rows."
         )
     target = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     store = _core.ColumnStore(len(target), 65_536)

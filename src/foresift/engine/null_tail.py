@@ -1,4 +1,4 @@
-"""How likely the best cut of an irrelevant feature is to reach a gain, at a node of two classes."""
+"""Tail probabilities of the best gain of an irrelevant feature at a node of two classes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from foresift import _core
 
 __all__ = ["null_tail"]
 
-# Nodes are counted up to so many rows, and beyond scaled from nodes of so many. Few rows of the rarer class
-# leave so narrow a band that longer ones can be counted, in a second and 150 MB.
+# Nodes of up to _COUNTED rows are counted exactly; larger ones are scaled from a node of _SCALED_FROM rows.
+# With at most _FEW rows of the rarer class the band is so narrow that counting _COUNTED_OF_FEW rows takes a
+# second and 150 MB.
 _FEW, _COUNTED_OF_FEW, _COUNTED, _SCALED_FROM = 200, 1 << 22, 1 << 19, 1 << 18
 
 
 def null_tail(i: int, n: int, gain: float) -> float:
-    """Probability that the best cut gains as much at a node of n rows, i of them of the rarer class.
+    """Probability that the best cut reaches a gain at a node of n rows, i of them of the rarer class.
 
     Examples
     --------
@@ -30,8 +31,8 @@ def null_tail(i: int, n: int, gain: float) -> float:
     few = i <= _FEW
     if n <= (_COUNTED_OF_FEW if few else _COUNTED):
         return _core.null_tail(i, n - i, gain)
-    # n times the gain hardly depends on n as long as i is the same, and its tail grows like log i. Gains that
-    # are out of the smaller node's reach are less likely than its largest, which stands for them.
+    # For fixed i, n times the gain hardly depends on n, and its tail grows like log i. Gains that the smaller
+    # node cannot reach are bounded by the probability of its largest gain.
     like = _COUNTED_OF_FEW if few else _SCALED_FROM
     rarer = max(round(i / n * like), min(i, like // 4))
     tail = _core.null_tail(rarer, like - rarer, min(gain * (n / like), _entropy(rarer, like)))
@@ -39,15 +40,15 @@ def null_tail(i: int, n: int, gain: float) -> float:
 
 
 def _tail_of_one(n: int, gain: float) -> float:
-    """The same for one row of a class among n: the best cut lies beside it, and parts m others from it.
+    """The same for one row of a class among n: the best cut is next to it, with m other rows on one side.
 
-    As eq. 21 has it, m is the larger number of rows on a side, and all places of the row are equally likely.
+    As in eq. 21, m is the larger number of rows on a side, and all positions of the row are equally likely.
     """
-    asked = n * (gain - _rounding(gain))
-    low, high = n // 2, n - 1  # m is one of these; the last of them gains all there is
+    wanted = n * (gain - _rounding(gain))
+    low, high = n // 2, n - 1  # the range of m; the gain is largest for the last
     while low < high:
         middle = (low + high) // 2
-        if _entropies(1, n) - _entropies(1, n - middle) >= asked:
+        if _entropies(1, n) - _entropies(1, n - middle) >= wanted:
             high = middle
         else:
             low = middle + 1
@@ -55,12 +56,12 @@ def _tail_of_one(n: int, gain: float) -> float:
 
 
 def _rounding(gain: float) -> float:
-    """How much less than a gain counts as that gain; see `cpp/kernels/null_gain.cpp`."""
+    """Tolerance of a comparison of gains; see `cpp/kernels/null_gain.cpp`."""
     return min(1e-11, 1e-6 * gain)
 
 
 def _entropies(i: int, n: int) -> float:
-    """Return n times the entropy of a node, in bits, precise also where i is 1 among millions."""
+    """Return n times the entropy of a node, in bits, accurate even for one row among millions."""
     return i * math.log2(n / i) - ((n - i) * math.log1p(-i / n) / math.log(2) if i < n else 0.0)
 
 

@@ -1,37 +1,27 @@
-"""Deleting the splits at the bottom of a tree, and counting by cross-validation what that would do."""
+"""Degree-based pruning of a tree, and its errors in cross-validation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foresift.data.folds import rows_of_split
 from foresift.data.table import Table
-from foresift.engine.node_table import NODE_DTYPE, NodeTable
+from foresift.engine.node_table import NODE_DTYPE, NodeTable, leaves
 
-__all__ = ["DealtFolds", "Folds", "GivenFolds", "errors_by_degree", "prune_splits", "pruning_degrees"]
+__all__ = ["GivenFolds", "StratifiedFolds", "errors_by_degree", "prune_splits", "pruning_degrees"]
 
 
 def pruning_degrees(tree: NodeTable) -> NDArray[np.float64]:
-    """Degree of pruning from which on the split of each node is gone; -1 for a leaf.
+    """Degree of pruning that deletes the split of each node of a binary tree; -1 for a leaf.
 
-    Pruning to a degree deletes the final splits (whose sides are leaves) that save no more training errors
-    than that, as a share of all rows, and again those that have become final. So a split goes with the share
-    that it saves itself, or with the last split below it, if that is later.
-
-    Parameters
-    ----------
-    tree : NodeTable
-        A classification tree with two children per split.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes,)
-        Degrees, never larger below than above.
+    Pruning to a degree deletes the final splits (whose sides are leaves) that save no more training errors,
+    as a fraction of all rows, and repeatedly those that become final. So the degree of a split is the larger
+    of what it saves itself and of the degrees below it.
 
     Examples
     --------
@@ -43,7 +33,7 @@ def pruning_degrees(tree: NodeTable) -> NDArray[np.float64]:
     parent, first = tree.nodes["parent"], tree.nodes["first_child"]
     fullest = tree.counts.max(axis=1)
     saved = np.bincount(parent[1:], fullest[1:], minlength=len(parent)) - fullest
-    # Rounded, for sums of real weights must not part what is equal; and 0, not -0.
+    # Rounded, because equal sums of real weights may differ in the last digits; and 0, not -0.
     degrees = np.where(tree.is_leaf, -1.0, np.abs(np.round(saved / tree.nodes["size"][0], 12)))
     levels, at = [], np.zeros(1, dtype=np.intp)
     while len(at := at[first[at] >= 0]):
@@ -56,7 +46,7 @@ def pruning_degrees(tree: NodeTable) -> NDArray[np.float64]:
 
 
 def prune_splits(tree: NodeTable, degree: float) -> NodeTable:
-    """Delete the splits that go up to a degree of pruning; see `pruning_degrees`.
+    """Prune a tree to a degree; see `pruning_degrees`.
 
     Examples
     --------
@@ -72,11 +62,8 @@ def prune_splits(tree: NodeTable, degree: float) -> NodeTable:
     nodes["parent"][1:] = number[nodes["parent"][1:]]
     inner = is_split[kept]
     nodes["first_child"][inner] = number[nodes["first_child"][inner]]
-    leaf = np.zeros(1, dtype=NODE_DTYPE)
-    for name in ("first_child", "feature", "category_set"):
-        leaf[name] = -1
     for name in set(NODE_DTYPE.names or ()) - {"parent", "size"}:
-        nodes[name][~inner] = leaf[name]
+        nodes[name][~inner] = leaves(1)[name]
     return _without_unused_sets(
         replace(tree, nodes=nodes, counts=tree.counts[kept], tried=None, permuted=None)
     )
@@ -97,28 +84,14 @@ def _without_unused_sets(tree: NodeTable) -> NodeTable:
 
 def errors_by_degree(
     tree: NodeTable,
-    leaves: NDArray[np.int32],
+    reached: NDArray[np.int32],
     classes: NDArray[np.int32],
     weights: NDArray[np.float64],
     degrees: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Weight of the rows that the tree misclassifies when pruned to each of the degrees.
+    """Weight of the rows that the tree misclassifies when pruned to each of the ascending degrees.
 
-    Parameters
-    ----------
-    tree : NodeTable
-        The tree before pruning.
-    leaves : ndarray of shape (n,)
-        The leaf of it that every row reaches.
-    classes, weights : ndarray of shape (n,)
-        The class and the weight of every row.
-    degrees : ndarray of shape (n_degrees,)
-        Degrees of pruning, ascending.
-
-    Returns
-    -------
-    ndarray of shape (n_degrees,)
-        Sums of weights.
+    `reached` is the leaf of the unpruned tree that every row reaches.
 
     Examples
     --------
@@ -130,11 +103,11 @@ def errors_by_degree(
     """
     predicted, parent = tree.counts.argmax(axis=1), tree.nodes["parent"]
     n_degrees = len(degrees)
-    # A node is the leaf of its rows from its own degree on, up to its parent's.
+    # A node is a leaf between its own degree and that of its parent.
     since = np.searchsorted(degrees, pruning_degrees(tree))
     until = np.append(n_degrees, since[parent[1:]])
     changes = np.zeros(n_degrees + 1)
-    at = leaves
+    at = reached
     while len(at):
         wrong = predicted[at] != classes
         for when, sign in ((since, 1.0), (until, -1.0)):
@@ -144,19 +117,8 @@ def errors_by_degree(
     return np.cumsum(changes)[:-1]
 
 
-class Folds(Protocol):
-    """Folds of a cross-validation of weighted rows."""
-
-    n_folds: int
-
-    def parts(
-        self, fold: int, weights: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Weight of every row for training, and weight that is held out."""
-
-
 class GivenFolds:
-    """Folds by pairs of row numbers, for training and held out; those without weight are left out.
+    """Folds given as pairs of training and held-out rows; those without weight are skipped.
 
     Examples
     --------
@@ -172,40 +134,29 @@ class GivenFolds:
         self._times = [pair for pair in times if all((part * weights).any() for part in pair)]
         self.n_folds = len(self._times)
         if not times:
-            raise ValueError("cv holds no folds: give pairs of rows to train on and rows to hold out.")
+            raise ValueError("cv is empty: give pairs of training rows and held-out rows.")
 
     def parts(
         self, fold: int, weights: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Weight of every row for training, and weight that is held out."""
+        """Training weight and held-out weight of every row."""
         train, held = self._times[fold]
         return train * weights, held * weights
 
 
-class DealtFolds:
-    """Folds of a cross-validation, stratified by class, in which a row of weight 2 is two rows.
+class StratifiedFolds:
+    """Stratified folds in which a row of weight 2 counts as two rows.
 
-    The copies of a row are dealt one by one, so they may fall in different folds. Where weights are not whole
-    numbers a row goes to one fold as a whole. The folds depend on the seed and on what the rows hold, not on
-    their order, nor on whether copies are written as rows or as weights.
-
-    Parameters
-    ----------
-    table : Table
-        The rows and their classes.
-    weights : ndarray of shape (n,) or None
-        How often each row counts.
-    n_folds : int
-        Number of folds; fewer are made if there are fewer rows.
-    seed : int
-        Deals the rows.
+    The copies of a row may be in different folds; if weights are not whole numbers, a row is in one fold. The
+    folds depend on the seed and on the values of the rows, not on their order, nor on whether copies are
+    repeated rows or weights. There are at most as many folds as copies.
 
     Examples
     --------
     >>> from foresift.data.table import make_table
     >>> table = make_table([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
     >>> weights = np.array([1.0, 3.0, 2.0, 0.0])
-    >>> folds = DealtFolds(table, weights, 2, seed=0)
+    >>> folds = StratifiedFolds(table, weights, 2, seed=0)
     >>> folds.n_folds, sum(folds.parts(fold, weights)[1] for fold in range(2))
     (2, array([1., 3., 2., 0.]))
     """
@@ -218,7 +169,7 @@ class DealtFolds:
         ids = _distinct(table, rows)
         shuffled = np.random.default_rng(seed).permutation(int(ids.max()) + 1)[ids]
         order = rows[np.lexsort((shuffled, table.target.codes[rows]))]
-        # Copies are numbered along this order; copy number i goes to fold i mod n_folds.
+        # Copies are numbered in this order; copy i goes to fold i mod n_folds.
         self._ends = np.zeros(table.n_rows, dtype=np.int64)
         self._ends[order] = np.cumsum(self._copies[order])
         n_copies = int(self._copies.sum())
@@ -227,7 +178,7 @@ class DealtFolds:
     def parts(
         self, fold: int, weights: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Weight of every row for training, and weight that is held out."""
+        """Training weight and held-out weight of every row."""
         ends = self._ends
         starts = ends - self._copies
         copies = _n_before(ends, fold, self.n_folds) - _n_before(starts, fold, self.n_folds)
@@ -236,12 +187,12 @@ class DealtFolds:
 
 
 def _n_before(end: NDArray[np.int64], fold: int, n_folds: int) -> NDArray[np.int64]:
-    """How many of the numbers 0..end-1 leave the remainder `fold`."""
+    """Count the numbers below `end` that are `fold` modulo `n_folds`."""
     return (end + (n_folds - 1 - fold)) // n_folds
 
 
 def _distinct(table: Table, rows: NDArray[np.intp]) -> NDArray[np.int64]:
-    """Number the distinct rows in lexicographic order: the same for equal rows."""
+    """Number the distinct rows in lexicographic order; equal rows have equal numbers."""
     ids = np.zeros(len(rows), dtype=np.int64)
     for j in range(table.n_columns):
         codes = np.asarray(table.store.codes(j))[rows]

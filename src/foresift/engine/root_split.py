@@ -1,4 +1,4 @@
-"""What the best split of every column gains about the class, and the information in that split itself."""
+"""Gain and split information of the best split of every column."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["root_gains", "split_information"]
 
 
 def root_gains(table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """Gain of every column, in bits, at the root of a tree that tries them all, and splits by none.
+    """Information gain of the best split of every column, in bits.
 
     Examples
     --------
@@ -40,14 +40,14 @@ def root_gains(table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.
     tried = NodeTable.from_core(grower.grow([0])[0], tried=True).tried
     assert tried is not None
     gains = np.zeros(table.n_columns)
-    gains[tried["feature"]] = tried["gain"]  # none is tried if all rows of any weight are of one class
+    gains[tried["feature"]] = tried["gain"]  # no candidates if all rows of positive weight are of one class
     return gains
 
 
 def split_information(
     table: Table, weights: NDArray[np.float64] | None, columns: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """Entropy, in bits, of the division by the best split of each column; missing is one more part.
+    """Split information of the best split of each column, in bits; missing values are one more branch.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def _sides(
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Weight below and above the best cut of a numeric column, and of its missing values."""
-    if len(values) * n_classes <= len(codes) // 2:  # rows of the same code and class count as one
+    if len(values) * n_classes <= len(codes) // 2:  # merge rows of the same code and class
         counts = _weigh(codes * np.intp(n_classes) + target, weights)
         cells = np.flatnonzero(counts)
         codes, target, weights = cells // n_classes, (cells % n_classes).astype(np.int32), counts[cells]

@@ -1,4 +1,4 @@
-"""A tree in words: as indented text, the way C4.5 prints it, and as one rule per leaf."""
+"""A tree as text: indented like C4.5's output, or as one rule per leaf."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Condition", "Rule", "TreeText"]
 
 @dataclass(frozen=True)
 class Condition:
-    """What a branch asks of a row.
+    """The condition of a branch.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Condition:
     operator : {"<=", ">", "=", "in"}
         The comparison: with a number, with one category, or with several.
     value : float, category or tuple of categories
-        What the column is compared with.
+        The right side of the comparison.
 
     Examples
     --------
@@ -48,18 +48,18 @@ class Condition:
 
 @dataclass(frozen=True)
 class Rule:
-    """The way from the root of a tree to one leaf.
+    """The path from the root of a tree to a leaf.
 
     Attributes
     ----------
     conditions : tuple of Condition
-        All of them must hold; of several limits of one numeric column only the closest is kept.
+        All of them must hold; of several limits of one numeric column only the tightest is kept.
     prediction : object
         The class.
     coverage : float
-        Weight of the training rows in the leaf; with missing values, parts of rows.
+        Weight of the training rows in the leaf; with missing values, including fractional cases.
     errors : float
-        Weight of those among them that are of another class.
+        Weight of the misclassified ones.
 
     Examples
     --------
@@ -78,19 +78,7 @@ class Rule:
 
 
 class TreeText:
-    """Puts a classification tree into words.
-
-    Parameters
-    ----------
-    table : NodeTable
-        The tree.
-    schema : Schema
-        What its columns are.
-    classes : ndarray
-        The class labels.
-    names : sequence of str or None
-        The names of the columns; None takes those of the schema, or x0, x1 and so on.
-    """
+    """Converts a classification tree to text; `names` default to those of the schema, or x0, x1, ..."""
 
     def __init__(
         self, table: NodeTable, schema: Schema, classes: NDArray[Any], names: Sequence[str] | None = None
@@ -98,11 +86,11 @@ class TreeText:
         if names is None:
             names = schema.names or [f"x{j}" for j in range(schema.n_columns)]
         if isinstance(names, str) or len(names) != schema.n_columns:
-            n_names = "one text" if isinstance(names, str) else str(len(names))
+            n_names = "a string" if isinstance(names, str) else f"{len(names)} names"
             raise ValueError(f"feature_names must name {schema.n_columns} columns, but is {n_names}.")
         self._names = [str(name) for name in names]
         if len(set(self._names)) < len(self._names):
-            raise ValueError("feature_names must all be different: a rule would mix up columns of one name.")
+            raise ValueError("feature_names must be unique, or rules would be ambiguous.")
         self._schema = schema
         self._table = table
         self._nodes = {key: table.nodes[key].tolist() for key in table.nodes.dtype.names or ()}
@@ -150,7 +138,7 @@ class TreeText:
         return rules
 
     def _walk(self) -> Iterator[tuple[int, int, Condition, bool]]:
-        """Yield node, depth, condition and whether it is a leaf of every branch, above before below."""
+        """Yield node, depth, condition and whether it is a leaf of every branch, depth first."""
         waiting = self._below(0, 0)
         while waiting:
             node, depth, condition = waiting.pop()
@@ -160,7 +148,7 @@ class TreeText:
                 waiting += self._below(node, depth + 1)
 
     def _below(self, node: int, depth: int) -> list[tuple[int, int, Condition]]:
-        """The branches of a node, the first one last."""
+        """The branches of a node in reverse order."""
         first = self._nodes["first_child"][node]
         return [(first + b, depth, condition) for b, condition in enumerate(self._branches(node))][::-1]
 
@@ -183,14 +171,14 @@ class TreeText:
         ]
 
     def _rule(self, node: int, path: list[Condition]) -> Rule:
-        return Rule(_closest(path), self._classes[node], self._nodes["size"][node], self._wrong[node])
+        return Rule(_tightest(path), self._classes[node], self._nodes["size"][node], self._wrong[node])
 
     def _leaf(self, node: int) -> str:
         return f": {self._classes[node]} {_sizes(self._nodes['size'][node], self._wrong[node])}"
 
 
-def _closest(path: list[Condition]) -> tuple[Condition, ...]:
-    """Leave out the limits that a later, closer one makes idle."""
+def _tightest(path: list[Condition]) -> tuple[Condition, ...]:
+    """Drop limits that a later, tighter one implies."""
     last = {(condition.name, condition.operator): i for i, condition in enumerate(path)}
     return tuple(
         condition
@@ -200,7 +188,7 @@ def _closest(path: list[Condition]) -> tuple[Condition, ...]:
 
 
 def _sizes(size: float, errors: float) -> str:
-    """The weight of a leaf, and its errors if there are any, with up to two decimals."""
+    """The weight of a leaf, and its errors if any, with up to two decimals."""
     wrong = f"/{_two_decimals(errors)}" if errors > 1e-6 else ""
     return f"({_two_decimals(size)}{wrong})"
 
@@ -210,7 +198,7 @@ def _two_decimals(number: float) -> str:
 
 
 def _worded(value: Any) -> str:
-    """A number with up to six decimals, or as many digits if it is small; anything else as it is."""
+    """A float with up to six decimals, or six digits if it is small; str() of anything else."""
     if not isinstance(value, float):
         return str(value)
     if value != 0 and (abs(value) < 1e-3 or abs(value) >= 1e15):

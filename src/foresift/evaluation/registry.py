@@ -127,7 +127,7 @@ def _on_numbers(module: str, name: str, **parameters: Any) -> Callable[[], Any]:
     def make() -> Any:
         from sklearn.pipeline import make_pipeline
 
-        from foresift.data.numeric import NumericCoder
+        from foresift.data.numeric_coding import NumericCoder
 
         classifier = getattr(import_module(f"sklearn.{module}"), name)(**parameters)
         return make_pipeline(NumericCoder(), classifier)

@@ -1,4 +1,4 @@
-"""C4.5: multiway trees by gain ratio, fractions of cases for missing values, error-based pruning."""
+"""C4.5: multiway trees by gain ratio, fractional cases for missing values, error-based pruning."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from foresift.data.sklearn_compat import Interval, StrOptions, fit_context, seed_of, track
+from foresift.data.sklearn_compat import Interval, StrOptions, seed_of
 from foresift.data.table import Table
 from foresift.engine.node_table import NodeTable
 from foresift.engine.tree_text import Rule, TreeText
@@ -30,62 +30,51 @@ _SHARED = (
 
 
 class C45Classifier(TreeClassifier):
-    """Quinlan's C4.5, release 8: a tree by gain ratio with multiway splits, pruned by expected errors.
+    """Quinlan's C4.5, release 8: a tree by gain ratio with multiway splits and error-based pruning.
 
     A node is split by the column of the best gain ratio among those of at least average gain: a nominal one
-    into a branch for every category, a numeric one in two. The gain counts the rows with a known value only;
-    a row whose value is missing goes down all branches, as fractions of a case. The grown tree is pruned from
-    the bottom up: a subtree becomes a leaf, or is replaced by its largest branch, if that is not expected to
-    make more errors on new rows.
+    into a branch per category, a numeric one in two. The gain counts only rows with a known value; a row with
+    a missing value goes to all branches as fractional cases. The tree is pruned from the bottom up: a subtree
+    becomes a leaf, or is replaced by its largest branch, if its expected number of errors is not smaller.
 
     Parameters
     ----------
     criterion : {"gain_ratio", "gain"}, default="gain_ratio"
-        What a split is judged by: gain over split information; or the information gain alone, as in ID3.
+        The split criterion: gain over split information; or the information gain alone, as in ID3.
     pruning : "error-based" or None, default="error-based"
-        Whether the tree is pruned by the errors that are to be expected.
+        Whether the tree is pruned by its expected errors.
     confidence_factor : float, default=0.25
-        How far that expectation is to be trusted, up to 0.5: the errors of a leaf are taken to be the upper
-        limit of a confidence interval of this probability. Smaller values prune more.
+        The expected errors of a leaf are the upper limit of a confidence interval of this probability, up to
+        0.5. Smaller values prune more.
     subtree_raising : bool, default=True
-        Whether pruning may also put the largest branch of a node in the node's place, with all its rows.
+        Whether pruning may also replace a node by its largest branch, with all rows of the node.
     collapse : bool, default=True
-        Whether a subtree that makes no fewer errors on the training rows than a leaf becomes one, pruned or
-        not.
+        Whether a subtree that makes no fewer training errors than a leaf becomes one, with or without
+        pruning.
     min_samples_leaf : int or float, default=2
-        Least weight of two branches of a nominal split, and of both sides of a numeric one, which must also
-        hold a tenth of the node's rows per class, though no more than 25. Weights count: a row of weight 2 is
-        two rows. A float below 1.0 is a share of the weight of all rows; 1.0 is a weight of one.
+        Minimum weight of two branches of a nominal split, and of both sides of a numeric one, which must also
+        hold a tenth of the node's rows per class, but no more than 25. A row of weight 2 counts as two rows.
+        A float below 1.0 is a fraction of the weight of all rows; 1.0 is a weight of one.
     cut_penalty : bool, default=True
-        Whether the gain of a numeric column is lowered for the choice of its cut, by log2(number of cuts) / n
-        bits (release 8).
+        Whether log2(number of cuts) / n bits are subtracted from the gain of a numeric column (release 8).
     thresholds : {"midpoint", "value"}, default="midpoint"
-        Where a numeric column is cut: half way between the neighbouring values at the node; or, as C4.5 does
-        it, at the largest value of all training rows that is not above that.
-    max_depth : int, default=None
-        Most splits from the root to a leaf.
-    max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Columns tried per node: a number, a share, or all.
-    categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
-        masked here.
-    max_bins : int, default=65536
-        A numeric column with more distinct values is cut into so many quantile bins; below, cuts are exact.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes; "balanced" makes them equally heavy.
+        The threshold of a numeric split: half way between the adjacent values at the node; or, as in C4.5,
+        the largest value of all training rows that is not above it.
+    max_depth, max_features, categorical_features, max_bins, class_weight
+        As in `CartClassifier`.
     random_state : int, RandomState or None, default=None
-        Draws columns, if `max_features` is less than all.
+        Seed of the candidate columns, if `max_features` is less than all.
 
     Attributes
     ----------
     node_table_ : NodeTable
         The tree, after pruning. A category that occurs in the data but not at a node has a leaf there, with
-        the class shares of the node and next to no weight. The gain of a node is the information gain of its
-        split, without the penalty.
+        the class frequencies of the node and almost no weight. The gain of a node is the information gain of
+        its split, without the penalty.
     classes_ : ndarray
         Class labels.
     n_features_in_, feature_names_in_, schema_
-        What the columns were.
+        Number, names and categories of the columns.
 
     See Also
     --------
@@ -93,14 +82,14 @@ class C45Classifier(TreeClassifier):
 
     Notes
     -----
-    The rules are those of Weka's J48, and with `thresholds="value"` so are the trees, but that J48 does not
-    cut between values that are 1e-5 apart or less. ID3 is `C45Classifier(criterion="gain", pruning=None,
-    collapse=False, cut_penalty=False, min_samples_leaf=1)`.
+    The rules are those of Weka's J48. With `thresholds="value"` the trees are the same too, except that J48
+    does not cut between values that are 1e-5 apart or less. ID3 is `C45Classifier(criterion="gain",
+    pruning=None, collapse=False, cut_penalty=False, min_samples_leaf=1)`.
 
     Gains, ratios and weights that differ by less than 1e-6 count as equal. A nominal column with 0.3 n
-    categories or more is left out of the average gain, unless all columns are like that. The expected errors
-    of a leaf follow Weka: for n rows and e >= 1 errors the upper limit of the normal approximation with
-    continuity correction, for e = 0 n(1 - CF^(1/n)), and a straight line between 0 and 1.
+    categories or more does not count for the average gain, unless all columns have that many. The expected
+    errors of a leaf follow Weka: for n rows and e >= 1 errors the upper limit of the normal approximation
+    with continuity correction, for e = 0 n(1 - CF^(1/n)), and linear interpolation between 0 and 1.
 
     References
     ----------
@@ -146,11 +135,11 @@ class C45Classifier(TreeClassifier):
         **{name: TreeClassifier._parameter_constraints[name] for name in _SHARED},
     }
 
-    # What makes it C4.5.
+    # Parameters of growth that C4.5 fixes.
     nominal_splits = "multiway"
     missing = "fractional"
     n_thresholds = None
-    min_samples_split = 2  # or two leaves, see `_least_weights`
+    min_samples_split = 2  # replaced by `_min_weights`
     min_gain = 1e-6
     record_tried = False
 
@@ -189,37 +178,12 @@ class C45Classifier(TreeClassifier):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def _least_weights(self, total: float) -> tuple[float, float]:
-        leaf = super()._least_weights(total)[1]
-        return 2 * leaf - 1e-6, leaf  # that of two leaves, but for rounding
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> C45Classifier:
-        """Grow the tree and prune it.
-
-        Parameters
-        ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
-            The columns; missing values are allowed.
-        y : array-like of shape (n,)
-            The class of every row.
-        sample_weight : array-like of shape (n,), default=None
-            How much each row counts: a row of weight 2 is two rows, one of weight 0 is not there. Weights
-            that are below one on average are scaled up to an average of one.
-
-        Returns
-        -------
-        C45Classifier
-            Itself.
-        """
-        table, weights = self._make_table(X, y, sample_weight)
-        with track(self, 1, task="tree", X=X, y=y) as progress:
-            self.grow_on(table, weights)
-            progress.advance()
-        return self
+    def _min_weights(self, total: float) -> tuple[float, float]:
+        leaf = super()._min_weights(total)[1]
+        return 2 * leaf - 1e-6, leaf  # two leaves, minus a rounding error
 
     def grow_on(self, table: Table, weights: NDArray[np.float64] | None) -> None:
-        """Grow and prune the tree on rows that are coded already, as members of an ensemble share them."""
+        """Grow and prune the tree on coded rows, which the members of an ensemble share."""
         grower = self._make_grower(
             table,
             weights,
@@ -234,10 +198,10 @@ class C45Classifier(TreeClassifier):
             seed=seed_of(self.random_state),
         )
         (self.node_table_,) = (NodeTable.from_core(a, tried=False) for a in grower.grow([0]))
-        self._learned(table)
+        self._set_attributes(table)
 
     def export_text(self, feature_names: Sequence[str] | None = None) -> str:
-        """Print the tree the way C4.5 and J48 do: one line per branch, and at a leaf (rows/errors).
+        """Return the tree as text, like C4.5 and J48: one line per branch, with (rows/errors) at a leaf.
 
         Parameters
         ----------
@@ -272,12 +236,12 @@ class C45Classifier(TreeClassifier):
         return "\n".join([*lines, "", *sizes, f"Size of the tree: {len(self.node_table_.nodes)}"])
 
     def rules(self, feature_names: Sequence[str] | None = None) -> list[Rule]:
-        r"""Every way from the root to a leaf as a rule; every row without missing values meets exactly one.
+        r"""Return one rule per leaf; every row without missing values satisfies exactly one of them.
 
         Parameters
         ----------
         feature_names : sequence of str, default=None
-            Names of the columns; by default those of X, or x0, x1 and so on.
+            As in `export_text`.
 
         Returns
         -------
@@ -302,5 +266,5 @@ class C45Classifier(TreeClassifier):
 
     @property
     def node_tables_(self) -> list[NodeTable]:  # type: ignore[override]
-        """The tree as a list of one, as forests have it."""
+        """The tree as a list, for code shared with forests."""
         return [self.node_table_]

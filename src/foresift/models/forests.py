@@ -1,4 +1,4 @@
-"""A random forest whose columns are drawn by a distribution over features."""
+"""A random forest that draws candidate columns from a distribution over features."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,7 +19,6 @@ from foresift.data.sklearn_compat import (
     Progress,
     RealNotInt,
     StrOptions,
-    fit_context,
     seed_of,
     track,
 )
@@ -31,9 +30,7 @@ from foresift.engine.column_sampling import (
     LEARNING,
     NAMES,
     ConfidenceSampling,
-    FixedSampling,
     Sampling,
-    SoftSampling,
     checked_weights,
     named_sampling,
     weights_by,
@@ -47,62 +44,62 @@ __all__ = ["SiftForestClassifier"]
 
 
 class SiftForestClassifier(TreeClassifier):
-    """A random forest that is fast, takes tables as they are, and can be told which columns to try.
+    """A fast random forest for any table, with a choice of how candidate columns are drawn.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Number of trees.
     criterion : {"entropy", "gini", "gain_ratio", "ssv"}, default="entropy"
-        What a split is judged by; see `CartClassifier`.
+        The split criterion; see `CartClassifier`.
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
-        Columns tried per node; the best is split. One, as in Rogers & Gunn, splits by every column without
-        regard to the others, so that the gains of all columns are seen alike; more usually predict better.
+        Candidate columns per node. With 1, as in Rogers & Gunn, columns do not compete, so that their gains
+        can be compared; more candidates usually predict better.
     n_thresholds : int, default=None
-        Try so many random cuts per numeric column instead of every cut.
+        Number of random candidate cuts per numeric column; None evaluates every cut.
     feature_sampling : str, array-like of shape (n_features,) or selector, default="uniform"
-        How the columns of a node are drawn, always without replacement:
+        The distribution from which the candidate columns of a node are drawn, without replacement:
 
-        - "uniform": all alike;
-        - "confidence": by their mean gain in the trees so far, as evenly as its confidence intervals allow
+        - "uniform": equal probabilities;
+        - "confidence": by the mean gain in the trees so far, as uniform as its confidence intervals allow
           (Rogers & Gunn 3.1);
-        - "two-stage": by their mean gain in one unpruned tree that tries every column at every node;
-        - "two-stage+confidence": begin like "two-stage" and leave that only as far as the confidence
-          intervals demand; the tree also sets the weight of one observation;
-        - "soft": by all they have gained in the trees so far (eq. 11);
-        - an array: by these weights; a column of weight 0 is never used;
-        - a selector or other estimator: it is cloned and fitted to the training data, and the weights are its
+        - "two-stage": by the mean gain in one unpruned tree in which all columns are candidates at every
+          node;
+        - "two-stage+confidence": start like "two-stage", and change only as far as the confidence intervals
+          require; the tree also sets the weight of one observation;
+        - "soft": by the total gain in the trees so far (eq. 11);
+        - an array: these weights; a column of weight 0 is never used;
+        - a selector or other estimator: a clone is fitted to the training data, and the weights are its
           `scores_` (or `feature_importances_`), 0 outside its support.
     update_every : int, default=1
-        Trees between two updates of a distribution that learns. 1 is the paper's; a larger number lets that
-        many trees grow at once.
+        Trees between two updates of an adaptive distribution. 1 as in the paper; a larger number lets that
+        many trees grow in parallel.
     confidence : float, default=0.95
         Confidence of the intervals.
     weight_unit : float, default=0.1
-        What counts as one observation in an interval, as a share of the whole data's node complexity.
+        The weight of one observation in an interval, as a fraction of the node complexity of all data.
     soft_constant : float, default=1.0
-        C of eq. 11: how many trees' worth of gain every column has to begin with. The larger, the slower
-        "soft" leaves the uniform distribution.
+        C of eq. 11: the initial gain of every column, in trees. The larger, the slower "soft" leaves the
+        uniform distribution.
     bootstrap : bool, default=True
-        Draw rows with replacement for every tree; else without (all of them, or `max_samples`).
+        Draw the rows of every tree with replacement; otherwise without (all rows, or `max_samples`).
     max_samples : int, float or None, default=None
-        Rows drawn per tree: a number, a share, or as many as there are.
+        Rows drawn per tree: a number, a fraction, or as many as X has.
     oob_score : bool or callable, default=False
-        Whether to judge the forest by the trees that did not see a row; a callable scores
-        (y_true, y_predicted), True means accuracy.
+        Whether to compute the out-of-bag score: accuracy, or a callable of (y_true, y_predicted).
     max_depth, min_samples_split, min_samples_leaf, min_gain, nominal_splits, missing
-        Growth of the trees; see `CartClassifier`. Shares are those of all rows, not of the rows drawn.
+        Growth of the trees; see `CartClassifier`. Fractions are those of all rows, not of the rows drawn.
     categorical_features, max_bins, class_weight
-        Reading of the data; see `CartClassifier`. Class weights, like sample weights, multiply how often a
-        row was drawn.
+        Reading of the data; see `CartClassifier`. The weight of a row in a tree is its class weight times its
+        sample weight times how often it was drawn.
     record_tried : bool, default=False
-        Keep the gain of every column tried at every node (`node_tables_[t].tried`).
+        Keep the gains of all split candidates (`node_tables_[t].tried`).
     warm_start : bool, default=False
-        Keep the trees of the last `fit` and grow only those that are missing up to `n_estimators`.
+        Keep the trees of the last `fit` and add trees up to `n_estimators`.
     n_jobs : int, default=None
-        Threads for growing and predicting; -1 uses all cores. The outcome is the same for any number.
+        Threads for growing and predicting; -1 uses all cores. The result does not depend on it.
     random_state : int, RandomState or None, default=None
-        Draws rows, columns and random cuts.
+        Seed of rows, columns and random cuts.
 
     Attributes
     ----------
@@ -113,27 +110,22 @@ class SiftForestClassifier(TreeClassifier):
     feature_gains_ : ndarray of shape (n_features,)
         Mean gain of every column, weighted by node complexity; see `foresift.importance.average_gain`.
     confidence_intervals_ : ndarray of shape (n_features, 2)
-        Intervals of these means, if the sampling uses them; NaN where there are too few observations.
+        Intervals of these means, if the sampling uses them; NaN with too few observations.
     mean_interval_sizes_ : ndarray of shape (n_updates,)
         Mean size of the intervals after every `update_every` trees, and after the last (Figure 5). The first
-        may be huge: little more than one observation tells next to nothing.
+        may be huge, because it has hardly more than one observation.
     weight_changes_ : ndarray of shape (n_updates,)
-        How far each of these updates moved the distribution of a sampling that learns: the share of the draws
-        that fall on other columns than before.
+        Change of an adaptive distribution in each of these updates, as the total variation distance.
     feature_importances_ : ndarray of shape (n_features,)
         Mean decrease of impurity; `foresift.importance` has better measures.
     oob_score_ : float
-        Score on the rows each tree did not see, if `oob_score` is set.
+        Out-of-bag score, if `oob_score` is set.
     oob_decision_function_ : ndarray of shape (n, n_classes)
-        Class probabilities of every row by the trees that did not see it; NaN where every tree did.
+        Out-of-bag class probabilities of every row; NaN for a row that every tree was grown on.
     classes_ : ndarray
         Class labels.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : ndarray of str
-        Their names, if X had any.
-    schema_ : Schema
-        What the columns were: nominal ones with their categories.
+    n_features_in_, feature_names_in_, schema_
+        Number, names and categories of the columns.
 
     Examples
     --------
@@ -223,25 +215,7 @@ class SiftForestClassifier(TreeClassifier):
     _sampling: Sampling
     _sampling_name: str
 
-    @fit_context(prefer_skip_nested_validation=False)  # a selector may be among the parameters
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SiftForestClassifier:
-        """Grow the forest.
-
-        Parameters
-        ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
-            The columns; missing values are allowed.
-        y : array-like of shape (n,)
-            The class of every row.
-        sample_weight : array-like of shape (n,), default=None
-            How much each row counts: a row of weight 2 is two rows, one of weight 0 is not there. Weights
-            that are below one on average are scaled up to an average of one.
-
-        Returns
-        -------
-        SiftForestClassifier
-            Itself.
-        """
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         old = self._trees_to_keep()
         table, weights = self._make_table(X, y, sample_weight)
         if old and (self.schema_, list(self.classes_)) != (table.schema, list(table.target.labels)):
@@ -253,7 +227,8 @@ class SiftForestClassifier(TreeClassifier):
         draw = draw_options(self.bootstrap, self.max_samples, n_rows)
         if self.oob_score and draw != {**draw, "draw": "bootstrap"} and draw.get("n_draw", n_rows) == n_rows:
             raise ValueError(
-                "oob_score needs rows that a tree did not see: set bootstrap=True, or max_samples below 1.0."
+                "oob_score needs rows outside the sample of a tree: set bootstrap=True, or max_samples below"
+                " 1.0."
             )
         sampling = self._sampling_to_keep() if old else None
         if sampling is None:
@@ -266,11 +241,10 @@ class SiftForestClassifier(TreeClassifier):
             new = self._grow(grower, wanted, sampling, progress)
         self.node_tables_ = old + new
         self._seed = seed
-        self._learned(table)
+        self._set_attributes(table)
         self._set_sampling(sampling, table.n_columns)
         if self.oob_score:
-            self._judge_out_of_bag(X, table, check_sample_weight(sample_weight, table.n_rows), grower)
-        return self
+            self._score_out_of_bag(X, table, check_sample_weight(sample_weight, table.n_rows), grower)
 
     def _trees_to_keep(self) -> list[NodeTable]:
         if not self.warm_start or not hasattr(self, "node_tables_"):
@@ -290,7 +264,7 @@ class SiftForestClassifier(TreeClassifier):
     def _grow(
         self, grower: _core.Grower, wanted: range, sampling: Sampling, progress: Progress
     ) -> list[NodeTable]:
-        """Grow the trees of these numbers; a sampling that learns is updated now and then."""
+        """Grow the trees of these numbers; update an adaptive sampling after every `update_every` trees."""
 
         def grow(numbers: range, *, tried: bool) -> list[NodeTable]:
             weights = sampling.weights
@@ -316,17 +290,17 @@ class SiftForestClassifier(TreeClassifier):
         return grown
 
     def _sampling_to_keep(self) -> Sampling | None:
-        """What the sampling has learned from the trees that are kept; None if it learns nothing."""
+        """A copy of the adaptive sampling of the kept trees; None if the sampling is not adaptive."""
         name = self.feature_sampling if isinstance(self.feature_sampling, str) else ""
         if name in LEARNING and name != self._sampling_name:
             raise ValueError(
-                f'feature_sampling="{name}" learns from all trees, so it cannot begin in the middle: '
-                "keep what it was in the last fit, or set warm_start to False."
+                f'feature_sampling="{name}" learns from all trees, so a warm start cannot change to it: '
+                "keep the one of the last fit, or set warm_start to False."
             )
-        return copy.deepcopy(self._sampling) if name in LEARNING else None  # this fit may fail
+        return copy.deepcopy(self._sampling) if name in LEARNING else None  # a copy, for this fit may fail
 
     def _set_sampling(self, sampling: Sampling, n_features: int) -> None:
-        """Keep the sampling for a warm start, and show what it knows after the last tree."""
+        """Keep the sampling for a warm start, and set attributes to its state after the last tree."""
         self._sampling = sampling
         self._sampling_name = self.feature_sampling if isinstance(self.feature_sampling, str) else ""
         if sampling.learns and len(self.node_tables_) % self.update_every != 0:
@@ -339,12 +313,12 @@ class SiftForestClassifier(TreeClassifier):
         if isinstance(sampling, ConfidenceSampling):
             self.confidence_intervals_ = sampling.intervals
             self.mean_interval_sizes_ = np.array(sampling.sizes)
-        if isinstance(sampling, ConfidenceSampling | SoftSampling):
+        if sampling.learns:
             self.weight_changes_ = np.array(sampling.changes)
 
     @property
     def feature_gains_(self) -> NDArray[np.float64]:
-        """Mean gain of every feature where it was tried, weighted by node complexity."""
+        """Mean gain of every feature as a split candidate, weighted by node complexity."""
         check_is_fitted(self)
         if isinstance(self._sampling, ConfidenceSampling):
             return self._sampling.sums.mean
@@ -358,7 +332,7 @@ class SiftForestClassifier(TreeClassifier):
         name = self.feature_sampling
         if not isinstance(name, str):
             given = weights_by(name, X, y, sample_weight, seed) if hasattr(name, "fit") else name
-            return FixedSampling(checked_weights(given, table.n_columns))
+            return Sampling(checked_weights(given, table.n_columns))
         counts = table.target.counts(weights)
         return named_sampling(
             name,
@@ -371,31 +345,31 @@ class SiftForestClassifier(TreeClassifier):
         )
 
     def _grow_whole_tree(self, table: Table, weights: NDArray[np.float64] | None, seed: int) -> NodeTable:
-        """Grow one unpruned tree on all rows that tries every column at every node, and records that."""
-        everything = {"max_features": table.n_columns, "max_depth": -1, "min_split": 2.0, "min_leaf": 1.0}
-        options = {**everything, "min_gain": 0.0, "record_tried": True, "draw": "all", "seed": seed}
+        """Grow an unpruned tree on all rows, with all columns as recorded candidates at every node."""
+        full = {"max_features": table.n_columns, "max_depth": -1, "min_split": 2.0, "min_leaf": 1.0}
+        options = {**full, "min_gain": 0.0, "record_tried": True, "draw": "all", "seed": seed}
         arrays = self._make_grower(table, weights, **options).grow([0])
         return NodeTable.from_core(arrays[0], tried=True)
 
-    def _judge_out_of_bag(
+    def _score_out_of_bag(
         self, X: Any, table: Table, weights: NDArray[np.float64] | None, grower: _core.Grower
     ) -> None:
         batches = self.schema_.encode_batches(X, self)
         sums, times = oob_proba_sums(self.node_tables_, grower, batches, table.target.n_classes, self.n_jobs)
-        shares = np.ones(table.n_rows) if weights is None else weights
-        judged = (times > 0) & (shares > 0)
-        if not judged[shares > 0].all():
+        weights = np.ones(table.n_rows) if weights is None else weights
+        scored = (times > 0) & (weights > 0)
+        if not scored[weights > 0].all():
             warn_caller(
-                f"{((shares > 0) & ~judged).sum()} rows were seen by every tree and have no out-of-bag"
-                " estimate: grow more."
+                f"{((weights > 0) & ~scored).sum()} rows are in the sample of every tree and have no"
+                " out-of-bag estimate: grow more trees."
             )
         with np.errstate(invalid="ignore"):
             self.oob_decision_function_ = sums / times[:, np.newaxis]
-        truth = self.classes_.take(table.target.codes[judged])
-        predicted = self.classes_.take(self.oob_decision_function_[judged].argmax(axis=1))
-        if not judged.any():
+        truth = self.classes_.take(table.target.codes[scored])
+        predicted = self.classes_.take(self.oob_decision_function_[scored].argmax(axis=1))
+        if not scored.any():
             self.oob_score_ = float("nan")
         elif callable(self.oob_score):
             self.oob_score_ = float(self.oob_score(truth, predicted))
         else:
-            self.oob_score_ = float(accuracy_score(truth, predicted, sample_weight=shares[judged]))
+            self.oob_score_ = float(accuracy_score(truth, predicted, sample_weight=weights[scored]))

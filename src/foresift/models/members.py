@@ -145,7 +145,7 @@ def open_rows(X: Any, schema: Schema, native: bool, ensemble: Any = None) -> Row
 
 
 def fit_member(data: TrainingRows, columns: NDArray[np.intp] | None, times: NDArray[Any], seed: int) -> Any:
-    """Fit a clone of the estimator on some columns and on rows drawn so many `times`, or of such weights.
+    """Fit a clone of the estimator on some columns and on rows drawn `times` times, or of these weights.
 
     A `random_state` of None is replaced by `seed`, also deep inside. Where all drawn rows are of one class
     the member is a tree of one leaf, or, of any other kind of estimator, scikit-learn's `DummyClassifier`:
@@ -195,14 +195,14 @@ def draw_rows(rng: np.random.Generator, shares: NDArray[np.float64]) -> NDArray[
     >>> int(draw_rows(np.random.default_rng(0), np.array([0.5, 0.0, 0.5])).sum())
     2
     """
-    there = np.flatnonzero(shares)  # what rounding leaves over goes to the last row: it must be one of these
+    used = np.flatnonzero(shares)  # what rounding leaves over goes to the last row: it must be one of these
     times = np.zeros(len(shares), dtype=np.intp)
-    times[there] = rng.multinomial(len(there), shares[there] / shares.sum())
+    times[used] = rng.multinomial(len(used), shares[used] / shares.sum())
     return times
 
 
 def hard_votes(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the most probable class of every row the whole ballot; of equal ones the first.
+    """Give the most probable class of every row the whole vote; of equal ones the first.
 
     Examples
     --------

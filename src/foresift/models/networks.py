@@ -1,4 +1,4 @@
-"""Networks with one hidden layer on the native kernel: many trained at once, and one as a classifier."""
+"""Networks with one hidden layer on the native kernel: a population trained in threads, and a classifier."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ __all__ = [
     "MLPEnsemble",
     "Network",
     "NetworkClassifier",
-    "all_alike",
+    "is_constant",
     "probabilities",
     "step_weights",
 ]
 
-_MOST = 2**32 - 1  # the kernel counts with 32 bits
+_MAX = 2**32 - 1  # the kernel counts with 32 bits
 
-# What every estimator that trains networks takes.
+# Of every estimator that trains networks.
 NETWORK_CONSTRAINTS: dict[str, Any] = {
-    "n_hidden": [Interval(numbers.Integral, 1, _MOST, closed="both"), None],
-    "epochs": [Interval(numbers.Integral, 1, _MOST, closed="both")],
+    "n_hidden": [Interval(numbers.Integral, 1, _MAX, closed="both"), None],
+    "epochs": [Interval(numbers.Integral, 1, _MAX, closed="both")],
     "learning_rate": [Interval(numbers.Real, 0, None, closed="neither")],
     "momentum": [Interval(numbers.Real, 0, 1, closed="left")],
 }
@@ -57,7 +57,7 @@ class Network:
     Attributes
     ----------
     inputs : ndarray of uint32 of shape (n_inputs,)
-        Which coded columns it reads; one may occur more than once.
+        Indices of its coded columns, with possible repetitions.
     hidden : ndarray of float32 of shape (n_hidden, n_inputs + 1)
         Weights into the hidden units, the bias last.
     output : ndarray of float32 of shape (n_outputs, n_hidden + 1)
@@ -70,17 +70,17 @@ class Network:
 
     @property
     def is_finite(self) -> bool:
-        """Whether no weight is infinite or NaN, which is how a learning rate that is far too large ends."""
+        """Whether no weight is infinite or NaN, as after training with a far too large learning rate."""
         return bool(np.isfinite(self.hidden).all() and np.isfinite(self.output).all())
 
     def outputs(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Outputs of every row: the share of the second of two classes, or one number per class."""
+        """Outputs of every row: the probability of the second of two classes, or one number per class."""
         return np.asarray(_core.network_outputs(self.hidden, self.output, self.inputs, values))
 
 
 @dataclass(frozen=True)
 class Backprop:
-    """How networks are trained; the options of the native kernel.
+    """Training options of the native kernel.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Backprop:
     def for_data(
         cls, n_inputs: int, n_classes: int, *, n_hidden: int | None = None, **options: Any
     ) -> Backprop:
-        """One output for two classes, else one each; hidden units by Opitz's rule if they are not given."""
+        """Use one output for two classes, else one each, and by default Opitz's number of hidden units."""
         n_outputs = 1 if n_classes == 2 else n_classes
         if n_hidden is None:  # at least one per output and per ten inputs, and five
             n_hidden = max(5, n_outputs, math.ceil(n_inputs / 10))
@@ -117,11 +117,11 @@ class MLPEnsemble:
     target : ndarray of int32 of shape (n,)
         Their classes.
     weights : ndarray of float32 of shape (n,) or None
-        How far each row moves the weights; see `step_weights`.
+        Factors of the step of each row; see `step_weights`.
     options : Backprop
-        How to train.
+        Training options.
     n_jobs : int or None
-        Threads. The outcome is the same for any number.
+        Threads. The result does not depend on it.
 
     Examples
     --------
@@ -158,9 +158,9 @@ class MLPEnsemble:
         numbers: Sequence[int],
         done: Callable[[], Any] = lambda: None,
     ) -> list[Network]:
-        """Train one network per entry: on these inputs and rows, with the random bits of this number.
+        """Train one network per entry, on these inputs and rows, with the random stream of this number.
 
-        `done` is called, in any thread, whenever one is ready.
+        `done` is called, in any thread, after each of them.
         """
         stop, options = _core.StopFlag(), _core.NetworkOptions(**vars(self.options))
 
@@ -171,19 +171,19 @@ class MLPEnsemble:
             done()
             return Network(inputs[k], *layers)
 
-        # The longest work first, so that no thread is left alone with it at the end.
+        # The longest tasks first, so that the threads finish at about the same time.
         order = sorted(range(len(inputs)), key=lambda k: -(len(inputs[k]) + 1) * len(rows[k]))
         trained = dict(zip(order, in_threads(work, order, self.n_jobs, stop), strict=True))
         return [trained[k] for k in range(len(inputs))]
 
     def outputs(self, networks: Sequence[Network]) -> list[NDArray[np.float32]]:
         """Outputs of every network for every training row."""
-        # One after another: to begin and end threads would take longer.
+        # In one thread: starting others would take longer.
         return [network.outputs(self.values) for network in networks]
 
 
 def step_weights(weights: NDArray[np.float64] | None) -> NDArray[np.float32] | None:
-    """How far each row moves the weights: 1 on average over the rows that count; None if all do alike.
+    """Scale row weights to a mean of 1 over the rows of positive weight; None if all weights are equal.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def step_weights(weights: NDArray[np.float64] | None) -> NDArray[np.float32] | N
 
 
 def probabilities(outputs: NDArray[Any]) -> NDArray[np.float64]:
-    """Turn outputs of shape (n, n_outputs) into class probabilities: the shares of the outputs in their sum.
+    """Convert outputs of shape (n, n_outputs) to class probabilities by dividing by their sum.
 
     Examples
     --------
@@ -210,12 +210,12 @@ def probabilities(outputs: NDArray[Any]) -> NDArray[np.float64]:
     return np.divide(outputs, sums, out=np.full(outputs.shape, 1 / outputs.shape[1]), where=sums > 0)
 
 
-def all_alike(rows: NDArray[Any]) -> bool:
-    """Whether all rows are the same; of outputs, that a model answers whatever it is asked.
+def is_constant(rows: NDArray[Any]) -> bool:
+    """Whether all rows are equal.
 
     Examples
     --------
-    >>> all_alike(np.array([[1.0, 0.0], [1.0, 0.0]])), all_alike(np.array([[1.0], [0.9]]))
+    >>> is_constant(np.array([[1.0, 0.0], [1.0, 0.0]])), is_constant(np.array([[1.0], [0.9]]))
     (True, False)
     """
     return bool((rows == rows[0]).all())
@@ -225,36 +225,35 @@ class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """A network with one hidden layer of sigmoid units, trained by online back-propagation (Opitz).
 
     The network of Opitz's experiments, several hundred times faster than scikit-learn's `MLPClassifier` with
-    batches of one row. Rows are taken one by one, in a new random order in every epoch; the squared error is
-    what is made smaller.
+    batches of one row. It minimises the squared error, row by row, in a new random order in every epoch.
 
     Parameters
     ----------
     n_hidden : int, default=None
-        Hidden units; None takes at least five, one per class and one per ten inputs (Opitz).
+        Hidden units; None uses at least five, one per class and one per ten inputs (Opitz).
     epochs : int, default=40
-        How often all rows are gone through.
+        Number of passes over the rows.
     learning_rate : float, default=0.15
-        Share of the gradient by which a row moves the weights.
+        Step size of gradient descent.
     momentum : float, default=0.9
-        Share of the last move that is repeated.
+        Fraction of the last step that is added to the next.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
-        masked here.
+        The nominal columns: by dtype (text, categories, booleans), none, or a list of names, indices or a
+        mask.
     random_state : int, RandomState or None, default=None
-        Draws the first weights, uniform between -0.5 and 0.5, and the order of the rows.
+        Seed of the initial weights, uniform between -0.5 and 0.5, and of the order of the rows.
 
     Attributes
     ----------
     network_ : Network
         The weights.
     coding_ : InputCoding
-        How columns became inputs: an indicator for every category, other columns standardised, a missing
-        value 0 in all inputs of its column.
+        Coding of the columns: an indicator for every category, other columns standardised, a missing value 0
+        in all inputs of its column.
     classes_ : ndarray
         Class labels.
     n_features_in_, feature_names_in_, schema_
-        What the columns were.
+        Number, names and categories of the columns.
 
     Examples
     --------
@@ -303,12 +302,12 @@ class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         y : array-like of shape (n,)
             The class of every row.
         sample_weight : array-like of shape (n,), default=None
-            How far each row moves the weights, relative to their mean; a row of weight 0 is not there.
+            Factors of the step of each row, relative to their mean; a row of weight 0 is ignored.
 
         Returns
         -------
         NetworkClassifier
-            Itself.
+            The fitted estimator itself.
         """
         table = ValueTable.open(X, y, categorical_features=self.categorical_features, estimator=self)
         weights = check_sample_weight(sample_weight, table.n_rows)
@@ -327,24 +326,24 @@ class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         values = coding.code(table.values)
         with track(self, 1, task="network", X=X, y=y) as progress:
             ensemble = MLPEnsemble(values, table.target.codes, step_weights(weights), options, n_jobs=1)
-            everything = coding.inputs_of(range(table.n_columns))
-            (network,) = ensemble.train([everything], [used.astype(np.uint32)], [0], progress.advance)
+            inputs = coding.inputs_of(range(table.n_columns))
+            (network,) = ensemble.train([inputs], [used.astype(np.uint32)], [0], progress.advance)
         if not network.is_finite:
             raise ValueError(
                 f"Training diverged with learning_rate={self.learning_rate} and momentum={self.momentum}: "
                 "the weights are no longer finite. Use a smaller learning_rate."
             )
-        if all_alike(network.outputs(values)) and not all_alike(values):
+        if is_constant(network.outputs(values)) and not is_constant(values):
             warn_caller(
-                f"The network answers the same for every row: with learning_rate={self.learning_rate} its "
-                "units may have become saturated. Use a smaller learning_rate."
+                f"The network predicts the same for every row: with learning_rate={self.learning_rate} its"
+                " units may be saturated. Use a smaller learning_rate."
             )
         self.network_, self.coding_ = network, coding
         self.schema_, self.classes_ = table.schema, table.target.labels
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Predict the probability of every class: its share in the outputs of the network.
+        """Predict class probabilities: the outputs of the network, divided by their sum.
 
         Parameters
         ----------
@@ -361,7 +360,7 @@ class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return np.concatenate([probabilities(self.network_.outputs(self.coding_.code(b))) for b in batches])
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of the largest output of every row.
+        """Predict the class with the largest output.
 
         Parameters
         ----------
@@ -373,8 +372,8 @@ class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n,)
             Class labels.
         """
-        shares = self.predict_proba(X)
-        return np.asarray(self.classes_.take(shares.argmax(axis=1)))
+        proba = self.predict_proba(X)
+        return np.asarray(self.classes_.take(proba.argmax(axis=1)))
 
     def __sklearn_tags__(self) -> Any:
         return table_tags(super().__sklearn_tags__())

@@ -1,4 +1,4 @@
-"""Boosting by resampling, for learners that know no weights of rows: AdaBoost and Arc-x4."""
+"""Boosting by resampling, for classifiers without sample weights: AdaBoost and Arc-x4."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from foresift.models.members import MemberEnsemble, draw_rows, fit_member
 
 __all__ = ["ResampleBoostClassifier"]
 
-_MAX_RESETS = 25  # fresh starts in a row after members no better than guessing
+_MAX_RESETS = 25  # consecutive restarts after members no better than guessing
 _ROUNDING = 1e-12
 
 
 class ResampleBoostClassifier(MemberEnsemble):
-    """Boosting by resampling: each member is fitted to rows that those before it got wrong.
+    """Boosting by resampling: each member is fitted mostly to rows that earlier members misclassified.
 
-    Works with any classifier, because a member sees drawn rows, never weights of rows. AdaBoost (Freund &
-    Schapire) multiplies the probability of the rows that the last member got wrong by (1 - e) / e, where e is
-    the probability of all of them, and the member votes with the weight log2((1 - e) / e). Arc-x4 (Breiman)
-    draws a row that the members so far got wrong m times with a probability in proportion to 1 + m^4, and all
-    members vote alike.
+    Works with any classifier, because rows are drawn instead of weighted. AdaBoost (Freund & Schapire)
+    multiplies the probability of the rows that the last member misclassified by (1 - e) / e, where e is their
+    total probability, and the member votes with the weight log2((1 - e) / e). Arc-x4 (Breiman) draws a row
+    that was misclassified m times so far with a probability proportional to 1 + m^4, and all members have
+    equal votes.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        What the members are clones of; None is `C45Classifier()`.
+        The members are clones of it; None is `C45Classifier()`.
     n_estimators : int, default=25
-        Number of members, at most.
+        Maximum number of members.
     update : {"adaboost", "arc-x4"}, default="adaboost"
         How the probabilities of the rows change.
     random_state : int, RandomState or None, default=None
@@ -42,27 +42,27 @@ class ResampleBoostClassifier(MemberEnsemble):
     estimators_ : list of classifiers
         The members.
     estimator_weights_ : ndarray of shape (n_members,)
-        Their votes; they add up to one.
+        Their votes, which sum to one.
     estimator_errors_ : ndarray of shape (n_members,)
-        The error of each, by the probabilities its rows were drawn with.
+        Their errors, weighted by the probabilities of the rows.
     estimators_features_ : list of ndarray
-        The columns of each: all of them.
+        The columns of each member: all of them.
     classes_, n_features_in_, feature_names_in_, schema_
-        What the classes and columns were.
+        Class labels; number, names and categories of the columns.
 
     See Also
     --------
-    sklearn.ensemble.AdaBoostClassifier : With weights instead of draws, and votes for several classes.
+    sklearn.ensemble.AdaBoostClassifier : Weights rows instead of drawing them.
 
     Notes
     -----
-    AdaBoost leaves two cases open. A member that makes *no error* is kept with the vote of half an error in n
-    rows, log2(2n - 1), instead of an infinite one, and the next one starts afresh from the first
-    probabilities. A member with an *error of 1/2 or more* is dropped, and another is fitted to a fresh
-    draw from the first probabilities; after 25 of those in a row boosting ends early with a warning. If there
-    is no member by then, the last one is kept.
+    AdaBoost does not define two cases. A member without an error has the vote of half an error in n rows,
+    log2(2n - 1), instead of an infinite one, and the next one starts again from the initial probabilities. A
+    member with an error of 1/2 or more is dropped, and another is fitted to a new draw from the initial
+    probabilities; after 25 of these in a row boosting ends early with a warning. If there is no member by
+    then, the last one is kept.
 
-    The first probabilities, and with Arc-x4 all of them, are in proportion to `sample_weight`.
+    The initial probabilities, and with Arc-x4 all of them, are proportional to `sample_weight`.
 
     Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
     estimators inside are not read.
@@ -101,16 +101,16 @@ class ResampleBoostClassifier(MemberEnsemble):
         Parameters
         ----------
         X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
-            The columns, as the estimator takes them.
+            The columns, in any form that the estimator accepts.
         y : array-like of shape (n,)
             The class of every row.
         sample_weight : array-like of shape (n,), default=None
-            How likely each row is drawn at first.
+            The initial probabilities of the rows, not normalised.
 
         Returns
         -------
         ResampleBoostClassifier
-            Itself.
+            The fitted estimator itself.
         """
         data, first, _ = self._open(X, y, sample_weight)
         rng = np.random.default_rng(seed_of(self.random_state))
@@ -120,37 +120,36 @@ class ResampleBoostClassifier(MemberEnsemble):
                 times = draw_rows(rng, rounds.shares)
                 member = fit_member(data, None, times, seed=int(rng.integers(2**63)))
                 probabilities = data.rows.probabilities(member, None, data.table.target.labels)
-                kept = rounds.judge(member, probabilities.argmax(axis=1) != data.table.target.codes)
+                kept = rounds.add(member, probabilities.argmax(axis=1) != data.table.target.codes)
                 if kept and progress.advance():
                     break
         if rounds.n_resets == _MAX_RESETS:
             warn_caller(
                 f"Boosting ended with {max(1, len(rounds.members))} of {self.n_estimators} members:"
-                f" {_MAX_RESETS} in a row were wrong in half of the rows or more. Take a stronger estimator,"
+                f" {_MAX_RESETS} in a row misclassified half of the rows or more. Use a stronger estimator,"
                 " or update='arc-x4'."
             )
-        self.estimators_, self.estimator_errors_, votes = rounds.outcome()
+        self.estimators_, self.estimator_errors_, votes = rounds.result()
         self.estimator_weights_ = votes / votes.sum()
-        everything = np.arange(data.table.n_columns)
-        self.estimators_features_ = [everything] * len(self.estimators_)
+        self.estimators_features_ = [np.arange(data.table.n_columns)] * len(self.estimators_)
         return self
 
 
 class _Rounds:
-    """The probabilities of the rows from one round to the next, and the members that were kept."""
+    """The probabilities of the rows in every round, and the members kept so far."""
 
     def __init__(self, first: NDArray[np.float64], *, arcing: bool) -> None:
         self.shares = self.first = first
-        self.n_resets = 0  # in a row
+        self.n_resets = 0  # consecutive ones
         self.members: list[Any] = []
         self._arcing = arcing
         self._times_wrong = np.zeros(len(first))
         self._errors: list[float] = []
         self._votes: list[float] = []
-        self._spare: tuple[Any, float] | None = None  # what there is if nothing is kept
+        self._fallback: tuple[Any, float] | None = None  # used if no member is kept
 
-    def judge(self, member: Any, wrong: NDArray[np.bool_]) -> bool:
-        """Keep a member or not, and set the probabilities of the next round."""
+    def add(self, member: Any, wrong: NDArray[np.bool_]) -> bool:
+        """Keep or drop a member, set the probabilities of the next round, and return whether it was kept."""
         error = float(self.shares @ wrong)
         if self._arcing:
             self._keep(member, error, 1.0)
@@ -158,9 +157,9 @@ class _Rounds:
             shares = self.first * (1 + self._times_wrong**4)
             self.shares = shares / shares.sum()
             return True
-        if error >= 0.5 - _ROUNDING:  # the last member again has an error of 1/2, but for rounding
+        if error >= 0.5 - _ROUNDING:  # the same member again would have an error of exactly 1/2
             self.n_resets += 1
-            self.shares, self._spare = self.first, (member, error)
+            self.shares, self._fallback = self.first, (member, error)
             return False
         self.n_resets = 0
         if error == 0:
@@ -173,10 +172,10 @@ class _Rounds:
         self.shares = shares / shares.sum()
         return True
 
-    def outcome(self) -> tuple[list[Any], NDArray[np.float64], NDArray[np.float64]]:
-        """Members, their errors and their votes; at least one."""
-        if not self.members and self._spare is not None:
-            self._keep(*self._spare, 1.0)
+    def result(self) -> tuple[list[Any], NDArray[np.float64], NDArray[np.float64]]:
+        """Members, at least one, their errors and their votes."""
+        if not self.members and self._fallback is not None:
+            self._keep(*self._fallback, 1.0)
         return self.members, np.array(self._errors), np.array(self._votes)
 
     def _keep(self, member: Any, error: float, vote: float) -> None:

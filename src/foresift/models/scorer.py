@@ -13,7 +13,7 @@ import numbers
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,25 +94,18 @@ def weighted_accuracy(
     return float(np.average(predicted == truth, weights=weights))
 
 
+@dataclass(eq=False)
 class SubsetScorer(ABC):
-    """Scores sets of columns on the test rows of folds.
+    """Scores sets of columns on the test rows of folds."""
 
-    Attributes
-    ----------
-    n_evaluated : int
-        How many sets a call has cross-validated.
-    n_cached : int
-        How many times a set was asked for again.
-    """
-
-    def __init__(
-        self, estimator: Any, weights: NDArray[np.float64] | None, folds: Sequence[Fold], n_jobs: int | None
-    ) -> None:
-        self._estimator, self._weights = estimator, weights
-        self.folds = folds
-        self.n_jobs = n_jobs
-        self.n_evaluated = self.n_cached = 0
-        self._known: dict[Subset, float] = {}
+    estimator: Any
+    weights: NDArray[np.float64] | None  # of the rows, in fitting and, for a metric, in scoring
+    folds: Sequence[Fold]
+    scoring: Any
+    n_jobs: int | None
+    n_evaluated: int = field(default=0, init=False)  # sets that were cross-validated
+    n_cached: int = field(default=0, init=False)  # requests for a set that was known already
+    _known: dict[Subset, float] = field(default_factory=dict, init=False)
 
     def __call__(self, subsets: Sequence[Subset]) -> list[float]:
         """Mean score over the folds of every set; each set is cross-validated once."""
@@ -143,35 +136,30 @@ class SubsetScorer(ABC):
         """For every task what the scorer returns, unchecked, and the seconds of fitting and scoring."""
 
     def _score(self, scorer: Any, model: Any, X: Any, y: NDArray[Any], test: NDArray[np.intp]) -> Any:
-        weighs = self._weights is not None and is_metric_scorer(scorer)
-        extra = {"sample_weight": self._weights[test]} if weighs else {}  # type: ignore[index]
+        weighs = self.weights is not None and is_metric_scorer(scorer)
+        extra = {"sample_weight": self.weights[test]} if weighs else {}  # type: ignore[index]
         return scorer(model, X, y, **extra)
 
 
+@dataclass(eq=False)
 class StoreScorer(SubsetScorer):
     """Scores our own trees and forests on one column store."""
 
-    def __init__(
-        self,
-        estimator: Any,
-        table: Table,
-        weights: NDArray[np.float64] | None,
-        folds: Sequence[Fold],
-        scoring: Any,
-        n_jobs: int | None,
-    ) -> None:
-        super().__init__(estimator, weights, folds, n_jobs)
-        self._table = _with_present_classes(table, weights)
-        target = self._table.target
-        self._scorer = None if scoring == "accuracy" else check_scoring(_Predicted(target.labels), scoring)
+    table: Table
+
+    def __post_init__(self) -> None:
+        self.table = _with_present_classes(self.table, self.weights)
+        target = self.table.target
+        plain = self.scoring == "accuracy"
+        self._scorer = None if plain else check_scoring(_Predicted(target.labels), self.scoring)
         self._labels = target.values()
-        self._trees = list(range(getattr(estimator, "n_estimators", 1)))
-        self._growers = [self._grower(fold) for fold in folds]
+        self._trees = list(range(getattr(self.estimator, "n_estimators", 1)))
+        self._growers = [self._grower(fold) for fold in self.folds]
 
     def _grower(self, fold: Fold) -> _core.Grower:
-        rows = np.zeros(self._table.n_rows)
-        rows[fold.train] = 1.0 if self._weights is None else self._weights[fold.train]
-        return make_store_grower(self._estimator, self._table, self._estimator.row_weights(self._table, rows))
+        rows = np.zeros(self.table.n_rows)
+        rows[fold.train] = 1.0 if self.weights is None else self.weights[fold.train]
+        return make_store_grower(self.estimator, self.table, self.estimator.row_weights(self.table, rows))
 
     def evaluate(self, tasks: Sequence[Task]) -> list[Evaluation]:
         """For every task what the scorer returns, and the seconds; growing includes the predictions."""
@@ -181,10 +169,10 @@ class StoreScorer(SubsetScorer):
     def _evaluate(self, task: Task, stop: _core.StopFlag) -> Evaluation:
         subset, number, tests = task
         start = time.perf_counter()
-        columns = np.arange(self._table.n_columns) if subset is None else np.array(subset)
+        columns = np.arange(self.table.n_columns) if subset is None else np.array(subset)
         rows = np.concatenate(tests)
-        shares = np.zeros((len(rows), self._table.target.n_classes))
-        candidates = n_candidates(self._estimator, len(columns))
+        shares = np.zeros((len(rows), self.table.target.n_classes))
+        candidates = n_candidates(self.estimator, len(columns))
         self._growers[number].vote(
             self._trees, columns.astype(np.uint32), candidates, rows.astype(np.uint32), shares, stop
         )
@@ -194,9 +182,9 @@ class StoreScorer(SubsetScorer):
         return Evaluation(scores, middle - start, time.perf_counter() - middle)
 
     def _score_rows(self, test: NDArray[np.intp], shares: NDArray[np.float64]) -> Any:
-        target = self._table.target
+        target = self.table.target
         if self._scorer is None:
-            weights = None if self._weights is None else self._weights[test]
+            weights = None if self.weights is None else self.weights[test]
             return weighted_accuracy(shares.argmax(axis=1), target.codes[test], weights)
         model = _Predicted(target.labels, shares / len(self._trees))
         no_columns = np.zeros((len(test), 1))  # a metric does not look at X
@@ -240,42 +228,35 @@ class _Predicted(ClassifierMixin, BaseEstimator):
         return True
 
 
+@dataclass(eq=False)
 class PlainScorer(SubsetScorer):
     """Scores any classifier, by fitting clones to slices of X."""
 
-    def __init__(
-        self,
-        estimator: Any,
-        X: Any,
-        labels: NDArray[Any],
-        schema: Schema | None,
-        weights: NDArray[np.float64] | None,
-        folds: Sequence[Fold],
-        scoring: Any,
-        n_jobs: int | None,
-    ) -> None:
-        super().__init__(estimator, weights, folds, n_jobs)
-        self._labels, self._schema = labels, schema
-        self._scorer = check_scoring(estimator, scoring)
-        self._X = sliceable(X)
+    X: Any
+    labels: NDArray[Any]
+    schema: Schema | None = None
+
+    def __post_init__(self) -> None:
+        self._scorer = check_scoring(self.estimator, self.scoring)
+        self.X = sliceable(self.X)
 
     def evaluate(self, tasks: Sequence[Task]) -> list[Evaluation]:
         """For every task what the scorer returns, and the seconds."""
         return Parallel(n_jobs=self.n_jobs)(delayed(self._evaluate)(*task) for task in tasks)
 
     def _evaluate(self, subset: Subset | None, number: int, tests: Sequence[NDArray[np.intp]]) -> Evaluation:
-        X, train = self._X, self.folds[number].train
-        model = clone(self._estimator)
+        X, train = self.X, self.folds[number].train
+        model = clone(self.estimator)
         if subset is not None:
             X = take_columns(X, np.array(subset, dtype=np.intp))
-            model = for_columns(model, self._schema, subset)
-        weights = None if self._weights is None else self._weights[train]
+            model = for_columns(model, self.schema, subset)
+        weights = None if self.weights is None else self.weights[train]
         seen, *held_out = (take_rows(X, rows) for rows in (train, *tests))
         start = time.perf_counter()
-        fit_plain(model, seen, self._labels[train], weights)
+        fit_plain(model, seen, self.labels[train], weights)
         middle = time.perf_counter()
         scores = [
-            self._score(self._scorer, model, part, self._labels[test], test)
+            self._score(self._scorer, model, part, self.labels[test], test)
             for part, test in zip(held_out, tests, strict=True)
         ]
         return Evaluation(scores, middle - start, time.perf_counter() - middle)
@@ -312,10 +293,10 @@ def make_subset_scorer(
     """
     alike = read_as is None or read_alike(read_as, reading_options(estimator))
     if alike and takes_store(estimator, scoring):
-        return StoreScorer(estimator, table, weights, folds, scoring, n_jobs)
+        return StoreScorer(estimator, weights, folds, scoring, n_jobs, table)
     X = table.numbers() if X is None else X
     labels = table.target.values()
-    return PlainScorer(estimator, X, labels, table.schema, weights, folds, scoring, n_jobs)
+    return PlainScorer(estimator, weights, folds, scoring, n_jobs, X, labels, table.schema)
 
 
 def _one_number(score: Any) -> float:

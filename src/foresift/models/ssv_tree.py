@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from foresift import _core
@@ -19,7 +19,6 @@ from foresift.data.sklearn_compat import (
     Progress,
     RealNotInt,
     StrOptions,
-    fit_context,
     seed_of,
     track,
 )
@@ -28,9 +27,8 @@ from foresift.data.weights import check_sample_weight, scale_up
 from foresift.engine.grow import grow_trees, in_threads
 from foresift.engine.node_table import NodeTable
 from foresift.engine.pruning import (
-    DealtFolds,
-    Folds,
     GivenFolds,
+    StratifiedFolds,
     errors_by_degree,
     prune_splits,
     pruning_degrees,
@@ -51,73 +49,63 @@ _SHARED = (
 
 
 class SSVTreeClassifier(TreeClassifier):
-    """A tree of the separability criterion SSV, pruned by cross-validation (Grabczewski & Jankowski).
+    """A tree by the separability criterion SSV, pruned by cross-validation (Grabczewski & Jankowski).
 
-    Every node is cut in two, at a threshold of a numeric column or by a subset of the categories of a nominal
-    one, where SSV is largest: twice the pairs of rows of different classes that are parted, less the rows of
-    each class on the side where fewer of them are. The tree is grown until no node can be split. Then final
-    splits (whose two sides are leaves) that save no more than a given number of training errors are deleted,
-    and again those that have become final by it. That number, the degree of pruning, is found by an inner
-    cross-validation.
+    Every node is split in two, at a threshold of a numeric column or by a subset of the categories of a
+    nominal one, where SSV is largest: twice the number of separated pairs of rows of different classes, minus
+    the rows of each class on the side with fewer of them. The tree is grown until no node can be split. Then
+    final splits (whose two sides are leaves) that save no more than a given number of training errors are
+    deleted, and repeatedly those that become final. Inner cross-validation chooses this number, the degree of
+    pruning.
 
     Parameters
     ----------
     pruning : "cv", int, float or None, default="cv"
-        The degree of pruning: found by cross-validation; a number of training errors; a share of all rows; or
-        no pruning. 0 deletes the splits that save no training error.
+        The degree of pruning: chosen by cross-validation; a number of training errors; a fraction of all
+        rows; or no pruning. 0 deletes the splits that save no training error.
     cv : int, splitter of scikit-learn or list of pairs, default=10
-        The cross-validation of pruning="cv": a number of folds, which are stratified by class, or how to
-        divide the rows.
-    max_depth : int, default=None
-        Most splits from the root to a leaf.
-    min_samples_split : int or float, default=2
-        Least weight of a node that may be split. Weights count: a row of weight 2 is two rows. A float up to
-        1.0 is a share of the weight of all rows that the tree is grown on, though at least 2.
-    min_samples_leaf : int or float, default=1
-        Least weight of a branch. A float below 1.0 is a fraction of all rows; 1.0 is a weight of one.
+        The cross-validation of pruning="cv": a number of stratified folds, a splitter, or pairs of training
+        and held-out rows.
+    max_depth, min_samples_split, min_samples_leaf, max_bins, class_weight
+        As in `CartClassifier`.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
-        masked here. A missing value of a nominal column is one more category; one of a numeric column is
-        refused, in `predict` too.
-    max_bins : int, default=65536
-        A numeric column with more distinct values is cut into so many quantile bins; below, cuts are exact.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes; "balanced" makes them equally heavy.
+        The nominal columns, as in `CartClassifier`. A missing value of a nominal column is one more category;
+        missing values of a numeric column raise an error, also in `predict`.
     n_jobs : int, default=None
-        Threads, over the folds and in prediction; -1 uses all cores. The outcome is the same for any number.
+        Threads over the folds and in prediction; -1 uses all cores. The result does not depend on it.
     random_state : int, RandomState or None, default=None
-        Deals the rows to the folds.
+        Assigns the rows to folds.
 
     Attributes
     ----------
     node_table_ : NodeTable
         The tree, after pruning.
     pruning_degree_ : float or None
-        The degree the tree was pruned with, as a share of the weight of all rows: splits that save no more
-        training errors than that are gone. None if it was not pruned.
+        The degree of pruning as a fraction of the weight of all rows: splits that save no more training
+        errors are deleted. None without pruning.
     pruning_degrees_ : ndarray of shape (n_degrees,)
-        The degrees that differ for the full tree, from 0 up to that which leaves the root alone. Only with
-        pruning="cv".
+        The degrees that prune the full tree differently, from 0 up to the one that leaves only the root. Only
+        with pruning="cv".
     cv_errors_ : ndarray of shape (n_degrees,)
-        Share of the held out rows that is misclassified with each of them. Only with pruning="cv".
+        Error rate on held-out rows for each of them. Only with pruning="cv".
     classes_ : ndarray
         Class labels.
     n_features_in_, feature_names_in_, schema_
-        What the columns were.
+        Number, names and categories of the columns.
 
     See Also
     --------
-    foresift.SSVSelector : Ranks features by such trees.
+    foresift.SSVSelector : Ranks features by SSV trees.
 
     Notes
     -----
-    A degree counts errors relative to the number of rows, so that it means the same for the tree of all rows
-    and for those of the folds. The full tree is changed by a few degrees only; for each of them the trees of
-    the folds are pruned half way to the next, and the errors on the held out rows are summed up. The degree
-    with the fewest errors is taken, of equals the largest, which leaves the simplest tree.
+    A degree counts errors relative to the number of rows, so that it has the same meaning for the full tree
+    and for the trees of the folds. Only a few degrees change the full tree. For each of them the trees of the
+    folds are pruned half way to the next degree, and their errors on held-out rows are added up. The degree
+    with the fewest errors is chosen; of equal ones the largest, which leaves the simplest tree.
 
-    A row of weight 2 is two rows in the folds too, which may fall in different ones. Where weights are not
-    whole numbers, a row goes to one fold with all its weight. The order of the rows does not matter.
+    A row of weight 2 counts as two rows in the folds too, and these may be in different folds. If the weights
+    are not whole numbers, a row is in one fold with all its weight. The order of the rows has no effect.
 
     References
     ----------
@@ -155,7 +143,7 @@ class SSVTreeClassifier(TreeClassifier):
         ],
     }
 
-    # What makes it the tree of the paper.
+    # Parameters of growth that the paper fixes.
     criterion = "ssv"
     nominal_splits = "subsets"
     missing = "learn"
@@ -191,45 +179,28 @@ class SSVTreeClassifier(TreeClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SSVTreeClassifier:
-        """Grow the tree and prune it.
-
-        Parameters
-        ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
-            The columns; nominal ones may have missing values, numeric ones must not.
-        y : array-like of shape (n,)
-            The class of every row.
-        sample_weight : array-like of shape (n,), default=None
-            How much each row counts: a row of weight 2 is two rows, one of weight 0 is not there. Weights
-            that are below one on average are scaled up to an average of one.
-
-        Returns
-        -------
-        SSVTreeClassifier
-            Itself.
-        """
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         table, weights = self._make_table(X, y, sample_weight)
         require_numbers(table)
         folds = self._folds(table, weights, sample_weight) if self.pruning == "cv" else None
         with track(self, 1 + (folds.n_folds if folds else 0), task="tree", X=X, y=y) as progress:
             (full,) = grow_trees(self._make_grower(table, weights), [0], progress, tried=False)
             if folds:
-                self._judge(full, X, table, weights, folds, progress)
+                self._cross_validate(full, X, table, weights, folds, progress)
         self.pruning_degree_ = self._degree(full)
         self.node_table_ = full if self.pruning_degree_ is None else prune_splits(full, self.pruning_degree_)
-        self._learned(table)
-        return self
+        self._set_attributes(table)
 
-    def _folds(self, table: Table, weights: NDArray[np.float64] | None, sample_weight: Any) -> Folds:
+    def _folds(
+        self, table: Table, weights: NDArray[np.float64] | None, sample_weight: Any
+    ) -> GivenFolds | StratifiedFolds:
         effective = np.ones(table.n_rows) if weights is None else weights
         if not isinstance(self.cv, numbers.Integral):
             return GivenFolds(splits_of(self.cv, table.target.codes), effective)
-        # A class weight is no number of copies, unless it is 0.
+        # Class weights do not repeat rows, but a class weight of 0 removes them.
         copies = scale_up(check_sample_weight(sample_weight, table.n_rows))
         counted = np.where(effective > 0, 1.0 if copies is None else copies, 0.0)
-        return DealtFolds(table, counted, int(self.cv), seed_of(self.random_state))
+        return StratifiedFolds(table, counted, int(self.cv), seed_of(self.random_state))
 
     def _degree(self, full: NodeTable) -> float | None:
         if self.pruning is None:
@@ -240,16 +211,16 @@ class SSVTreeClassifier(TreeClassifier):
         is_count = isinstance(self.pruning, numbers.Integral)
         return float(self.pruning / full.nodes["size"][0] if is_count else self.pruning)
 
-    def _judge(
+    def _cross_validate(
         self,
         full: NodeTable,
         X: Any,
         table: Table,
         weights: NDArray[np.float64] | None,
-        folds: Folds,
+        folds: GivenFolds | StratifiedFolds,
         progress: Progress,
     ) -> None:
-        """Count the errors that the trees of the folds make on what was held out, by degree of pruning."""
+        """Count the errors of the trees of the folds on held-out rows, by degree of pruning."""
         weights = np.ones(table.n_rows) if weights is None else weights
         degrees = np.unique(pruning_degrees(full).clip(min=0.0))
         between = np.append((degrees[:-1] + degrees[1:]) / 2, np.inf)
@@ -273,23 +244,23 @@ class SSVTreeClassifier(TreeClassifier):
             begin += len(batch)
         self.pruning_degrees_, self.cv_errors_ = degrees, errors / total if total > 0 else errors
 
-    def _learned(self, table: Table) -> None:
-        super()._learned(table)
+    def _set_attributes(self, table: Table) -> None:
+        super()._set_attributes(table)
         self.schema_ = CompleteSchema(table.schema.names, table.schema.categories)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = False  # of numbers
+        tags.input_tags.allow_nan = False  # in numeric columns
         return tags
 
     @property
     def node_tables_(self) -> list[NodeTable]:  # type: ignore[override]
-        """The tree as a list of one, as forests have it."""
+        """The tree as a list, for code shared with forests."""
         return [self.node_table_]
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Sum of the SSV of every feature's splits, scaled to a sum of one (all 0 if nothing was split)."""
+        """Sum of the SSV of every feature's splits, scaled to a sum of one (all 0 without a split)."""
         check_is_fitted(self)
         nodes = self.node_table_.nodes[~self.node_table_.is_leaf]
         sums = np.bincount(nodes["feature"], nodes["gain"], minlength=self.n_features_in_)
@@ -298,13 +269,13 @@ class SSVTreeClassifier(TreeClassifier):
 
 @dataclass(frozen=True, eq=False)
 class CompleteSchema(Schema):
-    """A schema that refuses missing numbers."""
+    """A schema that rejects missing values in numeric columns."""
 
     def encode(self, X: Any, estimator: Any = None) -> NDArray[Any]:
-        """Read X as `Schema.encode` does, and raise if a numeric column has missing values."""
+        """Encode X as `Schema.encode` does, and raise if a numeric column has missing values."""
         values = super().encode(X, estimator)
         if len(values):
-            lacking = np.isnan(values.min(axis=0)) & ~self.nominal  # a minimum passes NaN on
-            if lacking.any():
-                raise ValueError(missing_numbers(self.names, np.flatnonzero(lacking).tolist()))
+            incomplete = np.isnan(values.min(axis=0)) & ~self.nominal  # the minimum propagates NaN
+            if incomplete.any():
+                raise ValueError(missing_numbers(self.names, np.flatnonzero(incomplete).tolist()))
         return values

@@ -25,6 +25,7 @@ from foresift.data.sklearn_compat import (
 from foresift.engine.column_sampling import checked_weights, draw_columns
 from foresift.errors import warn_caller
 from foresift.models.members import MemberEnsemble, TrainingRows, draw_rows, fit_member, shares_of
+from foresift.models.subset_models import count_columns
 
 __all__ = ["SubsetBaggingClassifier"]
 
@@ -55,17 +56,17 @@ class SubsetBaggingClassifier(MemberEnsemble):
     subset_size : int, float or None, default=None
         Columns of a member: a number, or a share of all. None takes all columns: plain bagging.
     distribution : "uniform", array-like of shape (n_features,) or selector, default="uniform"
-        How likely each column is drawn: all alike; by these weights; or by a selector, which is fitted to the
-        training data. A selector with a `feature_distribution_`, such as `FeatureBoostingSelector`, gives
+        How likely each column is drawn: all the same; by these weights; or by a selector, which is fitted to
+        the training data. A selector with a `feature_distribution_`, such as `FeatureBoostingSelector`, gives
         that; any other gives the features it keeps equal weights. Where its `n_features_to_select` is None
         (or its `subset_size`), it is set to that of the ensemble: `InfoGainSelector()` stands for the best
         `subset_size` columns.
     vote : {"accuracy", "equal"}, default="accuracy"
-        Weights of the members: their accuracy on the training rows, or all alike.
+        Weights of the members: their accuracy on the training rows, or equal weights.
     ballot : {"class", "probability"}, default="class"
         What a member casts: its whole weight for one class (eq. 7), or in parts, by its probabilities.
     oob_score : bool or callable, default=False
-        Whether to judge every row of positive weight by the members that did not draw it; a callable is the
+        Whether to predict every row of positive weight by the members that did not draw it; a callable is the
         metric, `score(y_true, y_predicted)`, instead of the accuracy, which counts rows by their weight.
     n_jobs : int, default=None
         Members fitted at once, in threads if they are trees of this package; -1 for all cores. The outcome is
@@ -102,7 +103,7 @@ class SubsetBaggingClassifier(MemberEnsemble):
     Columns are drawn one after another, without replacement. Rows are drawn in proportion to `sample_weight`,
     as many as there are rows of positive weight. A member whose rows are all of one class predicts that
     class. The accuracies of eq. 7 are those on the training rows, so they are too good, and for unpruned
-    trees nearly alike.
+    trees nearly equal.
 
     Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
     estimators inside are not read.
@@ -197,25 +198,16 @@ class SubsetBaggingClassifier(MemberEnsemble):
         self.estimators_ = [member.estimator for member in members]
         self.estimators_features_ = [member.columns for member in members]
         accuracy = np.array([member.accuracy for member in members])
-        alike = self.vote == "equal" or not accuracy.any()
-        votes = np.ones(len(members)) if alike else accuracy
+        equal = self.vote == "equal" or not accuracy.any()
+        votes = np.ones(len(members)) if equal else accuracy
         self.estimator_weights_ = votes / votes.sum()
         if self.oob_score:
-            self._judge_out_of_bag(members, data, shares)
+            self._score_out_of_bag(members, data, shares)
         return self
 
     def _size(self, n_columns: int) -> int:
         size = self.subset_size
-        if size is None:
-            return n_columns
-        if not isinstance(size, numbers.Integral):
-            return max(1, int(size * n_columns + 1e-9))
-        if int(size) > n_columns:
-            raise ValueError(
-                f"subset_size={size} is more than the {n_columns} columns of X: use at most that, a share"
-                " such as 0.5, or None for all."
-            )
-        return int(size)
+        return n_columns if size is None else count_columns(size, n_columns, "subset_size")
 
     def _distribution(
         self, X: Any, y: Any, weights: NDArray[np.float64] | None, n_columns: int, size: int, seed: int
@@ -248,28 +240,28 @@ class SubsetBaggingClassifier(MemberEnsemble):
         learned = getattr(fitted, "feature_distribution_", None)
         return np.asarray(fitted.get_support() if learned is None else learned, dtype=np.float64)
 
-    def _judge_out_of_bag(
+    def _score_out_of_bag(
         self, members: list[_Member], data: TrainingRows, shares: NDArray[np.float64]
     ) -> None:
         votes = np.zeros((data.table.n_rows, data.table.target.n_classes))
         for member, weight in zip(members, self.estimator_weights_, strict=True):
             votes[member.oob] += weight * self._cast(member.probabilities)
-        there = shares > 0
-        judged = votes.any(axis=1) & there
-        if not judged[there].all():
+        used = shares > 0
+        has_vote = votes.any(axis=1) & used
+        if not has_vote[used].all():
             warn_caller(
-                f"{(there & ~judged).sum()} rows were drawn by every member and have no out-of-bag estimate:"
+                f"{(used & ~has_vote).sum()} rows were drawn by every member and have no out-of-bag estimate:"
                 " raise n_estimators."
             )
         self.oob_decision_function_ = shares_of(votes)
-        truth = self.classes_.take(data.table.target.codes[judged])
-        predicted = self.classes_.take(self.oob_decision_function_[judged].argmax(axis=1))
-        if not judged.any():
+        truth = self.classes_.take(data.table.target.codes[has_vote])
+        predicted = self.classes_.take(self.oob_decision_function_[has_vote].argmax(axis=1))
+        if not has_vote.any():
             self.oob_score_ = float("nan")
         elif callable(self.oob_score):
             self.oob_score_ = float(self.oob_score(truth, predicted))
         else:
-            self.oob_score_ = float(accuracy_score(truth, predicted, sample_weight=shares[judged]))
+            self.oob_score_ = float(accuracy_score(truth, predicted, sample_weight=shares[has_vote]))
 
 
 def _fit_member(
@@ -279,7 +271,7 @@ def _fit_member(
     shares: NDArray[np.float64],
     seed: tuple[int, int],
 ) -> _Member:
-    """Draw columns and rows, fit a member to them, and judge it on all rows."""
+    """Draw columns and rows, fit a member to them, and predict all rows."""
     rng = np.random.default_rng(seed)
     columns = draw_columns(rng, distribution, size)
     times = draw_rows(rng, shares)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 from foresift.data.table import Schema
 
 __all__ = [
+    "count_columns",
     "fit_plain",
     "for_columns",
     "read_alike",
@@ -23,6 +24,24 @@ __all__ = [
 ]
 
 _PER_COLUMN = ("feature_sampling", "interaction_cst", "monotonic_cst")
+
+
+def count_columns(wanted: float, n_columns: int, name: str) -> int:
+    """How many columns a parameter asks for: a whole number, or a share of all, at least one.
+
+    Examples
+    --------
+    >>> count_columns(3, 100, "subset_size"), count_columns(0.29, 100, "subset_size")
+    (3, 29)
+    """
+    if not isinstance(wanted, numbers.Integral):
+        return max(1, int(wanted * n_columns + 1e-9))  # 0.29 * 100 is a little less than 29
+    if wanted > n_columns:
+        raise ValueError(
+            f"{name}={wanted} is more than the {n_columns} columns of X: use at most that, a share such as"
+            " 0.5, or None."
+        )
+    return int(wanted)
 
 
 def reading_options(estimator: Any) -> dict[str, Any]:
@@ -39,13 +58,13 @@ def reading_options(estimator: Any) -> dict[str, Any]:
 
 
 def read_alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether two `reading_options` read any columns of X alike; lists, which number columns, never do."""
+    """Whether two `reading_options` read any columns the same way; lists, which number columns, never do."""
     values = (*one.values(), *other.values())
     return all(value is None or isinstance(value, str | int) for value in values) and one == other
 
 
 def refuse_size_by_cv(selector: Any) -> None:
-    """Raise if a selector that searches for its size is told to find it by another cross-validation.
+    """Raise if a selector that searches for its size is asked to choose it by another cross-validation.
 
     Examples
     --------
@@ -64,8 +83,10 @@ def refuse_size_by_cv(selector: Any) -> None:
         )
 
 
-def refuse_numbered_columns(estimator: Any) -> None:
+def refuse_numbered_columns(estimator: Any, *, own: bool = False) -> None:
     """Raise if parameters of the classifier number columns in a way that cannot follow as some are dropped.
+
+    Its `own` list of nominal columns can follow, if somebody knows how the columns were read (`for_columns`).
 
     Examples
     --------
@@ -77,11 +98,11 @@ def refuse_numbered_columns(estimator: Any) -> None:
     """
     for key, value in estimator.get_params().items():
         name = key.split("__")[-1]
-        per_column = name in _PER_COLUMN or (name == "categorical_features" and name != key)
+        per_column = name in _PER_COLUMN or (name == "categorical_features" and (own or name != key))
         if per_column and not (value is None or isinstance(value, str) or hasattr(value, "fit")):
             raise ValueError(
                 f"{key} of {type(estimator).__name__} says something of every column: it cannot follow as"
-                " columns are dropped. Leave it out; nominal columns can be told by their dtype."
+                " columns are dropped. Leave it out; nominal columns can be marked by their dtype."
             )
 
 
@@ -110,7 +131,7 @@ def for_columns(estimator: Any, schema: Schema | None, columns: Sequence[int] | 
 
 
 def fit_plain(model: Any, X: Any, labels: NDArray[Any], weights: NDArray[np.float64] | None) -> Any:
-    """Fit, with weights if there are any and it takes them."""
+    """Fit a model, with `sample_weight` if there are weights."""
     if weights is None:
         return model.fit(X, labels)
     if not has_fit_parameter(model, "sample_weight"):

@@ -1,9 +1,10 @@
-"""Classification trees on the native engine."""
+"""Classification trees on the native engine, and the base of all trees and forests."""
 
 from __future__ import annotations
 
 import numbers
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,7 +32,7 @@ __all__ = ["NODE_DTYPE", "TRIED_DTYPE", "CartClassifier", "NodeTable", "TreeClas
 
 
 class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
-    """What a tree and a forest share: parameters of growth, preparation of data, prediction."""
+    """Base of trees and forests: growth parameters, reading of data, fit and prediction."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "criterion": [StrOptions({"entropy", "gini", "gain_ratio", "ssv"})],
@@ -62,6 +63,37 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     schema_: Schema
     classes_: NDArray[Any]
     n_features_in_: int
+    # Only of single trees: grows the tree on coded rows, which the members of an ensemble share.
+    grow_on: Callable[[Table, NDArray[np.float64] | None], None]
+
+    @fit_context(prefer_skip_nested_validation=False)  # a forest may have a selector among its parameters
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model to training data.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
+            The columns; missing values are allowed, except by `SSVTreeClassifier` in numeric columns.
+        y : array-like of shape (n,)
+            The class of every row.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows: a row of weight 2 counts as two rows, a row of weight 0 is ignored. Weights
+            with a mean below one are scaled to a mean of one.
+
+        Returns
+        -------
+        estimator
+            The fitted estimator itself.
+        """
+        self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Fit a single tree; other models override this."""
+        table, weights = self._make_table(X, y, sample_weight)
+        with track(self, 1, task="tree", X=X, y=y) as progress:
+            self.grow_on(table, weights)
+            progress.advance()
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of every row.
@@ -69,18 +101,18 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
-            The rows. A category that was not seen at a node of a tree takes that node's largest branch.
+            The rows. A category that did not occur at a node follows the largest branch of the node.
 
         Returns
         -------
         ndarray of shape (n,)
             Class labels; of equally probable classes the first in `classes_`.
         """
-        shares = self.predict_proba(X)
-        return np.asarray(self.classes_.take(shares.argmax(axis=1)))
+        proba = self.predict_proba(X)
+        return np.asarray(self.classes_.take(proba.argmax(axis=1)))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Predict the probability of every class: the class shares of the leaves, averaged over trees.
+        """Predict class probabilities: the class frequencies of the leaves, averaged over trees.
 
         Parameters
         ----------
@@ -94,15 +126,15 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         arrays = [table.arrays for table in self.node_tables_]
-        parts = [self._sum_of_shares(arrays, batch) for batch in self.schema_.encode_batches(X, self)]
+        parts = [self._proba_sums(arrays, batch) for batch in self.schema_.encode_batches(X, self)]
         return np.concatenate(parts) / len(arrays)
 
     def proba_of_encoded(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """Predict the probability of every class for rows that `Schema.encode` has read, C-contiguous."""
+        """Predict class probabilities of rows from `Schema.encode`, C-contiguous."""
         arrays = [table.arrays for table in self.node_tables_]
-        return self._sum_of_shares(arrays, values) / len(arrays)
+        return self._proba_sums(arrays, values) / len(arrays)
 
-    def _sum_of_shares(self, arrays: list[TableArrays], batch: NDArray[Any]) -> NDArray[np.float64]:
+    def _proba_sums(self, arrays: list[TableArrays], batch: NDArray[Any]) -> NDArray[np.float64]:
         values = np.ascontiguousarray(batch)
         sums = np.zeros((len(values), len(self.classes_)))
 
@@ -118,7 +150,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
-            The rows. Where a missing value goes to all branches in parts, the largest one is followed.
+            The rows. If a missing value is divided among all branches, it follows the largest one.
 
         Returns
         -------
@@ -135,7 +167,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Mean decrease of impurity of every feature, scaled to a sum of one (all 0 if nothing was split)."""
+        """Mean decrease of impurity of every feature, scaled to a sum of one (all 0 without a split)."""
         check_is_fitted(self)
         decreases = np.array([table.decreases(self.n_features_in_) for table in self.node_tables_])
         totals = decreases.sum(axis=1, keepdims=True)
@@ -153,7 +185,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return table, self.row_weights(table, check_sample_weight(sample_weight, table.n_rows))
 
     def row_weights(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-        """Weights of the rows for the engine: those of their classes included, at least one on average."""
+        """Weights of the rows for the engine: sample times class weights, with a mean of at least one."""
         if self.class_weight is not None:
             self._check_class_weight()
             rows = slice(None) if weights is None else weights > 0
@@ -161,7 +193,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             by_class[rows] = compute_sample_weight(self.class_weight, table.target.values(rows))
             weights = by_class if weights is None else weights * by_class
             if not weights.any():
-                raise ValueError("class_weight leaves no row with a weight: make that of a class positive.")
+                raise ValueError("class_weight gives every row a weight of 0: make one of them positive.")
         return scale_up(weights)
 
     def _check_class_weight(self) -> None:
@@ -172,8 +204,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(f"class_weight must hold weights from 0 to 1e50, but is {self.class_weight}.")
 
     def _make_grower(self, table: Table, weights: NDArray[np.float64] | None, **others: Any) -> _core.Grower:
-        """Make the engine for these data; `others` are further options, or replace those of the estimator."""
-        min_split, min_leaf = self._least_weights(table.n_rows if weights is None else float(weights.sum()))
+        """Make the engine for these data; `others` add to or replace the options of the estimator."""
+        min_split, min_leaf = self._min_weights(table.n_rows if weights is None else float(weights.sum()))
         options = {
             "criterion": self.criterion,
             "missing": self.missing,
@@ -188,62 +220,61 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         }
         return make_grower(table, weights, **{**options, **others})
 
-    def _least_weights(self, total: float) -> tuple[float, float]:
-        """Least weight of a node that may be split, and of a branch; `total` is the weight of all rows.
-
-        scikit-learn rounds shares of the rows up, which makes no difference to whole numbers of rows.
-        """
+    def _min_weights(self, total: float) -> tuple[float, float]:
+        """Minimum weight of a node to split, and of a branch; `total` is the weight of all rows."""
         split, leaf = float(self.min_samples_split), float(self.min_samples_leaf)
         return max(2.0, split * total) if split <= 1 else split, leaf * total if leaf < 1 else leaf
 
-    def _learned(self, table: Table) -> None:
+    def _set_attributes(self, table: Table) -> None:
         self.schema_ = table.schema
         self.classes_ = table.target.labels
         self.n_classes_ = table.target.n_classes
 
 
 class CartClassifier(TreeClassifier):
-    """A classification tree, unpruned: binary cuts of numeric and two sets of categories of nominal columns.
+    """An unpruned classification tree: binary splits of numeric and nominal columns.
 
     Parameters
     ----------
     criterion : {"entropy", "gini", "gain_ratio", "ssv"}, default="entropy"
-        What a split is judged by: information gain in bits; decrease of the Gini impurity; gain over split
+        The split criterion: information gain in bits; decrease of the Gini impurity; gain over split
         information, among the splits of at least average gain (C4.5); separability of split value
         (Grabczewski & Jankowski).
     max_depth : int, default=None
-        Most splits from the root to a leaf.
+        Maximum depth.
     min_samples_split : int or float, default=2
-        Least weight of a node that may be split. Weights count: a row of weight 2 is two rows. A float up to
-        1.0 is a share of the weight of all rows, though at least 2, as in scikit-learn.
+        Minimum weight of a node to split. A row of weight 2 counts as two rows. A float up to 1.0 is a
+        fraction of the weight of all rows, but at least 2, as in scikit-learn.
     min_samples_leaf : int or float, default=1
-        Least weight of a branch; of a multiway split, of two of its branches (as in C4.5). A float below 1.0
-        is a share of the weight of all rows, as in scikit-learn; 1.0 is a weight of one.
+        Minimum weight of a branch; of a multiway split, of two of its branches (as in C4.5). A float below
+        1.0 is a fraction of the weight of all rows, as in scikit-learn; 1.0 is a weight of one.
     min_gain : float, default=0
-        Least gain of a split. With 0 an impure node is split even if no column helps by itself, as XOR needs.
+        Minimum gain of a split. With 0 an impure node is split even if no single column has a gain, as in
+        XOR.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Columns tried per node: a number, a share, or all. A constant column counts, but one that is not
-        constant is tried as long as there is one.
+        Candidate columns per node: a number, a fraction, or all. A constant column counts, but drawing
+        continues until one candidate is not constant.
     n_thresholds : int, default=None
-        Try this many cuts per numeric column, drawn uniformly between the smallest and the largest value at
-        the node; None tries every cut.
+        Number of candidate cuts per numeric column, drawn uniformly between the smallest and the largest
+        value at the node; None evaluates every cut.
     nominal_splits : {"subsets", "multiway"}, default="subsets"
         Split a nominal column into two sets of categories, or into one branch per category.
     missing : {"learn", "fractional"}, default="learn"
-        "learn": missing values go together to the side that scores best (of a nominal column: they are one
-        more category); where a node saw none, to the largest branch. "fractional": a split is judged on the
-        known rows and the others go to all branches as fractions of a case (C4.5).
+        "learn": missing values go to the side with the better score (in a nominal column they are one more
+        category); if none occurred at a node, to the largest branch. "fractional": a split is evaluated on
+        the known rows, and the others go to all branches as fractional cases (C4.5).
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
-        masked here.
+        The nominal columns: by dtype (text, categories, booleans), none, or a list of names, indices or a
+        mask.
     max_bins : int, default=65536
-        A numeric column with more distinct values is cut into so many quantile bins; below, cuts are exact.
+        A numeric column with more distinct values is cut into this many quantile bins; otherwise every cut is
+        exact.
     record_tried : bool, default=False
-        Keep the gain of every column tried at every node (`node_table_.tried`).
+        Keep the gains of all split candidates (`node_table_.tried`).
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes; "balanced" makes them equally heavy.
+        Weights of the classes; "balanced" gives them equal total weight.
     random_state : int, RandomState or None, default=None
-        Draws columns and random cuts; a tree that tries everything needs none.
+        Seed of the candidate columns and random cuts; has no effect if all are evaluated.
 
     Attributes
     ----------
@@ -251,12 +282,8 @@ class CartClassifier(TreeClassifier):
         The tree.
     classes_ : ndarray
         Class labels.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : ndarray of str
-        Their names, if X had any.
-    schema_ : Schema
-        What the columns were: nominal ones with their categories.
+    n_features_in_, feature_names_in_, schema_
+        Number, names and categories of the columns.
 
     Examples
     --------
@@ -301,38 +328,13 @@ class CartClassifier(TreeClassifier):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> CartClassifier:
-        """Grow the tree.
-
-        Parameters
-        ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
-            The columns; missing values are allowed.
-        y : array-like of shape (n,)
-            The class of every row.
-        sample_weight : array-like of shape (n,), default=None
-            How much each row counts: a row of weight 2 is two rows, one of weight 0 is not there. Weights
-            that are below one on average are scaled up to an average of one.
-
-        Returns
-        -------
-        CartClassifier
-            Itself.
-        """
-        table, weights = self._make_table(X, y, sample_weight)
-        with track(self, 1, task="tree", X=X, y=y) as progress:
-            self.grow_on(table, weights)
-            progress.advance()
-        return self
-
     def grow_on(self, table: Table, weights: NDArray[np.float64] | None) -> None:
-        """Grow the tree on rows that are coded already, as members of an ensemble share them."""
+        """Grow the tree on coded rows, which the members of an ensemble share."""
         grower = self._make_grower(table, weights, seed=seed_of(self.random_state))
         (self.node_table_,) = (NodeTable.from_core(a, tried=self.record_tried) for a in grower.grow([0]))
-        self._learned(table)
+        self._set_attributes(table)
 
     @property
     def node_tables_(self) -> list[NodeTable]:  # type: ignore[override]
-        """The tree as a list of one, as forests have it."""
+        """The tree as a list, for code shared with forests."""
         return [self.node_table_]

@@ -1,1 +1,1 @@
-"""From a file to columns and what they are: doors are `files` and `parting`."""
+"""Read files into columns and detect their types; the entry points are `files` and `splitting`."""

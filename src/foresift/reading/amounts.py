@@ -1,4 +1,4 @@
-"""Numbers as people write them: with money and percent signs, thousands apart, negative in parentheses."""
+"""Parse formatted numbers: currency and percent signs, thousands separators, units, parentheses."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from foresift.reading.numbers import to_number
 
 __all__ = ["Amounts", "decimal_mark", "is_quantity", "read_amount", "read_amounts"]
 
-NUMBERED_CLASSES = 50  # more than letters, states or faces on a die
-FEW_CLASSES = 10  # numbers that can be classes in the smallest table
-_PLAIN = "thousands apart"
-ROWS = 5  # that a numbered class has on average, or the numbers are no classes
-_GAP = "[ \u00a0\u202f'\u2019]"  # between thousands, where neither comma nor point is
+NUMBERED_CLASSES = 50  # the maximum number of whole numbers that may be classes
+FEW_CLASSES = 10  # numbers that may be classes in a table of any size
+_PLAIN = "thousands separators"
+ROWS = 5  # mean number of rows per class, below which numbers are not classes
+_GAP = "[ \u00a0\u202f'\u2019]"  # thousands separators other than comma and point
 _MONEY = "[$\u20ac\u00a3\u00a5\u20b9]|USD|EUR|GBP|CHF|JPY|INR"
-# Whole texts only: 1.234 alone is a fraction in one country and a thousand in the next.
-# No thousands begin with a nought: 0,123 is a fraction.
+# Thousands do not begin with a zero: 0,123 is a fraction.
 _POINT = rf"(?:\d+|[1-9]\d{{0,2}}(?:,\d{{3}})+|[1-9]\d{{0,2}}(?:{_GAP}\d{{3}})+)(?:\.\d+)?"
 _COMMA = rf"(?:\d+|[1-9]\d{{0,2}}(?:\.\d{{3}})+|[1-9]\d{{0,2}}(?:{_GAP}\d{{3}})+)(?:,\d+)?"
 
@@ -33,7 +32,7 @@ def _whole(number: str) -> re.Pattern[str]:
     )
 
 
-# After a space any word may be a unit (36 months); right behind the digits only what can be nothing else.
+# After a space any word may be a unit (36 months); directly after the digits only known units.
 _WITH_UNIT = re.compile(
     r"(?P<bare>.*\d)(?:\s(?P<word>[^\W\d_]{1,12}[\u00b2\u00b3]?(?:/[^\W\d_]{1,6}[\u00b2\u00b3]?)?)|\s?(?P<sign>\u00b0[CF]?)|"
     r"(?P<close>kg|mg|lbs?|oz|km|cm|mm|mi|ft|min|hrs?|sec|ms|kB|MB|GB|TB|ml|kWh|kW|MW|Hz|mph))"
@@ -42,28 +41,17 @@ _POINTED, _COMMAED = _whole(_POINT), _whole(_COMMA)
 
 
 class Amounts(NamedTuple):
-    """Texts read as numbers: the numbers, and how the texts are written."""
+    """Numbers parsed from texts, and a description of their format."""
 
     numbers: NDArray[np.float64]
     written: str
 
 
 def read_amounts(texts: Sequence[str], *, decimal_comma: bool = False) -> Amounts | None:
-    """Read texts as amounts, if every one of them is one and all have the same unit.
+    """Parse texts, without missing ones, as amounts of one unit; None if they are not.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        Without missing ones.
-    decimal_comma : bool, default=False
-        Whether 1,234 is a fraction rather than a thousand. Texts that can be read in one way only, as 1,5,
-        are read so.
-
-    Returns
-    -------
-    Amounts or None
-        Percents as they are written, 12.3 for 12.3%; None if the texts are anything else, or two currencies,
-        or percents and plain numbers, or numbers of which not all have the same unit.
+    `decimal_comma` says whether 1,234 is a fraction; unambiguous texts such as 1,5 do not depend on it.
+    Percentages keep their number: 12.3 for 12.3%.
 
     Examples
     --------
@@ -81,12 +69,12 @@ def read_amounts(texts: Sequence[str], *, decimal_comma: bool = False) -> Amount
     amounts = _read_bare(bare, decimal_comma) if bare else None
     if amounts is None:
         return None
-    how = "" if amounts.written == _PLAIN else amounts.written + ", "
-    return Amounts(amounts.numbers, f"{how}in {unit}")
+    written = "" if amounts.written == _PLAIN else amounts.written + ", "
+    return Amounts(amounts.numbers, f"{written}in {unit}")
 
 
 def _without_unit(texts: Sequence[str]) -> tuple[list[str], str]:
-    """Take away the unit that all texts end with; no texts if there is none."""
+    """Strip the common unit of all texts; no texts if there is none."""
     bare, units = [], set()
     for text in texts:
         match = _WITH_UNIT.fullmatch(text)
@@ -100,7 +88,7 @@ def _without_unit(texts: Sequence[str]) -> tuple[list[str], str]:
 
 
 def _read_bare(texts: Sequence[str], decimal_comma: bool) -> Amounts | None:
-    """Read amounts that have no unit but money or percent."""
+    """Parse amounts without a unit other than a currency or percent."""
     for comma in (decimal_comma, not decimal_comma):
         if matches := _matches(texts, comma):
             return _read(matches, comma)
@@ -108,7 +96,7 @@ def _read_bare(texts: Sequence[str], decimal_comma: bool) -> Amounts | None:
 
 
 def _matches(texts: Sequence[str], comma: bool) -> list[re.Match[str]]:
-    """The parts of amounts, all with decimal commas or all with points; none if some text does not fit."""
+    """Match all texts with decimal commas or points; empty if any text does not match."""
     matches = []
     for text in texts:
         match = (_COMMAED if comma else _POINTED).fullmatch(text)
@@ -119,7 +107,7 @@ def _matches(texts: Sequence[str], comma: bool) -> list[re.Match[str]]:
 
 
 def read_amount(text: str, *, decimal_comma: bool = False) -> float | None:
-    """Read one text as a plain number or an amount.
+    """Parse one text as a plain number or an amount.
 
     Examples
     --------
@@ -129,7 +117,7 @@ def read_amount(text: str, *, decimal_comma: bool = False) -> float | None:
     try:
         return to_number(text)
     except ValueError:
-        # A unit counts only if all texts of a column have it; 1,5 alone does not say what the others are.
+        # No units, which all texts of a column must have; a decimal comma only if allowed.
         for comma in (True, False) if decimal_comma else (False,):
             amounts = _read(_matches([text], comma), comma)
             if amounts is not None:
@@ -138,17 +126,7 @@ def read_amount(text: str, *, decimal_comma: bool = False) -> float | None:
 
 
 def decimal_mark(texts: Sequence[str]) -> str:
-    """Tell whether fractions follow a comma or a point, beyond doubt: 1,234 could be a thousand.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        Without missing ones.
-
-    Returns
-    -------
-    str
-        A comma or a point; empty if texts fit both, or are no numbers.
+    """Return the decimal mark of numbers, a comma or a point; empty if it is ambiguous as in 1,234.
 
     Examples
     --------
@@ -165,24 +143,9 @@ def decimal_mark(texts: Sequence[str]) -> str:
 
 
 def is_quantity(labels: Collection[str], n_rows: int, *, decimal_comma: bool = False) -> bool:
-    """Say whether labels look like something measured or counted rather than like names of classes.
+    """Whether the distinct labels of `n_rows` rows look like a quantity rather than classes.
 
-    Numbers are names if they are few (ratings, digits), or whole, no more than are used as names, and of
-    several rows each, as letters of the alphabet are.
-
-    Parameters
-    ----------
-    labels : collection of str
-        The different ones.
-    n_rows : int
-        Number of rows that have them.
-    decimal_comma : bool, default=False
-        Whether 1,5 may be a number.
-
-    Returns
-    -------
-    bool
-        True if they are no classes.
+    Numbers are classes if they are few (ratings, digits), or whole, not too many, and of several rows each.
 
     Examples
     --------
@@ -204,13 +167,13 @@ def _read(matches: Sequence[re.Match[str]], comma: bool) -> Amounts | None:
     units = {match["before"] or match["after"] or "" for match in matches}
     if any(match["before"] and match["after"] for match in matches):
         return None
-    if len(units - {""}) > 1 or ("%" in units and len(units) > 1):  # not the same thing counted
+    if len(units - {""}) > 1 or ("%" in units and len(units) > 1):  # mixed units
         return None
     unit = max(units)
-    apart, point = (".", ",") if comma else (",", ".")
+    separator, point = (".", ",") if comma else (",", ".")
     numbers = []
     for match in matches:
-        plain = re.sub(_GAP, "", match["number"]).replace(apart, "").replace(point, ".")
+        plain = re.sub(_GAP, "", match["number"]).replace(separator, "").replace(point, ".")
         signs = (match["sign"] + match["sign2"]).replace("\u2212", "-")
         if len(signs) > 1 or (signs and match["open"]):
             return None
@@ -221,7 +184,7 @@ def _read(matches: Sequence[re.Match[str]], comma: bool) -> Amounts | None:
     cells = [match["number"] for match in matches]
     if any(point in cell for cell in cells) and comma:
         written.append("decimal commas")
-    if any(apart in cell for cell in cells):
+    if any(separator in cell for cell in cells):
         written.append("thousands dots" if comma else "thousands commas")
     if any(match["open"] for match in matches):
         written.append("negative in parentheses")

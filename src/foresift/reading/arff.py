@@ -8,17 +8,17 @@ from dataclasses import replace
 from typing import BinaryIO, NamedTuple, TextIO
 
 from foresift.errors import InputError
-from foresift.reading.cells import Column, gather, settled
+from foresift.reading.cells import Column, gather, parse_texts
 from foresift.reading.delimited import SAMPLE, require_text, text_lines
 from foresift.reading.numbers import is_number
 
 __all__ = ["Arff", "Attribute"]
 
-# A name or cell: in quotes, where a backslash takes the next character as it is, or up to a comma or space.
+# A name or cell: in quotes, with backslash escapes, or up to a comma or space.
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE | re.DOTALL)
-# Spaces after a bare cell are part of the match and taken off later, or a long run of them is tried again and
-# again, from each of its places on.
+# Spaces after a bare cell are part of the match and stripped later; otherwise a long run of spaces would take
+# quadratic time.
 _CELL = re.compile(rf"\s*(?:({_QUOTED})\s*|([^\s,'\"][^,\t]*|))(?:[,\t]|$)")
 _PAIR = re.compile(rf"\s*(\d{{1,9}})\s+(?:({_QUOTED})\s*|([^\s,'\"][^,]*|))(?:,|$)")
 _ESCAPE = re.compile(r"\\(.)")
@@ -26,7 +26,7 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 class Attribute(NamedTuple):
-    """A declared column: its name, its kind (numeric, categorical, string or date) and its categories."""
+    """A declared column: its name, its type (numeric, categorical, string or date) and its categories."""
 
     name: str
     kind: str
@@ -34,21 +34,9 @@ class Attribute(NamedTuple):
 
 
 class Arff:
-    r"""A file in the format of Weka.
+    r"""A file in the format of Weka, seekable and called `source` in messages.
 
-    SciPy's reader knows neither strings nor sparse rows, which is why this one is here.
-
-    Parameters
-    ----------
-    file : binary file
-        One that can be read again from the start.
-    source : str
-        What to call it in messages.
-
-    Attributes
-    ----------
-    attributes : list of Attribute
-        The declared columns.
+    SciPy's reader supports neither strings nor sparse rows.
 
     Examples
     --------
@@ -70,12 +58,12 @@ class Arff:
             elif line.lower().startswith("@data"):
                 break
         else:
-            raise InputError(f"{source} has no @data line: it is no complete ARFF file.")
+            raise InputError(f"{source} has no @data line: it is not a complete ARFF file.")
         if not self.attributes:
             raise InputError(f"{source} declares no @attribute.")
 
     def rows(self) -> Iterator[list[str]]:
-        """Yield the rows from the start; a cell that a sparse row leaves out is 0 or the first category."""
+        """Yield the rows from the start; an omitted cell of a sparse row is 0 or the first category."""
         defaults = [column.categories[0] if column.categories else "0" for column in self.attributes]
         data = False
         for number, line in self._lines():
@@ -91,7 +79,7 @@ class Arff:
                 data = True
 
     def columns(self, text: Collection[str] = ()) -> list[Column]:
-        """Read all columns; those in `text` as text, whatever they are declared to be."""
+        """Read all columns; those in `text` as text, whatever their declared type."""
         kinds = {column.name: column.kind for column in self.attributes}
         as_text = {name for name, kind in kinds.items() if kind != "numeric"} | set(text)
         read = gather(self.rows, list(kinds), text=as_text, missing=frozenset({"?", ""}))
@@ -104,11 +92,11 @@ class Arff:
             if kind in ("numeric", "categorical"):
                 columns.append(replace(column, declared=kind))
             else:
-                columns.append(settled(column, text=column.name in text))
+                columns.append(parse_texts(column, text=column.name in text))
         return columns
 
     def write(self, file: TextIO, names: Collection[str]) -> None:
-        """Write some of the columns, cell for cell, as a dense ARFF file."""
+        """Write some of the columns unchanged to a dense ARFF file."""
         kept = [j for j, column in enumerate(self.attributes) if column.name in names]
         file.write("@relation foresift\n\n")
         for j in kept:
@@ -120,7 +108,7 @@ class Arff:
             file.write(",".join(row[j] if row[j] == "?" else _quoted(row[j]) for j in kept) + "\n")
 
     def _lines(self) -> Iterator[tuple[int, str]]:
-        """Yield the number and the text of every line that is neither blank nor a comment."""
+        """Yield the number and the text of every line that is not blank or a comment."""
         try:
             for number, line in enumerate(text_lines(self._file, self.encoding, self.source), start=1):
                 line = line.strip()
@@ -175,14 +163,14 @@ class Arff:
 
 
 def _bare(text: str) -> str:
-    """Take off quotes, and backslashes in them."""
+    """Remove quotes and backslash escapes."""
     if len(text) < 2 or text[0] not in "'\"":
         return text
     return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[1]), text[1:-1])
 
 
 def _quoted(text: str) -> str:
-    """Put text in quotes if it needs them."""
+    """Quote text if necessary."""
     if re.fullmatch(r"[\w.+-]+", text):
         return text
     for char, code in (("\\", "\\\\"), ("'", "\\'"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):

@@ -1,4 +1,4 @@
-"""Parquet and Feather, read and written with pyarrow."""
+"""Read and write Parquet and Feather files with pyarrow."""
 
 from __future__ import annotations
 
@@ -9,31 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.errors import InputError
-from foresift.reading.cells import Column, settled
+from foresift.reading.cells import Column, parse_texts
 
 __all__ = ["ArrowFile"]
 
-_CELLS = 2**22  # that are read at a time
+_CELLS = 2**22  # read at a time
 
 
 class ArrowFile:
-    """A Parquet or Feather file.
-
-    Parameters
-    ----------
-    file : binary file
-        One that can be read again from the start.
-    source : str
-        What to call it in messages.
-    form : {"Parquet", "Feather"}
-        Its format.
-
-    Attributes
-    ----------
-    names : list of str
-        Its columns.
-    n_rows : int
-        Number of rows.
+    """A Parquet or Feather file, seekable and called `source` in messages; `form` is its format.
 
     Examples
     --------
@@ -73,10 +57,7 @@ class ArrowFile:
     def columns(
         self, names: Sequence[str], text: Collection[str] = (), max_bytes: float = np.inf
     ) -> Iterator[Column]:
-        """Read columns one after the other; those in `text` as text, whatever they are.
-
-        Nothing is read if that would take more than `max_bytes` of memory.
-        """
+        """Read columns one by one, those in `text` as text; raise if they take more than `max_bytes`."""
         import pyarrow as pa
 
         for name in names:
@@ -92,7 +73,7 @@ class ArrowFile:
             some = list(names[start : start + width])
             try:
                 part = self._read(some, max_bytes)
-                part.validate(full=True)  # what damage may leave would end the process further on
+                part.validate(full=True)  # a damaged file could crash the process later
                 if part.num_rows != self.n_rows:
                     raise pa.ArrowInvalid(f"{part.num_rows:,} rows where {self.n_rows:,} should be")
                 for name in some:
@@ -109,7 +90,7 @@ class ArrowFile:
 
         table = self._read(list(names)).select(list(names))
         if self.form == "Parquet":
-            fields = [self._schema.field(name) for name in names]  # text as such, not as categories
+            fields = [self._schema.field(name) for name in names]  # text as text, not as categories
             table = table.cast(pa.schema(fields, table.schema.metadata))
             pyarrow.parquet.write_table(table, path)
         else:
@@ -119,7 +100,7 @@ class ArrowFile:
         import pyarrow as pa
 
         if self.form == "Parquet":
-            # A name with a dot in it also means the parts of a nested column, which are not used.
+            # A name with a dot also selects parts of a nested column, which are ignored.
             return self._parquet.read(columns=names)
         self._file.seek(0)
         places = [self._schema.get_field_index(name) for name in names]
@@ -128,20 +109,21 @@ class ArrowFile:
         batches, size = [], 0
         for i in range(reader.num_record_batches):
             batches.append(reader.get_batch(i))
-            # Text may unpack to much more than its rows tell. `nbytes` would look at offsets, not yet valid.
+            # Text may decompress to far more than the number of rows suggests. `nbytes` would read offsets
+            # that are not validated yet.
             size += batches[-1].get_total_buffer_size()
             if size > max_bytes:
                 raise self._too_large(size, max_bytes)
         return pa.Table.from_batches(batches, reader.schema)
 
     def _refuse_above(self, max_bytes: float, names: Collection[str]) -> None:
-        """Refuse to read what would take too much memory, by what the file says of itself."""
-        # Numbers of eight bytes, and as much again and more for the column that is just being read.
+        """Raise if the columns would take too much memory, by the metadata of the file."""
+        # Eight bytes per number, and two columns more for the one that is being read.
         need = 8 * self.n_rows * (len(names) + 2)
         if self.form == "Parquet":
             about = self._parquet.metadata
             groups = [about.row_group(i) for i in range(about.num_row_groups)]
-            # Much text takes more; but the columns that hold it may be left out.
+            # Long text takes more, unless its columns are dropped.
             if sum(group.total_byte_size for group in groups) > max_bytes:
                 columns = (group.column(j) for group in groups for j in range(group.num_columns))
                 wanted = set(names)
@@ -153,13 +135,13 @@ class ArrowFile:
     def _too_large(self, need: float, max_bytes: float) -> InputError:
         return InputError(
             f"{self.source} has {self.n_rows:,} rows and takes {need / 1e9:.3g} GB of memory or more, above"
-            f" the limit of {max_bytes / 1e9:g} GB: take fewer rows, leave columns out (--drop), or raise the"
-            " limit (--max-memory)."
+            f" the limit of {max_bytes / 1e9:g} GB: use fewer rows, drop columns (--drop), or raise the limit"
+            " (--max-memory)."
         )
 
 
 def _open_parquet(file: BinaryIO) -> tuple[Any, Any]:
-    """Return what a Parquet file declares, and the file so that a text that comes often is held once."""
+    """Return the schema of a Parquet file, and the file opened with text as dictionaries, to save memory."""
     from pyarrow.parquet import ParquetFile
 
     plain = ParquetFile(file)
@@ -187,7 +169,7 @@ def _usable(kind: Any) -> bool:
 
 
 def _column(name: str, values: Any, kind: Any, as_text: bool) -> Column:
-    """Make a column of values that the file declares to be of some kind."""
+    """Make a column of Arrow values whose declared type is `kind`."""
     import pyarrow as pa
     from pyarrow import types
 
@@ -209,16 +191,16 @@ def _column(name: str, values: Any, kind: Any, as_text: bool) -> Column:
     elif types.is_null(kind):
         return Column(name, np.full(len(values), np.nan), declared="numeric")
     codes, texts = _coded(values)
-    return settled(Column(name, codes, texts, declared), text=as_text or declared is not None)
+    return parse_texts(Column(name, codes, texts, declared), text=as_text or declared is not None)
 
 
 def _coded(values: Any) -> tuple[NDArray[np.int32], list[str]]:
-    """Codes of texts, -1 for null, and the texts in the order in which they come."""
+    """Codes of texts, -1 for null, and the distinct texts in order of occurrence."""
     import pyarrow as pa
     from pyarrow import compute, types
 
     known = None
-    if types.is_dictionary(values.type):  # codes already, but perhaps of texts that do not come
+    if types.is_dictionary(values.type):  # coded already, but perhaps with unused texts
         values = values.unify_dictionaries()
         known = values.chunk(0).dictionary
         values = pa.chunked_array([chunk.indices for chunk in values.chunks])
@@ -238,7 +220,7 @@ def _floats(values: Any) -> Any:
 
 
 def _moments(values: Any) -> tuple[Any, str]:
-    """Numbers of dates and times, and what they count."""
+    """Dates and times as numbers, and their unit."""
     import pyarrow as pa
     from pyarrow import types
 

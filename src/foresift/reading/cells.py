@@ -1,4 +1,4 @@
-"""Columns of a file: cells gathered into numbers or into coded text, some rows at a time."""
+"""Columns of a file: batches of rows collected into numbers or coded text."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from foresift.reading.numbers import NumberColumns
 
-__all__ = ["MISSING", "Column", "gather", "settled"]
+__all__ = ["MISSING", "Column", "gather", "parse_texts"]
 
 MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null"})
-CELLS = 2**14  # that are held as text at a time: 1 MB or so
-MORE_CELLS = 2**18  # where more than a few columns are text
+CELLS = 2**14  # held as text at a time: about 1 MB
+MORE_CELLS = 2**18  # with more than a few text columns
 FEW_TEXTS = 100
 
 
@@ -29,20 +29,19 @@ class Column:
     name : str
         Its name.
     values : ndarray
-        float64, NaN for missing; or, of text, int32 positions in `texts`, -1 for missing.
+        Numbers as float64, NaN for missing; or text as int32 positions in `texts`, -1 for missing.
     texts : list of str or None
-        The distinct texts in the order in which they come; None for numbers.
+        The distinct texts in order of occurrence; None for numbers.
     declared : {"numeric", "categorical", "date"} or None
-        What the file itself says that the column is, if it does.
+        The type that the file declares, if any.
     unit : str
-        Of a date: what the numbers count, such as "days since 1970".
+        Unit of a date, such as "days since 1970".
     grouped : ndarray or None
-        The numbers, if dots are between thousands, as in some countries; None if that cannot be: not three
-        digits follow each of them, or there is none.
+        The numbers if dots are thousands separators; None if they cannot be.
     pointed : bool
-        Whether the numbers have decimal points beyond doubt.
+        Whether the numbers certainly have decimal points.
     absent : str
-        Which texts among numbers were taken as missing, and in how many cells; empty if none was.
+        The texts among numbers that count as missing, and in how many cells; empty if none.
     """
 
     name: str
@@ -60,7 +59,7 @@ class Column:
         return np.isnan(self.values) if self.texts is None else self.values < 0
 
     def rows(self, wanted: NDArray[np.bool_]) -> Column:
-        """Return some rows of it.
+        """Return some rows of the column.
 
         Examples
         --------
@@ -71,7 +70,7 @@ class Column:
         return replace(self, values=self.values[wanted], grouped=grouped)
 
     def labels(self) -> NDArray[np.object_]:
-        """Return the cells as text, None for missing; numbers without a fraction as whole numbers.
+        """Return the cells as text, None for missing; whole numbers without a fraction.
 
         Examples
         --------
@@ -96,26 +95,23 @@ def gather(
     missing: Collection[str] = MISSING,
     padded: bool = False,
 ) -> list[Column]:
-    """Gather rows of cells into columns, without ever holding all cells as text.
+    """Collect rows of cells into columns, without ever holding all cells as text.
+
+    A column is numeric if all its cells are numbers or missing; otherwise its cells are stripped text.
 
     Parameters
     ----------
     rows : callable
-        Starts from the first row again each time it is called; the cells of a row are as many as the names.
-        It is called a second time if the first cells of a column are numbers and later ones are not.
+        Returns an iterator over the rows. It is called again if a column begins with numbers and later has
+        text.
     names : sequence of str
         Names of the columns.
     text : collection of str
-        Columns whose cells stay text, numbers or not.
+        Columns that are always text.
     missing : collection of str
-        Cells that mean a missing value.
+        Cells that are missing values.
     padded : bool, default=False
-        Whether a column stays text if numbers in it have leading zeros: 05123 is a code, not 5123.
-
-    Returns
-    -------
-    list of Column
-        Of numbers if every cell that is there is one, else of text without spaces around it.
+        Whether numbers with leading zeros, such as 05123, make a column text.
 
     Examples
     --------
@@ -140,24 +136,14 @@ def gather(
     ]
 
 
-def settled(column: Column, *, text: bool = False) -> Column:
-    """Read the texts of a column as the cells of a CSV file are read.
+def parse_texts(column: Column, *, text: bool = False) -> Column:
+    """Parse the texts of a column of a typed file like the cells of a CSV file; see `gather`.
 
-    Parameters
-    ----------
-    column : Column
-        Of text, as a typed file has it.
-    text : bool, default=False
-        Whether it stays text, numbers or not.
-
-    Returns
-    -------
-    Column
-        As `gather` makes it: some texts are missing, and if all others are numbers, it is one of numbers.
+    With `text` only missing values are recognised, and numbers stay text.
 
     Examples
     --------
-    >>> settled(Column("size", np.array([0, 1, 2, 0], dtype=np.int32), ["1.5", "?", " 2"])).values
+    >>> parse_texts(Column("size", np.array([0, 1, 2, 0], dtype=np.int32), ["1.5", "?", " 2"])).values
     array([1.5, nan, 2. , 1.5])
     """
     texts, name = column.texts or [], column.name
@@ -174,22 +160,22 @@ def settled(column: Column, *, text: bool = False) -> Column:
 def _fill(
     rows: Iterator[list[str]], texts: dict[int, _Text], n_columns: int, numbers: NumberColumns | None = None
 ) -> None:
-    # Columns of text are added to one by one, which takes its time for a few rows.
-    at_once = max(1, (CELLS if len(texts) <= FEW_TEXTS else MORE_CELLS) // max(1, n_columns))
-    while some := list(islice(rows, at_once)):
+    # Text columns are extended one by one, so small batches of many columns would be slow.
+    size = max(1, (CELLS if len(texts) <= FEW_TEXTS else MORE_CELLS) // max(1, n_columns))
+    while batch := list(islice(rows, size)):
         if numbers is not None:
-            numbers.add(some)
+            numbers.add(batch)
         for j, column in texts.items():
-            column.add([row[j] for row in some])
+            column.add([row[j] for row in batch])
 
 
 class _Text:
-    """The cells of one column of text, so far."""
+    """The cells of one text column so far."""
 
     def __init__(self, missing: Collection[str]) -> None:
         self._missing = missing
         self._codes: dict[str, int] = {}  # of stripped text
-        self._seen: dict[str, int] = {}  # of cells as they stand
+        self._seen: dict[str, int] = {}  # of raw cells
         self._values = array("i")
 
     def add(self, cells: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Dates and times written as text, as numbers."""
+"""Parse dates and times as numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Dates", "read_dates"]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?")
-# Month before day where both fit, because it is said, and --categorical or a rewritten column mends it.
+# Month before day if both match; the chosen format is reported, and the user can override it.
 _FORMATS = (
     "%Y/%m/%d",
     "%Y/%m/%d %H:%M",
@@ -49,17 +49,17 @@ _FORMATS = (
     "%b %Y",
     "%B %Y",
 )
-# A quick look, before dozens of ways are tried on texts that are none.
+# A quick check before dozens of formats are tried.
 _DATELIKE = re.compile(
     r"\d{1,4}[-/. ]+(\d{1,2}|[A-Za-z]{3,9})([-/., ]+\d{2,4})?\b.*"
     r"|[A-Za-z]{3,9} (\d{1,2}, )?\d{4}|\d{1,2}/\d{4}"
 )
-_NEARLY_ALL = 0.95  # of the texts are dates: the rest is missing
-_PROBE = 25  # texts that a way of reading must fit before all are tried
+_NEARLY_ALL = 0.95  # if this fraction of the texts are dates, the others are missing
+_PROBE = 25  # texts that a format must match before all are parsed
 
 
 class Dates(NamedTuple):
-    """Texts read as dates: the numbers, what they count, how they are written, and one that is no date."""
+    """Dates parsed from texts: numbers, their unit, the format, and an example that is not a date."""
 
     numbers: NDArray[np.float64]
     unit: str
@@ -68,19 +68,11 @@ class Dates(NamedTuple):
 
 
 def read_dates(texts: Sequence[str]) -> Dates | None:
-    """Read texts as dates or times, if all are written in one known way, or nearly all in several.
+    """Parse texts, without missing ones, as dates or times; None if they are not.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        Without missing ones.
-
-    Returns
-    -------
-    Dates or None
-        Days since 1970 if no text has a time of day, else seconds since 1970 (UTC where no zone is named), or
-        seconds since midnight; NaN for a few that are no dates among many; None if the texts are anything
-        else.
+    All must have one known format, or nearly all one of several; the others are NaN. The numbers are days
+    since 1970 if no text has a time of day, else seconds since 1970 (UTC by default), or seconds since
+    midnight.
 
     Examples
     --------
@@ -92,7 +84,7 @@ def read_dates(texts: Sequence[str]) -> Dates | None:
     if not texts:
         return None
     ways: list[tuple[str, Callable[[str], datetime | float]]] = [("HH:MM", _clock), *_WAYS.items()]
-    if not any(map(str.isdigit, texts[0])):  # a word, of which thirty tries would make no date
+    if not any(map(str.isdigit, texts[0])):  # a word; skip the thirty formats
         ways = []
     for written, read in ways:
         try:
@@ -108,7 +100,7 @@ def read_dates(texts: Sequence[str]) -> Dates | None:
 
 
 def _counted(seconds: list[float], written: str, odd: str = "") -> Dates:
-    """Count days if no text has a time of day."""
+    """Convert to days if no text has a time of day."""
     numbers = np.array(seconds)
     if (numbers[~np.isnan(numbers)] % 86_400 == 0).all():
         return Dates(numbers / 86_400, "days since 1970", written, odd)
@@ -116,29 +108,29 @@ def _counted(seconds: list[float], written: str, odd: str = "") -> Dates:
 
 
 def _mixed(texts: Sequence[str]) -> Dates | None:
-    """Read dates written in several ways: that which fits most, then that which fits most of the rest."""
-    # At random, because formats may alternate; from a fixed seed, because equal files are read alike.
+    """Parse dates in several formats: the one that matches most, then the one that matches most others."""
+    # A random sample, because formats may alternate, with a fixed seed, so that results are reproducible.
     n_probe = min(len(texts), 4 * _PROBE)
     probe = [texts[i] for i in np.random.default_rng(0).choice(len(texts), n_probe, replace=False)]
     if sum(map(bool, map(_DATELIKE.fullmatch, probe))) < _NEARLY_ALL * len(probe):
         return None
     rest, ways = list(probe), []
     while rest:
-        fits = {written: [_tried(text, written) is not None for text in rest] for written in _WAYS}
-        best = max(fits, key=lambda written: sum(fits[written]))  # of equally good ones the first
+        fits = {written: [_parsed(text, written) is not None for text in rest] for written in _WAYS}
+        best = max(fits, key=lambda written: sum(fits[written]))  # the first of equal ones
         if not any(fits[best]):
             break
         ways.append(best)
         rest = [text for text, fit in zip(rest, fits[best], strict=True) if not fit]
-    tries = ((_tried(text, written) for written in ways) for text in texts)
-    seconds = [next((moment for moment in some if moment is not None), np.nan) for some in tries]
+    parsed = ((_parsed(text, written) for written in ways) for text in texts)
+    seconds = [next((moment for moment in some if moment is not None), np.nan) for some in parsed]
     odd = [text for text, moment in zip(texts, seconds, strict=True) if moment != moment]
     if len(odd) > (1 - _NEARLY_ALL) * len(texts):
         return None
     return _counted(seconds, " or ".join(ways), odd[0] if odd else "")
 
 
-def _tried(text: str, written: str) -> float | None:
+def _parsed(text: str, written: str) -> float | None:
     try:
         return _seconds(_WAYS[written](text))
     except (ValueError, OverflowError):

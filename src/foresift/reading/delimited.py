@@ -1,4 +1,4 @@
-"""CSV and its kin: which encoding and delimiter a file has, and its rows."""
+"""Delimited text files such as CSV: detect encoding and delimiter, and read the rows."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ __all__ = [
     "text_lines",
 ]
 
-# In the order in which they are believed: a comma is in many a text, and the decimal point of many a country.
+# In order of preference: commas also occur in text and as decimal marks.
 DELIMITERS = ("\t", "|", ";", ",")
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}
-_SPACES = re.compile(r'("(?:[^"]|"")*")|[ \t]+')  # those in quotes are part of a cell
-_TOLD = re.compile(r'\ufeff?"?sep=([^\w\s"]|\t)"?(?:\r\n|\r|\n)', re.IGNORECASE)
-SAMPLE = 2**18  # bytes that encoding and delimiter are told from
+_SPACES = re.compile(r'("(?:[^"]|"")*")|[ \t]+')  # spaces in quotes are part of a cell
+_SEP_LINE = re.compile(r'\ufeff?"?sep=([^\w\s"]|\t)"?(?:\r\n|\r|\n)', re.IGNORECASE)
+SAMPLE = 2**18  # bytes from which encoding and delimiter are detected
 MAX_LINE = 2**25  # characters; a line of 100,000 cells is far shorter
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, because it begins with that mark
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
@@ -44,17 +44,7 @@ _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f"))
 
 
 def sniff_encodings(sample: bytes) -> tuple[str, ...]:
-    r"""Tell in which encodings a file may be, the likeliest first.
-
-    Parameters
-    ----------
-    sample : bytes
-        The beginning of the file.
-
-    Returns
-    -------
-    tuple of str
-        Names of codecs; none if this is no text.
+    r"""Return possible encodings of a file that begins like this, most likely first; empty for binary data.
 
     Examples
     --------
@@ -68,7 +58,7 @@ def sniff_encodings(sample: bytes) -> tuple[str, ...]:
             return (encoding,)
     if sample:
         even, odd = (sample[start::2].count(0) / max(1, len(sample[start::2])) for start in (0, 1))
-        if max(even, odd) > 0.4 and min(even, odd) < 0.05:  # mostly Latin text, in two bytes each
+        if max(even, odd) > 0.4 and min(even, odd) < 0.05:  # mostly Latin text in two bytes per character
             return ("utf-16-le" if odd > even else "utf-16-be",)
     if sample.translate(None, _CONTROLS) != sample:
         return ()
@@ -80,7 +70,7 @@ def sniff_encodings(sample: bytes) -> tuple[str, ...]:
 
 
 def require_text(sample: bytes, source: str) -> tuple[str, ...]:
-    """Return the encodings that a file may have, as `sniff_encodings` does; refuse one that is no text.
+    """Return the possible encodings of a file, or raise if it is not text.
 
     Examples
     --------
@@ -90,25 +80,16 @@ def require_text(sample: bytes, source: str) -> tuple[str, ...]:
     encodings = sniff_encodings(sample)
     if not encodings:
         what = "NUL bytes" if 0 in sample else "control characters"
-        raise InputError(f"{source} is no text: it holds {what}.")
+        raise InputError(f"{source} is not text: it contains {what}.")
     return encodings
 
 
 def sniff_delimiter(text: str, *, whole: bool = True) -> str:
-    r"""Tell what separates the cells: the delimiter that cuts header and rows into equally many.
+    r"""Detect the delimiter: the one that splits the header and most rows into equally many cells.
 
-    Parameters
-    ----------
-    text : str
-        The first lines of the file.
-    whole : bool, default=True
-        Whether these are all; else the last one may be cut off and does not count.
-
-    Returns
-    -------
-    str
-        One of `DELIMITERS`; if none of them is there, a space, if runs of them cut all lines into equally
-        many; else a comma: there is but one column.
+    `text` is the beginning of the file; unless it is the `whole` file, its last line is ignored. Without any
+    of `DELIMITERS` the delimiter is a space if runs of spaces split all lines into equally many cells, and
+    otherwise a comma, with one column.
 
     Examples
     --------
@@ -118,7 +99,7 @@ def sniff_delimiter(text: str, *, whole: bool = True) -> str:
     best, best_share = ",", 0.0
     for mark in DELIMITERS:
         share = _share(text, mark, whole)
-        if share > best_share:  # of equally good ones the first
+        if share > best_share:  # the first of equal ones
             best, best_share = mark, share
     if best_share == 0:
         spaced = "".join(map(_single_spaced, text.splitlines()))
@@ -128,7 +109,7 @@ def sniff_delimiter(text: str, *, whole: bool = True) -> str:
 
 
 def name_of(delimiter: str) -> str:
-    """Name of a delimiter, to be read by people.
+    """Name of a delimiter in messages.
 
     Examples
     --------
@@ -139,7 +120,7 @@ def name_of(delimiter: str) -> str:
 
 
 def _share(text: str, delimiter: str, whole: bool, skip: bool = False) -> float:
-    """Share of the lines that have as many cells as the first; 0 if that is one."""
+    """Fraction of the lines with as many cells as the first; 0 if that has one cell."""
     widths = [len(row) for row in _some_rows(text, delimiter, skip) if row]
     if not whole and len(widths) > 2:
         widths.pop()
@@ -149,7 +130,7 @@ def _share(text: str, delimiter: str, whole: bool, skip: bool = False) -> float:
 def _some_rows(text: str, delimiter: str, skip: bool) -> Iterator[list[str]]:
     try:
         yield from csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=skip)
-    except csv.Error:  # a quote that is not closed, or a cell without end
+    except csv.Error:  # an unclosed quote
         return
 
 
@@ -162,7 +143,7 @@ def _is_comment(line: str) -> bool:
 
 
 def _without_comments(text: str, delimiter: str | None, whole: bool, target: str = "") -> tuple[int, str]:
-    """Number of the lines of comments before the header, and the text below them."""
+    """Number of comment lines before the header, and the text after them."""
     bare = text.removeprefix("\ufeff")
     lines = io.StringIO(bare, newline="")
     above = list(takewhile(_is_comment, lines))
@@ -174,19 +155,19 @@ def _without_comments(text: str, delimiter: str | None, whole: bool, target: str
 
 
 def _is_header(line: str, below: str, delimiter: str | None, whole: bool, target: str) -> bool:
-    """Say whether a line that begins with # is no comment: some programs mark the header so."""
+    """Whether a line that begins with # is the header, which some programs mark like this."""
     text = line + below
     rows = filter(None, _some_rows(text, delimiter or sniff_delimiter(text, whole=whole), False))
     header, first = next(rows, []), next(rows, [])
     if len(header) != len(first) or len(header) < 2:
         return False
     wanted = bool(target) and target in map(bare_name, header) and target not in map(bare_name, first)
-    # Below a comment comes the header, in which there are no numbers.
+    # After a comment the header follows, which has no numbers.
     return wanted or not line[1].isspace() or any(map(is_number, first))
 
 
 def bare_name(name: str) -> str:
-    """Name of a column without blanks around it, nor the # that marks a header.
+    """Name of a column without surrounding spaces and without the # of a marked header.
 
     Examples
     --------
@@ -197,7 +178,7 @@ def bare_name(name: str) -> str:
 
 
 def text_lines(file: BinaryIO, encoding: str, source: str) -> Iterator[str]:
-    r"""Yield the lines of a file from the start, with their ends; none so long that memory runs out.
+    r"""Yield the lines of a file from the start, with line ends; raise if a line is too long.
 
     Examples
     --------
@@ -212,38 +193,22 @@ def text_lines(file: BinaryIO, encoding: str, source: str) -> Iterator[str]:
             number += 1
             if len(line) == MAX_LINE:
                 raise InputError(
-                    f"{source}, line {number} has more than {MAX_LINE:,} characters: this is no table."
+                    f"{source}, line {number} has more than {MAX_LINE:,} characters: this is not a table."
                 )
             if "\0" in line:
-                raise InputError(f"{source}, line {number}: a NUL byte; this is no text file.")
+                raise InputError(f"{source}, line {number}: a NUL byte; this is not a text file.")
             yield line
     finally:
         if not file.closed:
-            wrapper.detach()  # or it would close the file
+            wrapper.detach()  # otherwise it would close the file
 
 
 class Delimited:
-    r"""A file of delimited cells.
+    r"""A delimited text file, seekable and called `source` in messages.
 
-    Parameters
-    ----------
-    file : binary file
-        One that can be read again from the start.
-    source : str
-        What to call it in messages.
-    delimiter, encoding : str or None, default=None
-        None to tell them from the file.
-    target : str, default=""
-        A column that should be there: a line that begins with # and has it is the header, no comment.
-
-    Attributes
-    ----------
-    header : list of str
-        The cells of the first line that is not blank.
-    delimiter, encoding : str
-        What they are.
-    n_comments : int
-        Number of lines before the header that begin with #, and are skipped.
+    By default delimiter and encoding are detected. A line that begins with # and contains the column `target`
+    is the header; other such lines before the header are comments, which are skipped and counted in
+    `n_comments`.
 
     Examples
     --------
@@ -267,44 +232,42 @@ class Delimited:
         self._candidates = (encoding,) if encoding else require_text(sample, source)
         self.encoding = self._candidates[0]
         try:
-            io.TextIOWrapper(
-                io.BytesIO(), encoding=self.encoding
-            )  # refuses codecs that make no text of bytes
+            io.TextIOWrapper(io.BytesIO(), encoding=self.encoding)  # rejects codecs that are not for text
             text = codecs.getincrementaldecoder(self.encoding)().decode(sample)
         except LookupError:
             raise InputError(
                 f"There is no text encoding {encoding!r}; try utf-8, cp1252 or utf-16."
             ) from None
-        except UnicodeError as error:  # also where UTF-16 lacks its mark
+        except UnicodeError as error:  # also UTF-16 without its mark
             raise self._wrong_encoding() from error
         whole = len(sample) < SAMPLE
-        told = _TOLD.match(text)  # a first line that Excel takes, and that is no header
-        if told is not None:
-            text, delimiter = text[told.end() :], delimiter or told[1]
+        sep_line = _SEP_LINE.match(text)  # Excel's declaration of the delimiter
+        if sep_line is not None:
+            text, delimiter = text[sep_line.end() :], delimiter or sep_line[1]
         n_before = 0
         if not whole and text.startswith("#"):
-            n_before, text = self._below_comments(told is not None)
+            n_before, text = self._below_comments(sep_line is not None)
         self.n_comments, text = _without_comments(text, delimiter, whole, target)
         self.n_comments += n_before
-        self._n_above = self.n_comments + (told is not None)
+        self._n_above = self.n_comments + (sep_line is not None)
         self._hint = ""
         if delimiter is None:
             delimiter = sniff_delimiter(text, whole=whole)
-            self._hint = f" ({name_of(delimiter)} are taken to separate cells, --delimiter says otherwise)"
+            self._hint = f" (the detected delimiter is {name_of(delimiter)}; --delimiter overrides it)"
         self.delimiter = delimiter
-        # Spaces before a quote make it a part of the cell, by the letter; here if that makes a table of it.
+        # Strictly, a quote after spaces is part of the cell; skip the spaces if the rows then match better.
         self._skip = bool(re.search(f'{re.escape(delimiter)} +"', text)) and delimiter != " "
         self._skip = self._skip and _share(text, delimiter, whole, True) > _share(text, delimiter, whole)
-        self._settle()
+        self._check_encoding()
         rows = self._read()
         self.header, first = next(rows, []), next(rows, [])
         surplus = len(first) - len(self.header)
-        self._surplus = surplus == 1 and not first[-1].strip()  # a delimiter ends every row
+        self._surplus = surplus == 1 and not first[-1].strip()  # every row ends with a delimiter
         if surplus == -1 and first and not self.header[-1].strip():
             self.header.pop()
 
     def rows(self) -> Iterator[list[str]]:
-        """Yield the rows below the header from the start; every one as long as the header."""
+        """Yield the rows below the header from the start, each as long as the header."""
         rows = self._read()
         next(rows, [])
         wanted = len(self.header) + self._surplus
@@ -317,10 +280,10 @@ class Delimited:
                 )
             yield row[:-1] if self._surplus else row
 
-    def _below_comments(self, told: bool) -> tuple[int, str]:
-        """Number of the first lines of comments but the last, and the text from there; they may be many."""
-        self._settle()
-        lines = islice(text_lines(self._file, self.encoding, self.source), told, None)
+    def _below_comments(self, sep_line: bool) -> tuple[int, str]:
+        """Number of leading comment lines except the last, and a sample of the text from that one on."""
+        self._check_encoding()
+        lines = islice(text_lines(self._file, self.encoding, self.source), sep_line, None)
         n_comments, last, sample = 0, "", ""
         try:
             for line in lines:
@@ -333,14 +296,12 @@ class Delimited:
             raise self._wrong_encoding() from error
         return max(0, n_comments - 1), last + sample
 
-    def _settle(self) -> None:
-        """Take the second encoding that fits the sample, if the first does not fit the whole file."""
+    def _check_encoding(self) -> None:
+        """Use the second possible encoding if the first cannot decode the whole file."""
         if len(self._candidates) == 1:
             return
-        with contextlib.suppress(UnicodeDecodeError):
-            next(
-                text_lines(self._file, self.encoding, self.source), ""
-            )  # a line without end is refused before all of it is read
+        with contextlib.suppress(UnicodeDecodeError):  # an endless line is rejected before all of it is read
+            next(text_lines(self._file, self.encoding, self.source), "")
         self._file.seek(0)
         decoder = codecs.getincrementaldecoder(self.encoding)()
         try:
@@ -366,13 +327,12 @@ class Delimited:
         except csv.Error as error:
             what = str(error)
             if "field limit" in what or "end of data" in what:
-                what = "a quote is opened and not closed"
+                what = "a quote is not closed"
             raise InputError(
                 f"{self.source}, from line {self._line + 1} on: not valid CSV ({what})."
             ) from error
 
     def _wrong_encoding(self) -> InputError:
         return InputError(
-            f"{self.source} is not {self.encoding} text: say which encoding it has (--encoding), or save it"
-            " in UTF-8."
+            f"{self.source} is not {self.encoding} text: give its encoding (--encoding), or save it in UTF-8."
         )

@@ -1,4 +1,4 @@
-"""Read a table from a file of any kind we know, and write parts of it."""
+"""Open table files of all supported formats, read their columns, and write some of them."""
 
 from __future__ import annotations
 
@@ -24,19 +24,17 @@ from foresift.reading.arrow_files import ArrowFile
 from foresift.reading.cells import Column, gather
 from foresift.reading.delimited import SAMPLE, Delimited, name_of, require_text
 
-__all__ = ["MAX_MEMORY", "OpenTable", "TableFile", "open_table", "read_table"]
+__all__ = ["MAX_MEMORY", "OpenTable", "TableFile", "open_table"]
 
-MAX_MEMORY = (
-    4.0  # GB that a packed file may unpack to unless more is asked for: far more than it takes on disk
-)
+MAX_MEMORY = 4.0  # GB that a compressed file may decompress to by default
 _GZIP = b"\x1f\x8b"
-_START = 512  # bytes that tell the format
+_START = 512  # bytes from which the format is detected
 _FOREIGN = {
     b"PK\x03\x04": "a ZIP archive or an Excel workbook",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
     b"SQLite format 3": "an SQLite database",
     b"\x89HDF": "an HDF5 file",
-    b"FEA1": "a Feather file of version 1, where damage cannot be told",
+    b"FEA1": "a Feather file of version 1, which cannot be checked for damage",
     b"BZh": "packed with bzip2",
     b"\xfd7zXZ": "packed with xz",
     b"(\xb5/\xfd": "packed with zstd",
@@ -53,8 +51,8 @@ _FOREIGN_PATTERNS = {
 
 
 @dataclass(eq=False)
-class TableFile:
-    """A table that was read from a file; the file stays open, so that parts of it can be written elsewhere.
+class OpenTable:
+    """A file whose format and column names are known, but whose rows are not read yet.
 
     Attributes
     ----------
@@ -63,28 +61,21 @@ class TableFile:
     form : {"CSV", "ARFF", "Parquet", "Feather"}
         Its format.
     packed : bool
-        Whether it was compressed.
-    columns : list of Column
-        What was read, in the order of the file.
-    left_out : list of str
-        Columns that the user did not want.
+        Whether it is compressed.
+    names : list of str
+        Names of the columns, exactly as in the file; `column 3` for one without a name.
     """
 
     source: str
     form: str
     packed: bool
-    columns: list[Column]
-    left_out: list[str]
+    names: list[str]
+    max_bytes: float = field(repr=False)
     origin: Delimited | Arff | ArrowFile = field(repr=False)
 
     @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.columns[0].values) if self.columns else 0
-
-    @property
     def how(self) -> str:
-        """How the file was read, in a few words."""
+        """Format of the file, for messages."""
         how = ("gzipped " if self.packed else "") + self.form
         if isinstance(self.origin, Delimited):
             how += f" with {name_of(self.origin.delimiter)}, {self.origin.encoding}"
@@ -92,12 +83,12 @@ class TableFile:
 
     @property
     def suffix(self) -> str:
-        """The ending of the name of such a file."""
+        """File name extension of the format."""
         tabs = isinstance(self.origin, Delimited) and self.origin.delimiter == "\t"
         return (".tsv" if tabs else f".{self.form.lower()}") + (".gz" if self.packed else "")
 
     def write(self, path: Path, names: Collection[str]) -> None:
-        """Write some columns, cell for cell, to a file of the same format; columns keep the file's order."""
+        """Write some columns unchanged, in the order of the file, to a file of the same format."""
         if isinstance(self.origin, ArrowFile):
             kept = [name for name in self.origin.names if name in names]
             if not self.packed:
@@ -120,30 +111,6 @@ class TableFile:
                 kept_at = [j for j, name in enumerate(header) if name in names]
                 _write_rows(text, self.origin, [header[j] for j in kept_at], kept_at)
 
-
-@dataclass(eq=False)
-class OpenTable:
-    """A file of which the format and the names of the columns are known, and nothing else is read yet.
-
-    Attributes
-    ----------
-    source : str
-        Name of the file.
-    form : {"CSV", "ARFF", "Parquet", "Feather"}
-        Its format.
-    packed : bool
-        Whether it was compressed.
-    names : list of str
-        Names of the columns, exactly as they stand in the file; `column 3` for one without a name.
-    """
-
-    source: str
-    form: str
-    packed: bool
-    names: list[str]
-    max_bytes: float = field(repr=False)
-    origin: Delimited | Arff | ArrowFile = field(repr=False)
-
     def read(self, *, text: Collection[str] = (), drop: Collection[str] = ()) -> TableFile:
         """Read the columns; those in `text` as text, those in `drop` not at all."""
         columns: Sequence[Column]
@@ -151,64 +118,30 @@ class OpenTable:
             n_rows = self.origin.n_rows
             wanted = [name for name in self.names if name not in drop]
             columns = list(self.origin.columns(wanted, text, self.max_bytes)) if n_rows else []
-        elif isinstance(self.origin, Arff):
-            columns = self.origin.columns(text)
-            n_rows = len(columns[0].values)
         else:
-            columns = gather(self.origin.rows, self.names, text=text, padded=True)
+            columns = (
+                self.origin.columns(text)
+                if isinstance(self.origin, Arff)
+                else gather(self.origin.rows, self.names, text=text, padded=True)
+            )
             n_rows = len(columns[0].values)
         if not n_rows:
             raise InputError(f"{self.source} has a header but no rows.")
         kept = [column for column in columns if column.name not in drop]
-        left_out = [name for name in self.names if name in drop]
-        return TableFile(self.source, self.form, self.packed, kept, left_out, self.origin)
+        return TableFile(**vars(self), columns=kept, left_out=[name for name in self.names if name in drop])
 
 
-def read_table(
-    path: Path | str,
-    *,
-    text: Collection[str] = (),
-    drop: Collection[str] = (),
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    max_memory: float = MAX_MEMORY,
-) -> TableFile:
-    r"""Read a table from a file.
+@dataclass(eq=False)
+class TableFile(OpenTable):
+    """A file with its columns, except those that the user dropped."""
 
-    Parameters
-    ----------
-    path : Path or str
-        As of `open_table`.
-    text : collection of str
-        Columns that stay text, numbers or not: 007 is not 7.
-    drop : collection of str
-        Columns to leave out.
-    delimiter, encoding : str or None, default=None
-        Of a CSV file, where foresift tells them wrongly.
-    max_memory : float, default=4.0
-        As of `open_table`.
+    columns: list[Column]
+    left_out: list[str]
 
-    Returns
-    -------
-    TableFile
-        The columns, at least one, and at least one row.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is no table.
-
-    Examples
-    --------
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "fruit.csv")
-    ...     _ = path.write_text("weight;kind\n150;apple\n?;plum\n")
-    ...     table = read_table(path)
-    >>> table.how, [column.name for column in table.columns], table.columns[0].values
-    ('CSV with semicolons, utf-8', ['weight', 'kind'], array([150.,  nan]))
-    """
-    opened = open_table(path, delimiter=delimiter, encoding=encoding, max_memory=max_memory)
-    return opened.read(text=text, drop=drop)
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.columns[0].values) if self.columns else 0
 
 
 def open_table(
@@ -219,29 +152,19 @@ def open_table(
     encoding: str | None = None,
     max_memory: float = MAX_MEMORY,
 ) -> OpenTable:
-    r"""Open the file of a table and see which columns it has.
+    r"""Open a table file and read its column names; raise `InputError` if it is not a table.
 
     Parameters
     ----------
     path : Path or str
-        CSV or TSV (delimiter and encoding are told from the file), Parquet, Feather or ARFF, plain or gzip;
-        "-" is standard input.
+        CSV or TSV, Parquet, Feather or ARFF, plain or gzip; "-" is standard input.
     target : str, default=""
-        A column that should be there: a line that begins with # and has it is the header, no comment.
+        The target column: a line that begins with # and contains it is the header, not a comment.
     delimiter, encoding : str or None, default=None
-        Of a CSV file, where foresift tells them wrongly.
+        Of a CSV file; detected by default.
     max_memory : float, default=4.0
-        Gigabytes that the columns of a Parquet or Feather file may take, and that a gzip file may unpack to.
-
-    Returns
-    -------
-    OpenTable
-        With at least one column.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is no table.
+        Gigabytes that the columns of a Parquet or Feather file may take, and that a gzip file may decompress
+        to.
 
     Examples
     --------
@@ -279,7 +202,7 @@ def open_table(
 
 
 def _open(path: Path | str, source: str, max_bytes: float, encoding: str | None) -> tuple[BinaryIO, bool]:
-    """Open a file so that it can be read again from the start, unpacked; say whether it was packed."""
+    """Open a file as a seekable, decompressed one; return also whether it was compressed."""
     file: BinaryIO = sys.stdin.buffer if str(path) == "-" else Path(path).open("rb")  # noqa: SIM115
     if str(path) == "-" or not file.seekable():
         file = _spooled(file)
@@ -289,7 +212,7 @@ def _open(path: Path | str, source: str, max_bytes: float, encoding: str | None)
         return file, False
     try:
         unpacked = gzip.GzipFile(fileobj=file)
-        # A few bytes can unpack to any number, so what is no table is refused before.
+        # A small file can decompress to any size, so check first whether it is a table.
         sample = unpacked.read(SAMPLE)
         if _form_of(sample[:_START], path, source) in ("CSV", "ARFF") and not encoding:
             require_text(sample, source)
@@ -300,7 +223,7 @@ def _open(path: Path | str, source: str, max_bytes: float, encoding: str | None)
 
 
 def _spooled(file: Any, max_bytes: float = math.inf, source: str = "") -> BinaryIO:
-    """Copy a file to one without a name, so that nothing is left behind."""
+    """Copy a file to an anonymous temporary file."""
     copy: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
     while block := file.read(2**20):
         if copy.tell() + len(block) > max_bytes:
@@ -314,7 +237,7 @@ def _spooled(file: Any, max_bytes: float = math.inf, source: str = "") -> Binary
 
 
 def _form_of(start: bytes, path: Path | str, source: str) -> str:
-    """Tell the format by how the file begins, or by its name where that says nothing."""
+    """Detect the format from the first bytes of a file, or else from its name."""
     if start.startswith((b"PAR1", b"PARE")):
         return "Parquet"
     if start.startswith(b"ARROW1"):
@@ -336,7 +259,7 @@ def _form_of(start: bytes, path: Path | str, source: str) -> str:
 
 
 def _write_rows(text: io.TextIOWrapper, origin: Delimited, header: list[str], kept: list[int]) -> None:
-    """Write some columns of a CSV file as they stand."""
+    """Write some columns of a CSV file unchanged."""
     plain, careful = (
         csv.writer(text, delimiter=origin.delimiter, lineterminator="\n", quoting=quoting)
         for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL)
@@ -344,14 +267,13 @@ def _write_rows(text: io.TextIOWrapper, origin: Delimited, header: list[str], ke
     plain.writerow(header)
     for row in origin.rows():
         cells = [row[j] for j in kept]
-        # Before Python 3.13 the writer does not see that a carriage return needs quotes, nor an empty cell
-        # between spaces.
+        # Before Python 3.13 the writer does not quote carriage returns, nor empty cells between spaces.
         odd = any("\r" in cell or (not cell and origin.delimiter == " ") for cell in cells)
         (careful if odd else plain).writerow(cells)
 
 
 def _names(header: Sequence[str]) -> list[str]:
-    # As they stand, blanks around them too: programs look columns up by them.
+    # Unchanged, with surrounding spaces: programs look columns up by these names.
     return [cell if cell.strip() else f"column {i}" for i, cell in enumerate(header, start=1)]
 
 

@@ -1,4 +1,4 @@
-"""What each column of a file is: numbers, categories, dates, an identifier or a constant; and why."""
+"""Detect the type of each column of a file: numeric, categorical, date, identifier or constant."""
 
 from __future__ import annotations
 
@@ -13,18 +13,16 @@ from numpy.typing import NDArray
 from foresift.data.table import MAX_CATEGORIES
 from foresift.errors import InputError, typed
 from foresift.reading.amounts import decimal_mark, read_amount, read_amounts
-from foresift.reading.cells import Column, settled
+from foresift.reading.cells import Column, parse_texts
 from foresift.reading.dates import read_dates
 from foresift.reading.numbers import PADDED, is_number
 
-__all__ = ["Decision", "Wishes", "decide", "without_dashes"]
+__all__ = ["ColumnOptions", "Decision", "decide", "without_dashes"]
 
 _TOO_MANY = "too many to be categories"
-_DASHES = frozenset(
-    {"-", "--", "---", "\u2013", "\u2014"}
-)  # missing among numbers; else they may be categories
-MOSTLY = 0.9  # share of numbers among the texts of a column that makes the others suspicious
-FEW = 20  # rows up to which values that are all distinct say nothing
+_DASHES = frozenset({"-", "--", "---", "\u2013", "\u2014"})  # missing values if all other texts are numbers
+MOSTLY = 0.9  # if this fraction of the texts are numbers, the others are suspicious
+FEW = 20  # with up to this many rows, distinct values do not indicate an identifier
 _ID_NAME = re.compile(
     r"(^|[^a-z])(id|uid|uuid|guid|key|index|idx|nr|no|num|number|rownum|row)$", re.IGNORECASE
 )
@@ -32,17 +30,17 @@ _CAMEL_ID = re.compile(r"[a-z](Id|ID|Key|No|Nr)$")
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """What the user says of columns; it goes before what they look like.
+class ColumnOptions:
+    """The user's options for columns, which override what is detected.
 
     Attributes
     ----------
     numeric, categorical, drop : collection of str
         Names of columns.
     keep_ids : bool
-        Whether columns that look like identifiers stay.
+        Whether to keep columns that look like identifiers.
     skip_unlabelled : bool
-        Whether rows without a target are left out.
+        Whether to drop rows without a target.
     """
 
     numeric: Collection[str] = ()
@@ -54,22 +52,22 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Decision:
-    """What a column was taken for.
+    """The detected type of a column.
 
     Attributes
     ----------
     name : str
         The column.
     kind : {"numeric", "categorical", "date", "id", "constant"}
-        What it is.
+        Its type.
     why : str
-        How that was told.
+        The reason.
     left_out : bool
-        Whether it is not ranked.
+        Whether it is excluded from the ranking.
     keep_by : str
-        The flag that would keep it, with its name; empty if none would.
+        The option that would keep it; empty if there is none.
     doubtful : bool
-        Whether the column is likely something else, so that the user has to be told.
+        Whether the type may be wrong, so that the user should be told.
     """
 
     name: str
@@ -81,17 +79,7 @@ class Decision:
 
 
 def without_dashes(column: Column) -> Column:
-    """Take dashes as missing if all other texts of a column are numbers.
-
-    Parameters
-    ----------
-    column : Column
-        As it was read.
-
-    Returns
-    -------
-    Column
-        The same one if there is no dash, or other text than numbers beside it.
+    """Treat dashes as missing if all other texts of a column are numbers; else return the column unchanged.
 
     Examples
     --------
@@ -106,7 +94,8 @@ def without_dashes(column: Column) -> Column:
         return column
     codes = np.cumsum([text not in _DASHES for text in [*texts, ""]]) - 1
     codes[[*(text in _DASHES for text in texts), True]] = -1
-    found = settled(replace(column, values=codes[column.values.astype(np.intp)].astype(np.int32), texts=rest))
+    values = codes[column.values.astype(np.intp)].astype(np.int32)
+    found = parse_texts(replace(column, values=values, texts=rest))
     if found.texts is not None and (any(map(PADDED.fullmatch, rest)) or read_amounts(rest) is None):
         return column
     n_cells = int(found.missing.sum() - column.missing.sum())
@@ -114,68 +103,66 @@ def without_dashes(column: Column) -> Column:
 
 
 def decide(
-    column: Column, wishes: Wishes, *, decimal_comma: bool = False, thousands_dot: bool = False
+    column: Column, options: ColumnOptions, *, decimal_comma: bool = False, thousands_dot: bool = False
 ) -> tuple[Decision, NDArray[Any]]:
-    """Say what a column is, and return its values as the selectors take them.
+    """Detect the type of a column, and convert its values for the selectors.
 
     Parameters
     ----------
     column : Column
-        As it was read.
-    wishes : Wishes
-        What the user says.
+        The column of the file.
+    options : ColumnOptions
+        The user's options.
     decimal_comma : bool, default=False
         Whether 1,5 may be a number.
     thousands_dot : bool, default=False
-        Whether the dots of a column that has three digits after each of them are between thousands.
+        Whether dots that are always followed by three digits are thousands separators.
 
     Returns
     -------
     decision : Decision
-        What it is.
+        The type and the reason.
     values : ndarray
-        float64, NaN for missing; or text and None as objects.
+        float64, NaN for missing; or objects, text and None.
 
     Examples
     --------
     >>> column = Column("born", np.array([0, 1, 0], dtype=np.int32), ["1999-12-31", "2001-01-01"])
-    >>> decision, values = decide(column, Wishes())
+    >>> decision, values = decide(column, ColumnOptions())
     >>> decision.kind, decision.why, values
     ('date', 'dates written YYYY-MM-DD, taken as days since 1970', array([10956., 11323., 10956.]))
     """
     name = column.name
     values: NDArray[Any]
-    if name in wishes.numeric:
+    if name in options.numeric:
         values, why = _as_numbers(column, decimal_comma)
         kind = "numeric"
-    elif name in wishes.categorical:
+    elif name in options.categorical:
         kind, why, values = "categorical", "as you say", column.labels()
     else:
         kind, why, values = _look(column, decimal_comma, thousands_dot)
     if column.absent:
         why += f"; {column.absent} is missing"
-    doubt = _doubt(column) if kind == "categorical" and name not in wishes.categorical else ""
-    dull = _constant(values)
-    if dull:
-        return Decision(name, "constant", dull, left_out=True), values
+    doubt = _doubt(column) if kind == "categorical" and name not in options.categorical else ""
+    if constant := _constant(values):
+        return Decision(name, "constant", constant, left_out=True), values
     if kind == "numeric" and np.isinf(values).any():
         row = int(np.isinf(values).argmax()) + 1
         raise InputError(
             f"Column {name!r} holds an infinite number (inf) in row {row}: leave such cells empty, or"
-            f" leave the column out (--drop {name!r})."
+            f" drop the column (--drop {name!r})."
         )
-    if name not in wishes.numeric and name not in wishes.categorical and not wishes.keep_ids:
-        reason = _identifier(name, kind, values)
-        if reason:
-            if doubt:
-                return Decision(name, "id", f"{reason}; {doubt}", left_out=True, doubtful=True), values
-            flag = "" if reason.endswith(_TOO_MANY) else f"--{kind}"
-            return Decision(name, "id", reason, left_out=True, keep_by=flag), values
+    is_set = name in options.numeric or name in options.categorical or options.keep_ids
+    if not is_set and (reason := _identifier(name, kind, values)):
+        if doubt:
+            return Decision(name, "id", f"{reason}; {doubt}", left_out=True, doubtful=True), values
+        flag = "" if reason.endswith(_TOO_MANY) else f"--{kind}"
+        return Decision(name, "id", reason, left_out=True, keep_by=flag), values
     return Decision(name, kind, doubt or why, doubtful=bool(doubt)), values
 
 
 def _look(column: Column, decimal_comma: bool, thousands_dot: bool) -> tuple[str, str, NDArray[Any]]:
-    """Kind, reason and values of a column, by its cells alone."""
+    """Type, reason and values of a column, from its cells alone."""
     texts = column.texts
     if texts is None:
         if column.declared == "date":
@@ -210,7 +197,7 @@ def _look(column: Column, decimal_comma: bool, thousands_dot: bool) -> tuple[str
 
 
 def _doubt(column: Column) -> str:
-    """Say that nearly all texts of a column of categories are numbers; empty if they are not."""
+    """Message if nearly all texts of a categorical column are numbers; else empty."""
     texts = column.texts
     if not texts or column.declared or any(map(PADDED.fullmatch, texts)):
         return ""
@@ -228,14 +215,13 @@ def _cells(n: int) -> str:
 
 
 def _as_numbers(column: Column, decimal_comma: bool) -> tuple[NDArray[np.float64], str]:
-    """Numbers of a column that is to be numeric; cells that are none are missing."""
+    """Values of a column that the user calls numeric, with other cells as missing, and the reason."""
     if column.texts is None:
         return column.values.astype(np.float64), "as you say"
     amounts = read_amounts(column.texts, decimal_comma=decimal_comma)
     if amounts is not None:
         return np.append(amounts.numbers, np.nan)[column.values.astype(np.intp)], "as you say"
-    alike = [text for text in column.texts if decimal_mark([text]) or read_amount(text) is not None]
-    mark = decimal_mark(alike)
+    mark = decimal_mark([t for t in column.texts if decimal_mark([t]) or read_amount(t) is not None])
     comma = mark == "," or (decimal_comma and not mark)
     numbers = [read_amount(text, decimal_comma=comma) for text in column.texts]
     if all(number is None for number in numbers):
@@ -254,41 +240,41 @@ def _as_numbers(column: Column, decimal_comma: bool) -> tuple[NDArray[np.float64
 
 
 def _constant(values: NDArray[Any]) -> str:
-    """Say why a column cannot tell rows apart; empty if it can."""
+    """Reason why a column is constant; empty if it is not."""
     if values.dtype == object:
         known = set(values.tolist())
-        n_missing = None in known
+        has_missing = None in known
         known.discard(None)
     else:
         missing = np.isnan(values)
-        n_missing = bool(missing.any())
-        there = values[~missing]
-        known = {there.min(), there.max()} if len(there) else set()
+        has_missing = bool(missing.any())
+        present = values[~missing]
+        known = {present.min(), present.max()} if len(present) else set()
     if not known:
         return "every cell is missing"
-    if len(known) == 1 and not n_missing:
+    if len(known) == 1 and not has_missing:
         (value,) = known
         return f"every cell is {value if isinstance(value, str) else f'{value:g}'}"
     return ""
 
 
 def _identifier(name: str, kind: str, values: NDArray[Any]) -> str:
-    """Say why a column looks like the name of a row rather than a property of it; empty if it does not."""
+    """Reason why a column looks like an identifier of the rows; empty if it does not."""
     if kind == "date":
         return ""
     if kind == "categorical":
         distinct = set(values.tolist()) - {None}
         if len(distinct) > MAX_CATEGORIES:
             return f"{len(distinct):,} different texts, {_TOO_MANY}"
-        n_there = len(values) - sum(value is None for value in values.tolist())
-        return "every text is different" if len(distinct) == n_there > FEW else ""
-    there = values[~np.isnan(values)]
-    if len(there) <= FEW or not (there == np.floor(there)).all():
+        n_present = len(values) - sum(value is None for value in values.tolist())
+        return "every text is different" if len(distinct) == n_present > FEW else ""
+    present = values[~np.isnan(values)]
+    if len(present) <= FEW or not (present == np.floor(present)).all():
         return ""
-    steps = np.diff(there)
+    steps = np.diff(present)
     if steps[0] != 0 and (steps == steps[0]).all():
         return "numbers that count the rows"
-    ordered = np.sort(there)
+    ordered = np.sort(present)
     if not (np.diff(ordered) > 0).all():
         return ""
     if ordered[-1] - ordered[0] == len(ordered) - 1:

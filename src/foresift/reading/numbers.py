@@ -1,4 +1,4 @@
-"""Cells of many columns turned into numbers, some rows at a time, for files of any shape."""
+"""Convert batches of rows to numbers, for files with many rows or many columns."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from numpy.typing import NDArray
 
 __all__ = ["PADDED", "NumberColumns", "Numbers", "is_number", "to_number"]
 
-PADDED = re.compile(r"0\d{2,}")  # a code, such as a postal one; 01 to 12 may well be months
-_PADDED_CELL = re.compile(r"\n[ \t]*0\d{2,}[ \t]*(?=\n)")  # of cells between ends of lines
-_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")  # no thousands in 0.123
-_UNGROUPED = re.compile(r"[+-]?(0|[1-9]\d{0,2})")  # what stands beside them: neither 05 nor 1e-5
+PADDED = re.compile(r"0\d{2,}")  # a code, such as a postal code; 01 to 12 may be months
+_PADDED_CELL = re.compile(r"\n[ \t]*0\d{2,}[ \t]*(?=\n)")  # the same for cells joined by newlines
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")  # with a thousands separator, so not 0.123
+_UNGROUPED = re.compile(r"[+-]?(0|[1-9]\d{0,2})")  # below a thousand: neither 05 nor 1e-5
 
 
 class Numbers(NamedTuple):
     """The cells of a column as numbers, NaN for missing."""
 
     values: NDArray[np.float64]
-    grouped: NDArray[np.float64] | None  # with dots between thousands; None if that cannot be
-    pointed: bool  # whether a point is before a fraction, beyond doubt
+    grouped: NDArray[np.float64] | None  # if dots are thousands separators; None if they cannot be
+    pointed: bool  # whether the numbers certainly have decimal points
 
 
 def to_number(cell: str) -> float:
-    """Read a number as tables write it.
+    """Parse a number.
 
     Examples
     --------
@@ -39,13 +39,13 @@ def to_number(cell: str) -> float:
         ...
     ValueError: 1_000
     """
-    if "_" in cell:  # Python reads 1_000 as a number, a table means a name
+    if "_" in cell:  # 1_000 is a number in Python, but a name in a table
         raise ValueError(cell)
     return float(cell)
 
 
 def is_number(cell: str) -> bool:
-    """Say whether `to_number` reads a cell.
+    """Whether `to_number` accepts a cell.
 
     Examples
     --------
@@ -60,23 +60,18 @@ def is_number(cell: str) -> bool:
 
 
 class NumberColumns:
-    """Columns that are numbers as far as is known; all cells of some rows are read at once.
+    """Columns whose cells are all numbers or missing so far; only the numbers are kept.
 
-    So neither many rows nor many columns take long, and nothing is kept of them but the numbers.
+    All cells of a batch of rows are converted at once, which is fast for many rows and for many columns.
 
     Parameters
     ----------
     columns : sequence of int
-        Numbers of the columns that may be numeric, ascending.
+        Ascending indices of the columns that may be numeric; the attribute loses those that are not.
     missing : collection of str
-        Cells that mean a missing value; none of them is a number.
+        Cells that are missing values; none of them is a number.
     padded : bool
-        Whether a column with leading zeros, as 05123, is none of numbers.
-
-    Attributes
-    ----------
-    columns : list of int
-        Those of which every cell so far is a number or missing.
+        Whether a column with leading zeros, such as 05123, is not numeric.
 
     Examples
     --------
@@ -89,13 +84,13 @@ class NumberColumns:
     def __init__(self, columns: Sequence[int], missing: Collection[str], *, padded: bool) -> None:
         self.columns = list(columns)
         self._missing, self._padded = missing, padded
-        self._blocks: list[tuple[list[int], NDArray[np.float64]]] = []  # which columns, and rows of them
-        self._may_group = np.ones(len(self.columns), dtype=bool)  # not clear yet that dots are fractions
-        self._pointed: set[int] = set()  # columns with a point that is not between thousands
-        self._grouped: dict[int, dict[int, NDArray[np.float64]]] = {}  # by column, and number of the block
+        self._blocks: list[tuple[list[int], NDArray[np.float64]]] = []  # columns, and their values
+        self._may_group = np.ones(len(self.columns), dtype=bool)  # dots may be thousands separators
+        self._pointed: set[int] = set()  # columns with a point that is not a thousands separator
+        self._grouped: dict[int, dict[int, NDArray[np.float64]]] = {}  # by column and block
 
     def add(self, rows: list[list[str]]) -> None:
-        """Read some rows; a column with a cell that is no number is let go."""
+        """Convert a batch of rows; a column with a cell that is not a number is removed."""
         if not self.columns:
             return
         cells = _picked(rows, self.columns)
@@ -111,13 +106,13 @@ class NumberColumns:
             self._may_group = self._may_group[stay]
             cells = _picked(rows, self.columns)
         self._blocks.append((self.columns, numbers))
-        self._look_at_dots(cells, numbers)
+        self._check_dots(cells, numbers)
 
     def _read(self, cells: list[str], text: str) -> tuple[NDArray[np.float64], set[str]]:
-        """The numbers, row by row, and the cells that are none."""
+        """The numbers, row by row, and the cells that are not numbers."""
         missing, width = self._missing, len(self.columns)
         odd = {cell for cell in cells if "_" in cell} if "_" in text else set()
-        try:  # the fast way: nothing is missing
+        try:  # the fast path: nothing is missing
             return np.fromiter(map(float, cells), np.float64, len(cells)).reshape(-1, width), odd
         except ValueError:
             pass
@@ -132,13 +127,13 @@ class NumberColumns:
 
         return np.fromiter(map(number, cells), np.float64, len(cells)).reshape(-1, width), odd
 
-    def _look_at_dots(self, cells: list[str], numbers: NDArray[np.float64]) -> None:
-        """See what the numbers no longer tell: how many digits follow a point."""
+    def _check_dots(self, cells: list[str], numbers: NDArray[np.float64]) -> None:
+        """Check whether dots may be thousands separators, which the numbers do not show."""
         if not self._may_group.any():
             return
         width = len(self.columns)
         dots = np.fromiter(("." in cell for cell in cells), bool, len(cells)).reshape(-1, width)
-        self._may_group &= ~((np.abs(numbers) >= 1000) & ~dots).any(axis=0)  # dots would be in such numbers
+        self._may_group &= ~((np.abs(numbers) >= 1000) & ~dots).any(axis=0)  # thousands without a separator
         for i in np.flatnonzero(self._may_group & dots.any(axis=0)).tolist():
             own = [cells[k * width + i].strip() for k in np.flatnonzero(dots[:, i]).tolist()]
             others = np.flatnonzero(~dots[:, i] & ~np.isnan(numbers[:, i]))
@@ -152,7 +147,7 @@ class NumberColumns:
                 self._pointed.add(self.columns[i])
 
     def take(self) -> dict[int, Numbers]:
-        """Give away the columns that are numbers, by number; their values are the rows of one array."""
+        """Return the numeric columns by index, as rows of one array, and release them."""
         ends = np.cumsum([0, *(len(numbers) for _, numbers in self._blocks)])
         whole = np.empty((len(self.columns), ends[-1]))
         for k in reversed(range(len(self._blocks))):
@@ -166,9 +161,9 @@ class NumberColumns:
                 grouped = values.copy()
                 for k, of_block in self._grouped[column].items():
                     grouped[ends[k] : ends[k + 1]] = of_block
-            # Where all dots are between thousands, or may be, no fraction is told; else it is one of a point.
-            there = values[np.isfinite(values)]
-            fractions = not may_group and bool((there != np.floor(there)).any())
+            # If all dots may be thousands separators, there is no certain fraction.
+            finite = values[np.isfinite(values)]
+            fractions = not may_group and bool((finite != np.floor(finite)).any())
             found[column] = Numbers(values, grouped, fractions or column in self._pointed)
         return found
 

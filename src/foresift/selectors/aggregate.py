@@ -60,11 +60,11 @@ class AggregateSelector(RankingSelector):
         - "vote": the number of selectors that keep the column, or with `top`, that rank it so high. None
           keeps those that more than half of the selectors vote for.
         - "rra": robust rank aggregation (Kolde et al. 2012), -log10 of the rho score: the smallest chance,
-          over all k, that the k-th best of so many random ranks is as good. A column needs the favour of a
+          over all k, that the k-th best of as many random ranks is as good. A column needs the favour of a
           few selectors only. None keeps those of `pvalues_` up to 0.05.
     top : int or None, default=None
-        Look only at so many places of every ranking; the columns behind are tied. None looks at all of them,
-        and "vote" at what the selectors keep themselves.
+        Look only at this many places of every ranking; the columns behind are tied. None looks at all of
+        them, and "vote" at what the selectors keep themselves.
     n_jobs : int, default=None
         How many selectors are fitted at a time, by joblib; -1 uses all cores. The outcome is the same.
     random_state : int, RandomState or None, default=None
@@ -79,11 +79,11 @@ class AggregateSelector(RankingSelector):
         and independent, on the safe side. Selectors fitted to the same data are not independent. Only if
         rule="rra".
     ranks_ : ndarray of shape (n_selectors, n_features)
-        What each selector says: 1 is the best, equal scores share the mean of their ranks, NaN ranks last.
+        Ranks by each selector: 1 is the best, equal scores share the mean of their ranks, NaN ranks last.
     agreement_ : float
         Kendall's W of all rankings, corrected for ties: from 0, none, to 1, the same; NaN if all are tied.
     agreements_ : ndarray of shape (n_selectors, n_selectors)
-        Kendall's tau-b of any two rankings, from -1 to 1; NaN beside one that tells no columns apart. It is
+        Kendall's tau-b of any two rankings, from -1 to 1; NaN for one that ties all columns. It is
         worked out when asked for.
     selectors_ : list of estimators
         The fitted selectors.
@@ -221,7 +221,9 @@ class AggregateSelector(RankingSelector):
         weighted = [weights is not None and has_fit_parameter(member, "sample_weight") for member in clones]
         if weights is not None and not all(weighted):
             blind = [name for name, takes in zip(names, weighted, strict=True) if not takes]
-            warn_caller(f"sample_weight is not taken by {', '.join(blind)}: there every row counts alike.")
+            warn_caller(
+                f"sample_weight is not taken by {', '.join(blind)}: for them every row counts the same."
+            )
         labels = data.target.values()
 
         def fit(member: Any, own: NDArray[np.float64] | None) -> Any:
@@ -236,7 +238,7 @@ class AggregateSelector(RankingSelector):
 
     @property
     def agreements_(self) -> NDArray[np.float64]:
-        """Kendall's tau-b of any two rankings, from -1 to 1; NaN beside one that tells no columns apart."""
+        """Kendall's tau-b of any two rankings, from -1 to 1; NaN for one that ties all columns."""
         check_is_fitted(self)
         return kendall_taus(self.ranks_)
 

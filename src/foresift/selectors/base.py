@@ -33,7 +33,7 @@ from foresift.data.table import MAX_CATEGORIES, Schema, Table, make_table
 from foresift.data.values import is_missing
 from foresift.data.weights import check_sample_weight
 from foresift.errors import warn_caller
-from foresift.models.subset_models import reading_options
+from foresift.models.subset_models import count_columns, reading_options
 from foresift.selectors.size_cv import SizeCurve, SubsetSizeCV
 
 __all__ = ["RankingSelector", "Scores", "ranks_by_score"]
@@ -181,7 +181,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit_table(self, table: Table, weights: NDArray[np.float64] | None = None) -> Self:
-        """Fit to coded rows (of `read_table` or `Table.take_rows`) that it `takes`, with the result of `fit`."""
+        """Fit to coded rows that it `takes`; the result is that of `fit` to the same rows."""
         self.n_features_in_ = table.n_columns
         if table.schema.names is not None:
             self.feature_names_in_ = np.array(table.schema.names, dtype=object)
@@ -315,14 +315,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             return None
         if isinstance(wanted, str | SubsetSizeCV):
             return self.size_curve_.chosen
-        if not isinstance(wanted, numbers.Integral):
-            return max(1, int(wanted * n_columns + 1e-9))  # 0.29 * 100 is a little less than 29
-        if wanted > n_columns:
-            raise ValueError(
-                f"n_features_to_select={wanted} is more than the {n_columns} columns of X: use at most that,"
-                f" a share such as 0.5, or None for the rule of {type(self).__name__}."
-            )
-        return int(wanted)
+        return count_columns(wanted, n_columns, "n_features_to_select")
 
     def _own_support_or_best(self) -> NDArray[np.bool_]:
         support = self._own_support()

@@ -12,7 +12,7 @@ from scipy.special import gammaincc
 from foresift import _core
 from foresift.data.sklearn_compat import Progress
 from foresift.data.table import Table
-from foresift.engine.candidate_gains import GainSums, Trials, node_weights, trials_of
+from foresift.engine.candidate_gains import Candidates, GainSums, candidates_of, node_weights
 from foresift.engine.grow import fold_trees, make_grower, resolve_max_features
 from foresift.engine.node_table import NodeTable
 from foresift.engine.null_gain import chance_moments, closed_form
@@ -56,7 +56,7 @@ class Evidence(GainSums):
     def add_trees(self, tables: Sequence[NodeTable], weighting: str = "") -> None:
         """Add trees that recorded their split candidates, and permuted ones where chance has no table."""
         for table in tables:  # one at a time: the nodes of a tree are taken together
-            candidates = trials_of([table])
+            candidates = candidates_of([table])
             weight = node_weights(candidates.counts, weighting or self.weighting)[candidates.node]
             self.add(candidates.feature, candidates.gain, weight)
             mean, variance = _chance(candidates, table.permuted)
@@ -109,7 +109,7 @@ class Evidence(GainSums):
 
 
 def _chance(
-    candidates: Trials, permuted: NDArray[np.float64] | None
+    candidates: Candidates, permuted: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and variance of the gain by chance of every candidate: by permutations, or by class counts."""
     if permuted is None:

@@ -23,7 +23,7 @@ from foresift.data.slices import TableOfX
 from foresift.data.table import Table
 from foresift.models.c45 import C45Classifier
 from foresift.models.members import TrainingRows, draw_rows, fit_member, is_native, training_rows
-from foresift.models.subset_models import reading_options
+from foresift.models.subset_models import count_columns, reading_options
 from foresift.models.trees import CartClassifier
 from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.feature_weights import PairWeights, SingleWeights, Weights, change
@@ -41,8 +41,8 @@ class FeatureBoostingSelector(RankingSelector):
     it. If it is more accurate than those before, the features in use gain weight, else they lose some. The
     outcome is a distribution over the features, which `SubsetBaggingClassifier` can draw from.
 
-    With `order=2` pairs of features have weights instead of single ones, so that two features that are worth
-    something only together, such as the two of an exclusive or, are boosted together.
+    With `order=2` pairs of features have weights instead of single ones, so that two features that are
+    informative only together, such as the two of an exclusive or, are boosted together.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class FeatureBoostingSelector(RankingSelector):
         What is fitted. None is `C45Classifier()`; with `order=2` it is `CartClassifier()`, which splits a
         node also where no feature helps by itself, as C4.5 does not.
     accuracy : {"training", "oob"} or None, default=None
-        What the classifier is judged by: its accuracy on the rows it was fitted to, all of them, as in the
+        How the classifier is scored: by its accuracy on the rows it was fitted to, all of them, as in the
         thesis; or on those that a bootstrap sample left out. None is "training", and "oob" with `order=2`,
         where trees that are not pruned fit their own rows perfectly.
     n_iterations : int or None, default=None
@@ -97,11 +97,11 @@ class FeatureBoostingSelector(RankingSelector):
     Notes
     -----
     Mean and standard deviation of eq. 8 are those of all iterations before the current one, the first ones
-    included. The factor (F - k) / (F - 1) is 0 for subsets of all features: they teach nothing. No weight
+    included. The factor (F - k) / (F - 1) is 0 for subsets of all features: they change no weights. No weight
     falls below 1e-9 of the one it began with.
 
-    Where one feature tells all by itself, any partner does as well: with `order=2` some feature shares its
-    weight then.
+    Where one feature predicts the classes by itself, any partner does as well: with `order=2` some feature
+    shares its weight then.
 
     By training accuracy a feature that lets a tree fit noise is as good as a relevant one: with few
     iterations and many features the distribution is close to the uniform one, and where trees are not
@@ -120,7 +120,7 @@ class FeatureBoostingSelector(RankingSelector):
     >>> from foresift import FeatureBoostingSelector
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 12))
-    >>> y = (X[:, 3] > 0) ^ (X[:, 5] > 0)  # neither tells anything by itself
+    >>> y = (X[:, 3] > 0) ^ (X[:, 5] > 0)  # neither is informative by itself
     >>> selector = FeatureBoostingSelector(n_features_to_select=2, order=2, random_state=0).fit(X, y)
     >>> selector.get_support(indices=True)
     array([3, 5])
@@ -188,7 +188,7 @@ class FeatureBoostingSelector(RankingSelector):
     def _score(self, data: TableOfX, weights: NDArray[np.float64] | None) -> Scores:
         rows = training_rows(self._base(), data, data.X)
         usable = np.arange(data.n_columns)
-        if self.order == 2:  # a feature that tells all by itself would carry a constant one along
+        if self.order == 2:  # a feature that predicts all by itself would lift a constant one
             usable = np.flatnonzero([_varies(data.store, j) for j in range(data.n_columns)])
             usable = np.arange(data.n_columns) if len(usable) < 2 else usable
         n_features = len(usable)
@@ -242,16 +242,9 @@ class FeatureBoostingSelector(RankingSelector):
         least = 2 if pairs and n_features > 1 else 1
         if size is None:
             return max(least, math.isqrt(n_features) if pairs else n_features // 2)
-        if not isinstance(size, numbers.Integral):
-            return max(least, int(size * n_features + 1e-9))
-        if int(size) > n_features:
-            raise ValueError(
-                f"subset_size={size} is more than the {n_features} columns of X: use fewer, a share such as"
-                " 0.5, or None."
-            )
-        if int(size) < least:
+        if isinstance(size, numbers.Integral) and size < least:
             raise ValueError("subset_size=1 has no pairs: use at least 2, or order=1.")
-        return int(size)
+        return max(least, count_columns(size, n_features, "subset_size"))
 
     def _n_iterations(self, n_features: int, size: int, pairs: bool) -> int:
         if self.n_iterations is not None:

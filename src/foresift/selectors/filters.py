@@ -13,14 +13,13 @@ from foresift.data.moments import (
     NEARLY_NONE,
     Group,
     Moments,
-    Nominal,
-    UncodedTable,
     class_moments,
     indicator_moments,
+    rows_by_class,
 )
 from foresift.data.named import NamedArray
 from foresift.data.sklearn_compat import StrOptions, seed_of
-from foresift.data.table import Table
+from foresift.data.table import Nominal, Table, UncodedTable
 from foresift.data.weights import scale_up
 from foresift.engine.root_split import root_gains, split_information
 from foresift.selectors.base import RankingSelector, Scores
@@ -54,7 +53,7 @@ class _MomentSelector(RankingSelector):
         return UncodedTable(source, table.target, table.schema.nominal)
 
     def _score(self, table: UncodedTable, weights: NDArray[np.float64] | None) -> Scores:
-        groups = table.rows_by_class(scale_up(weights))
+        groups = rows_by_class(table.target, scale_up(weights))
         all_scores = np.zeros(table.n_columns)
         for part in table.columns():
             if isinstance(part, Nominal):
@@ -122,7 +121,7 @@ class PearsonSelector(_MomentSelector):
     -----
     A missing value leaves its row out for that column only. The numbers are taken as they are, never in bins,
     and read once, some columns at a time. Weights count rows: one of weight 2 is two rows, one of weight 0 is
-    not there; weights that are below one on average are scaled up to an average of one.
+    left out; weights that are below one on average are scaled up to an average of one.
 
     Examples
     --------
@@ -193,7 +192,7 @@ class FScoreSelector(_MomentSelector):
     -----
     A missing value leaves its row out for that column only. A single row has no sample deviation: a class
     of one row, or against one row, is left out of the maximum, and a column where none remains scores 0.
-    Weights count rows: one of weight 2 is two rows, one of weight 0 is not there; weights that are below one
+    Weights count rows: one of weight 2 is two rows, one of weight 0 is left out; weights that are below one
     on average are scaled up to an average of one.
 
     Examples

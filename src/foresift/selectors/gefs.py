@@ -23,19 +23,19 @@ class GEFSSelector(RankingSelector):
     """Keep the features that survive in an ensemble bred for accuracy and diversity (Opitz's GEFS).
 
     The score of a feature is its share in the genes of the final population, every genome counting by its
-    fitness. Genes are drawn alike from all n features that are not constant, so 1 / n is what a feature has
-    that neither helps nor harms; by default those that have as much or more are kept. Constant ones score 0.
+    fitness. Genes are drawn uniformly from all n features that are not constant, so a feature that neither
+    helps nor harms has 1 / n; by default those that have as much or more are kept. Constant ones score 0.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         The number of best features to keep, or their fraction; None keeps those with at least an equal share.
     initial_length : float, default=0.5
-        Genomes of the initial population have up to so many genes per column; see Notes.
+        Genomes of the initial population have up to this many genes per column; see Notes.
     diversity_weight : float, default=0.3
         Lambda at the beginning; see Notes.
     evaluate : {"oob", "training", "validation", "auto"}, default="oob"
-        Which rows tell accuracy; see Notes and `GEFSClassifier`.
+        On which rows accuracy is measured; see Notes and `GEFSClassifier`.
     estimator, population, n_candidates, n_offspring, mutation_rate, mutation_share, \
 validation_fraction, emphasis, n_hidden, epochs, learning_rate, momentum, max_seconds, patience, checkpoint, \
 categorical_features, n_jobs, random_state
@@ -68,7 +68,7 @@ categorical_features, n_jobs, random_state
     superfluous does no harm. With the genomes of `GEFSClassifier`, up to two genes per column, most columns
     are in most genomes, and diversity is easiest had by members that err; so this selector begins with
     shorter genomes and a smaller lambda. Columns of many categories help a network to learn the training rows
-    by heart, so members are judged by rows they have not seen. With 5 relevant among 30 columns
+    by heart, so members are scored on held-out rows. With 5 relevant among 30 columns
     (make_classification, 400 rows, 6 tables, 10 epochs) 80 % of the five best were relevant, and 20 % with
     the defaults of `GEFSClassifier`. The default rule kept 87 % of the relevant and 17 % of the irrelevant
     columns.

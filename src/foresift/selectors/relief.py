@@ -18,7 +18,7 @@ from foresift.selectors.base import RankingSelector, Scores
 
 __all__ = ["ReliefFSelector", "ReliefSelector"]
 
-_LOTS = 64  # parts of the work, whatever the number of threads
+_BATCHES = 64  # of rows, whatever the number of threads
 _ROUNDING = 1e-12  # of a weight
 
 
@@ -55,26 +55,26 @@ class _ReliefBase(RankingSelector):
         target = np.ascontiguousarray(table.target.codes[used])
         kept = None if weights is None else np.ascontiguousarray(weights[used])
         relief = _core.Relief(rows, n_values, target, table.target.n_classes, kept, n_neighbors, pool_misses)
-        tells = _tells(rows)
+        varies = _varies(rows)
         del rows  # the kernel has its own
         sample = np.arange(len(used), dtype=np.uint32)
         if self.n_samples is not None and self.n_samples < len(used):
             rng = np.random.default_rng(seed_of(self.random_state))
             sample = np.sort(rng.permutation(sample)[: self.n_samples])
         stop = _core.StopFlag()
-        lots = np.array_split(sample, min(_LOTS, len(sample)))
-        with track(self, len(lots), task="lot") as progress:
+        batches = np.array_split(sample, min(_BATCHES, len(sample)))
+        with track(self, len(batches), task="batch") as progress:
 
-            def work(lot: NDArray[np.uint32]) -> NDArray[np.float64]:
-                sums = relief.sums(lot, stop)
+            def work(batch: NDArray[np.uint32]) -> NDArray[np.float64]:
+                sums = relief.sums(batch, stop)
                 progress.advance()
                 return sums
 
-            # Lots are added up in order, so that rounding does not depend on the threads.
-            sums = np.sum(in_threads(work, lots, self.n_jobs, stop), axis=0)
+            # Batches are added up in order, so that rounding does not depend on the threads.
+            sums = np.sum(in_threads(work, batches, self.n_jobs, stop), axis=0)
         scores = np.asarray(sums / (len(sample) if kept is None else kept[sample].sum()))
-        # A column of one value, or none, tells nothing; irrelevant ones may be below 0.
-        scores[~tells] = min(0.0, scores.min())
+        # A column of one value, or none, is not informative; irrelevant ones may be below 0.
+        scores[~varies] = min(0.0, scores.min())
         return scores
 
     def _own_support(self) -> NDArray[np.bool_]:
@@ -249,7 +249,7 @@ def _scaled(table: ValueTable, used: NDArray[np.intp]) -> tuple[NDArray[np.float
     return rows, n_values
 
 
-def _tells(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _varies(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Mask of the columns with at least two different known values."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.fmax.reduce(rows) > np.fmin.reduce(rows))

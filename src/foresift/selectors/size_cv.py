@@ -122,18 +122,10 @@ class SubsetSizeCV(BaseEstimator):
     def curve(
         self, selector: Any, table: Table, weights: NDArray[np.float64] | None, X: Any = None
     ) -> SizeCurve:
-        """Score the sizes for a selector that ranks all columns.
+        """Score the sizes for a selector that ranks all columns; rows of weight 0 are left out.
 
-        Parameters
-        ----------
-        selector : RankingSelector
-            It is cloned.
-        table : Table
-            The rows, coded as the selector reads them; nothing is coded again.
-        weights : ndarray or None
-            Weight of every row; those of weight 0 are left out.
-        X : array-like, data frame, sparse matrix or mapping, default=None
-            What classifiers and selectors get that do not read codes; None gives them numbers from the table.
+        The table is coded as the selector reads X, and is not coded again. Classifiers and selectors that do
+        not read codes get X, or without it numbers from the table.
         """
         if self.rule not in ("one-se", "best"):
             raise ValueError(f'rule must be "one-se" or "best", but is {self.rule!r}.')
@@ -146,7 +138,7 @@ class SubsetSizeCV(BaseEstimator):
         seed = int(self.random_state) if fixed else seed_of(self.random_state) % 2**32
         folds = make_folds(table, weights, self.cv, seed)
         if len(folds) < 2:
-            raise ValueError("cv must make at least two folds, so that there is a standard error.")
+            raise ValueError("cv must make at least two folds, to estimate a standard error.")
         scorer = make_subset_scorer(
             seeded(clone(estimator), seed),
             X,

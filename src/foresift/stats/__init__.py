@@ -1,4 +1,4 @@
-"""Significance of differences between methods, adjusted p-values, intervals, stability of selections."""
+"""Tests of differences between methods, adjusted p-values, intervals, stability of selections."""
 
 from foresift.stats.comparisons import (
     Friedman,

@@ -1,4 +1,4 @@
-"""Significance: tests of two methods and of many, adjusted p-values; intervals and stability beside them."""
+"""Tests of two and of many methods, and adjusted p-values."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats as sps
 
 from foresift.errors import floats_of, require_number
-from foresift.stats.resampled import (
-    Outcome,
-    differences,
-)
+from foresift.stats.resampled import Outcome, differences
 
 __all__ = [
     "Friedman",
@@ -28,11 +25,11 @@ __all__ = [
     "win_loss_tie",
 ]
 
-_MAX_METHODS = 1_000_000  # of more the distribution has no digits left
+_MAX_METHODS = 1_000_000  # above, the distribution is not accurate
 
 
 class WinLossTie(NamedTuple):
-    """How often the first method was better, how often the second, and how often neither."""
+    """Numbers of wins and losses of the first method, and of ties."""
 
     wins: int
     losses: int
@@ -40,7 +37,7 @@ class WinLossTie(NamedTuple):
 
 
 class Friedman(NamedTuple):
-    """What `friedman` says: the test with chi squared, that with F, and the mean rank of each method."""
+    """Result of `friedman`: the chi-squared test, the F test, and the mean rank of each method."""
 
     statistic: float
     pvalue: float
@@ -60,8 +57,8 @@ def wilcoxon(a: ArrayLike, b: ArrayLike) -> Outcome:
     Returns
     -------
     Outcome
-        The smaller of the two sums of ranks, and the two-sided `pvalue` as SciPy finds it. The ranks of pairs
-        without a difference go to either sum by halves (Demsar 2006, section 3.1.3).
+        The smaller of the two rank sums, and SciPy's two-sided `pvalue`. The ranks of pairs without a
+        difference are split evenly between the sums (Demsar 2006, section 3.1.3).
 
     Examples
     --------
@@ -72,20 +69,20 @@ def wilcoxon(a: ArrayLike, b: ArrayLike) -> Outcome:
     scale = np.abs(d).max()
     if scale == 0:
         return Outcome(np.float64(len(d) * (len(d) + 1) / 4), np.float64(1.0))
-    # 0.768 - 0.763 and 0.936 - 0.931 are one difference, though not to the last bit.
+    # 0.768 - 0.763 and 0.936 - 0.931 are equal, but not to the last bit.
     found = sps.wilcoxon(np.round(d / scale, 12), zero_method="zsplit")
     return Outcome(found.statistic, found.pvalue)
 
 
 def sign_test(a: ArrayLike, b: ArrayLike, tol: float = 0.0) -> Outcome:
-    """Sign test of paired scores, of whether wins and losses are equally likely.
+    """Sign test of whether wins and losses are equally likely.
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
         Scores of two methods, usually one for each of n data sets.
     tol : float, default=0.0
-        Scores no further apart than this are a tie; ties are left out.
+        Scores no further apart than this are a tie; ties are ignored.
 
     Returns
     -------
@@ -142,7 +139,7 @@ def friedman(scores: ArrayLike) -> Friedman:
     -------
     Friedman
         `statistic` and `pvalue` of chi squared with SciPy's correction for ties, `f_statistic` and `f_pvalue`
-        of Iman and Davenport's less cautious F, and `mean_ranks`, 1 being best.
+        of Iman and Davenport's less conservative F, and `mean_ranks`, 1 being best.
 
     References
     ----------
@@ -158,7 +155,7 @@ def friedman(scores: ArrayLike) -> Friedman:
     table = _scores(scores, least=3)
     n, k = table.shape
     ranks = sps.rankdata(-table, axis=1)
-    if (ranks == ranks[:, :1]).all():  # nothing but ties
+    if (ranks == ranks[:, :1]).all():  # all tied
         return Friedman(0.0, 1.0, 0.0, 1.0, ranks.mean(axis=0))
     statistic, pvalue = sps.friedmanchisquare(*ranks.T)
     left = n * (k - 1) - statistic
@@ -194,13 +191,13 @@ def nemenyi(scores: ArrayLike) -> NDArray[np.float64]:
     pvalues = np.ones((k, k))
     above = np.triu_indices(k, 1)
     apart = np.abs(ranks[above[0]] - ranks[above[1]]) * np.sqrt(12 * n / (k * (k + 1)))
-    # The range of k normal variables; with a variance that is known, so infinite degrees of freedom.
+    # The range of k normal variables of known variance, so infinite degrees of freedom.
     pvalues[above] = sps.studentized_range.sf(apart, k, np.inf)
     return np.minimum(pvalues, pvalues.T)
 
 
 def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
-    """Least difference of mean ranks that Nemenyi's test calls significant.
+    """Minimum difference of mean ranks that is significant in Nemenyi's test.
 
     Parameters
     ----------
@@ -209,7 +206,7 @@ def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
     n : int
         The number of data sets.
     alpha : float, default=0.05
-        Probability of any false difference among methods that are equal.
+        Probability of any false rejection.
 
     Returns
     -------
@@ -225,8 +222,8 @@ def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
         require_number(value, name)
     if not (2 <= k <= _MAX_METHODS and 1 <= n < np.inf):
         raise ValueError(
-            f"There must be two methods or more, up to {_MAX_METHODS:,}, and a data set or more, but k is"
-            f" {k} and n is {n}."
+            f"k must be from 2 to {_MAX_METHODS:,} methods, and n 1 data set or more, but k is {k} and n is"
+            f" {n}."
         )
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1, but is {alpha}.")
@@ -234,7 +231,7 @@ def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
 
 
 def holm(pvalues: ArrayLike) -> NDArray[np.float64]:
-    """Holm's adjusted p-values, which bound the probability of any false rejection.
+    """Holm's adjusted p-values, which bound the family-wise error rate.
 
     Parameters
     ----------
@@ -259,7 +256,7 @@ def holm(pvalues: ArrayLike) -> NDArray[np.float64]:
 
 
 def benjamini_hochberg(pvalues: ArrayLike) -> NDArray[np.float64]:
-    """Benjamini and Hochberg's adjusted p-values, which bound the expected share of false rejections.
+    """Benjamini and Hochberg's adjusted p-values, which bound the false discovery rate.
 
     Parameters
     ----------
@@ -280,15 +277,15 @@ def benjamini_hochberg(pvalues: ArrayLike) -> NDArray[np.float64]:
 
 
 def adjusted_pvalues(pvalues: ArrayLike, error: str) -> NDArray[np.float64]:
-    """Adjust p-values for their number: reject where the adjusted one is at most alpha.
+    """Adjust p-values for multiple testing: reject where the adjusted one is at most alpha.
 
     Parameters
     ----------
     pvalues : array-like of shape (n,)
         P-values.
     error : {"fdr", "fwer", "none"}
-        What alpha bounds: the expected share of false ones among the rejected (Benjamini & Hochberg), the
-        probability of any false rejection (Bonferroni), or the probability of each false rejection.
+        The error rate bounded by alpha: false discovery rate (Benjamini & Hochberg), family-wise error rate
+        (Bonferroni), or the error rate of each test.
 
     Returns
     -------
@@ -320,7 +317,7 @@ def adjusted_pvalues(pvalues: ArrayLike, error: str) -> NDArray[np.float64]:
 def _checked_pvalues(pvalues: ArrayLike) -> NDArray[np.float64]:
     p = floats_of(pvalues, "pvalues")
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
-        raise ValueError("pvalues must be a list of numbers from 0 to 1; leave out tests that gave none.")
+        raise ValueError("pvalues must be a list of numbers from 0 to 1; leave out tests without one.")
     return p
 
 

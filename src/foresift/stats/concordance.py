@@ -1,4 +1,4 @@
-"""Statistics of several rankings of the same items: ranks with ties, agreement, what makes one of them."""
+"""Ranks with ties, agreement of rankings, and rank aggregation."""
 
 from __future__ import annotations
 
@@ -11,23 +11,13 @@ from scipy.special import betainc
 
 __all__ = ["average_ranks", "kendall_taus", "kendall_w", "places_in_top", "robust_rank_scores"]
 
-_ROUNDING = 1e-12  # scores that differ by less, relative to their size, are equal
+_ROUNDING = 1e-12  # scores with a smaller relative difference are equal
 
 
 def average_ranks(scores: ArrayLike, also: ArrayLike | None = None) -> NDArray[np.float64]:
-    """Ranks by score: 1 is the best, NaN is last, and ties share the mean of their ranks.
+    """Ranks by score: 1 is the highest, NaN is last, and ties share their mean rank.
 
-    Parameters
-    ----------
-    scores : array-like of shape (n,)
-        Higher is better; what differs by less than 1e-12 of its size is equal.
-    also : array-like of shape (n,), default=None
-        Neighbours by `scores` that are equal here are tied too.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The ranks.
+    Scores with a relative difference below 1e-12 are tied, and so are adjacent ones that are equal in `also`.
 
     Examples
     --------
@@ -50,17 +40,9 @@ def average_ranks(scores: ArrayLike, also: ArrayLike | None = None) -> NDArray[n
 
 
 def kendall_w(ranks: ArrayLike) -> float:
-    """Kendall's coefficient of concordance of several rankings, corrected for ties.
+    """Kendall's coefficient of concordance of rankings, of shape (n_rankings, n_items), corrected for ties.
 
-    Parameters
-    ----------
-    ranks : array-like of shape (n_rankings, n_items)
-        Ranks of every item; ties share the mean of their ranks.
-
-    Returns
-    -------
-    float
-        From 0 to 1, all rankings the same; NaN if none tells any items apart.
+    From 0 to 1 (all rankings are equal); NaN if all items are tied in all rankings.
 
     Examples
     --------
@@ -79,17 +61,7 @@ def kendall_w(ranks: ArrayLike) -> float:
 
 
 def kendall_taus(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Kendall's tau-b of any two of several rankings.
-
-    Parameters
-    ----------
-    ranks : ndarray of shape (n_rankings, n_items)
-        Ranks of every item.
-
-    Returns
-    -------
-    ndarray of shape (n_rankings, n_rankings)
-        From -1 to 1, the diagonal 1; NaN beside a ranking that tells no items apart.
+    """Kendall's tau-b of all pairs of rankings, of shape (n_rankings, n_items); NaN if all items are tied.
 
     Examples
     --------
@@ -105,21 +77,9 @@ def kendall_taus(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def places_in_top(ranks: NDArray[np.float64], top: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Say which items are among the best `top` of a ranking, and their points: `top`, then one less each.
+    """Return which items are among the `top` ranks, and their points: `top` for the first, then one less.
 
-    Parameters
-    ----------
-    ranks : ndarray of shape (n_items,)
-        Ranks; ties share the mean of theirs.
-    top : int
-        Number of places.
-
-    Returns
-    -------
-    inside : ndarray of shape (n_items,)
-        From 0 to 1: of ties across the last place, the share of them that is in.
-    points : ndarray of shape (n_items,)
-        From 0 to `top`; of ties, the mean over their orders.
+    Ties across the last place are in by the fraction of them that fits, and ties share their mean points.
 
     Examples
     --------
@@ -139,13 +99,13 @@ def robust_rank_scores(ratios: ArrayLike) -> NDArray[np.float64]:
     Parameters
     ----------
     ratios : array-like of shape (n_rankings, n_items)
-        Ranks over the number of items that could be ranked; 1 for an item that a list does not hold.
+        Ranks divided by the number of rankable items; 1 for an item that is not in a list.
 
     Returns
     -------
     ndarray of shape (n_items,)
-        The smallest, over k, of the probability that the k-th smallest of `n_rankings` independent uniform
-        numbers is as small as the item's k-th smallest ratio. Times `n_rankings` it is a p-value.
+        The minimum over k of the probability that the k-th smallest of `n_rankings` independent uniform
+        numbers is at most the item's k-th smallest ratio. Times `n_rankings` it is a p-value.
 
     Examples
     --------

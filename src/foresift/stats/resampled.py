@@ -1,4 +1,4 @@
-"""Scores of resampled rows: t-tests and intervals that mind how far the training sets overlap."""
+"""t-tests and intervals of resampled scores, corrected for the overlap of the training sets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 
 
 class Outcome(NamedTuple):
-    """What a test of two methods says: its statistic and the two-sided p-value."""
+    """Result of a test of two methods: its statistic and the two-sided p-value."""
 
     statistic: float
     pvalue: float
@@ -30,19 +30,19 @@ class Outcome(NamedTuple):
 def paired_ttest(a: ArrayLike, b: ArrayLike) -> Outcome:
     """Student's t-test of paired scores.
 
-    Scores of one cross-validation are not independent, since their training sets overlap; the test then finds
-    differences too often, and `corrected_resampled_ttest` is the one to take.
+    Scores of one cross-validation are not independent, since their training sets overlap, and this test would
+    reject too often: use `corrected_resampled_ttest` instead.
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
-        Scores of two methods in the same n trials.
+        Scores of two methods on the same n splits.
 
     Returns
     -------
     Outcome
-        `statistic` (positive: a is higher) and two-sided `pvalue`. Scores that are all equal give 0 and 1,
-        and one difference in all trials infinity and 0, as in SciPy: of few trials that says little.
+        `statistic` (positive: a is higher) and two-sided `pvalue`. If all scores are equal, they are 0 and 1;
+        if all differences are equal, infinity and 0, as in SciPy, which means little with few splits.
 
     Examples
     --------
@@ -55,22 +55,21 @@ def paired_ttest(a: ArrayLike, b: ArrayLike) -> Outcome:
 def corrected_resampled_ttest(a: ArrayLike, b: ArrayLike, test_share: float) -> Outcome:
     """Paired t-test of scores from resampled rows, corrected for the overlap of the training sets.
 
-    The variance of the mean difference is taken to be ``(1 / n + n_test / n_train)`` times the variance of
-    the differences, in place of ``1 / n`` times: more trials on the same rows do not make a difference sure.
+    The variance of the mean difference is estimated as ``(1 / n + n_test / n_train)`` times the variance of
+    the differences, instead of ``1 / n`` times, so that it does not vanish with more splits of the same rows.
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
-        Scores of two methods in the same n trials: random splits, or the folds of a cross-validation, which
+        Scores of two methods on the same n splits: random splits, or the folds of a cross-validation, which
         may be repeated.
     test_share : float
-        The share of the rows that is tested in a trial: 0.1 for 10 folds.
+        The fraction of the rows in a test set: 0.1 for 10 folds.
 
     Returns
     -------
     Outcome
-        `statistic` (positive: a is higher) and two-sided `pvalue`. Scores that are all equal give 0 and 1,
-        and one difference in all trials infinity and 0, as in SciPy: of few trials that says little.
+        As of `paired_ttest`.
 
     References
     ----------
@@ -108,17 +107,17 @@ def corrected_interval(
     scores : array-like of shape (n,)
         Scores of random splits, or of the folds of a cross-validation, which may be repeated.
     test_share : float
-        The share of the rows that is tested in a trial: 0.1 for 10 folds.
+        The fraction of the rows in a test set: 0.1 for 10 folds.
     least, most : float, default=-inf, inf
-        What no score can pass: the interval is cut there.
+        Limits of the score, at which the interval is cut off.
     confidence : float, default=0.95
-        How often the interval should hold the true mean.
+        Probability that the interval contains the true mean.
 
     Returns
     -------
     Estimate
-        `value`, `low` and `high`: `corrected_resampled_ttest` tells no number between them from the mean. NaN
-        if a score is.
+        `value`, `low` and `high`: the numbers that `corrected_resampled_ttest` does not reject as the mean.
+        NaN if a score is NaN.
 
     References
     ----------
@@ -149,7 +148,7 @@ def corrected_interval(
 
 
 def differences(a: ArrayLike, b: ArrayLike, least: int = 2) -> NDArray[np.float64]:
-    """Differences of paired scores, or an error that says what is wrong with them.
+    """Differences of paired scores, validated.
 
     Examples
     --------
@@ -158,11 +157,11 @@ def differences(a: ArrayLike, b: ArrayLike, least: int = 2) -> NDArray[np.float6
     """
     first, second = floats_of(a, "a"), floats_of(b, "b")
     if first.ndim != 1 or first.shape != second.shape or len(first) < least:
-        raise ValueError(f"a and b must be two equally long lists of {least} scores or more, trial by trial.")
+        raise ValueError(f"a and b must be two equally long lists of {least} scores or more, split by split.")
     with np.errstate(over="ignore", invalid="ignore"):
         d = first - second
     if not np.isfinite(d).all():
-        raise ValueError("Scores must be finite; leave out the trials in which either method failed.")
+        raise ValueError("Scores must be finite; leave out the splits in which either method failed.")
     return d
 
 
@@ -176,12 +175,12 @@ def _ttest(d: NDArray[np.float64], overlap: float) -> Outcome:
 
 
 def _error_of_mean(values: NDArray[np.float64], overlap: float) -> float:
-    """`overlap` is n_test / n_train, or 0 for independent trials (Nadeau & Bengio 2003)."""
+    """`overlap` is n_test / n_train, or 0 for independent scores (Nadeau & Bengio 2003)."""
     return float(values.std(ddof=1) * np.sqrt(1 / len(values) + overlap))
 
 
 def _unit(values: NDArray[np.float64]) -> float:
-    """A power of two of the size of the values: in units of it, which is exact, no square overflows."""
+    """A power of two of the size of the values: dividing by it is exact, and then no square overflows."""
     return float(np.ldexp(1.0, int(np.frexp(np.abs(values).max())[1]) - 1))
 
 

@@ -1,4 +1,4 @@
-"""How much selections from different samples agree: Nogueira's measure, Kuncheva's index, Jaccard's."""
+"""Stability of selections from different samples: the measures of Nogueira, Kuncheva and Jaccard."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Stability", "jaccard", "kuncheva", "selection_stability"]
 
 
 class Stability(NamedTuple):
-    """How much selections agree, from `selection_stability`."""
+    """Result of `selection_stability`."""
 
     value: float
     lower: float
@@ -24,16 +24,16 @@ class Stability(NamedTuple):
 def selection_stability(selections: ArrayLike, confidence: float = 0.95) -> Stability:
     """Nogueira's stability of feature selections, with a confidence interval.
 
-    1 if all selections are the same; 0 on average if every one is drawn at random, whatever its size. It is
-    one less the mean variance of the features' indicators over what that would be at random.
+    1 if all selections are equal; 0 on average for random selections of any size: one minus the mean variance
+    of the features' indicators, divided by its value for random selections.
 
     Parameters
     ----------
     selections : array-like of bool of shape (n_selections, n_features)
         Which features each selection kept; at least two selections.
     confidence : float, default=0.95
-        Probability that the interval holds the stability of the procedure, if the selections are independent
-        and many.
+        Probability that the interval contains the stability of the procedure, for many independent
+        selections.
 
     Returns
     -------
@@ -42,8 +42,8 @@ def selection_stability(selections: ArrayLike, confidence: float = 0.95) -> Stab
 
     See Also
     --------
-    kuncheva : The same value where all selections have one size, and no other case.
-    jaccard : Shared features over features in either; not corrected for chance.
+    kuncheva : The same value, but only for selections of equal size.
+    jaccard : Intersection over union; not corrected for chance.
 
     References
     ----------
@@ -62,7 +62,7 @@ def selection_stability(selections: ArrayLike, confidence: float = 0.95) -> Stab
         raise ValueError(f"confidence must lie between 0 and 1, but is {confidence}.")
     n, d = chosen.shape
     frequency = chosen.mean(axis=0)
-    size = frequency.mean()  # mean share of the features that is kept
+    size = frequency.mean()  # mean fraction of the features that is kept
     at_random = size * (1 - size)
     if at_random == 0:
         return Stability(np.nan, np.nan, np.nan)
@@ -77,18 +77,18 @@ def selection_stability(selections: ArrayLike, confidence: float = 0.95) -> Stab
 def kuncheva(selections: ArrayLike) -> float:
     """Kuncheva's consistency index, the mean over all pairs of selections.
 
-    1 if all selections are the same; 0 on average if every one is drawn at random.
+    1 if all selections are equal; 0 on average for random selections.
 
     Parameters
     ----------
     selections : array-like of bool of shape (n_selections, n_features)
-        Which features each selection kept; at least two selections.
+        As for `selection_stability`.
 
     Returns
     -------
     float
-        NaN if the selections are not all of one size, or keep none or all features: the index is defined for
-        no such case. `selection_stability` is.
+        NaN if the selections are not all of one size, or keep none or all features, where the index is not
+        defined; use `selection_stability` then.
 
     References
     ----------
@@ -109,20 +109,20 @@ def kuncheva(selections: ArrayLike) -> float:
 
 
 def jaccard(selections: ArrayLike) -> float:
-    """Mean over all pairs of selections of the features in both over the features in either.
+    """Mean Jaccard index over all pairs of selections: intersection over union.
 
-    1 if all selections are the same. It grows with the size of the selections also when they are drawn at
-    random, so it compares procedures that keep about equally many.
+    1 if all selections are equal. It grows with the size of random selections, so use it only to compare
+    procedures that keep about equally many features.
 
     Parameters
     ----------
     selections : array-like of bool of shape (n_selections, n_features)
-        Which features each selection kept; at least two selections.
+        As for `selection_stability`.
 
     Returns
     -------
     float
-        Between 0 and 1; two empty selections are the same, so they count 1.
+        Between 0 and 1; two empty selections count as equal.
 
     Examples
     --------

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -19,7 +20,7 @@ from foresift.data.folds import Fold
 from foresift.data.named import NamedArray
 from foresift.data.sklearn_compat import require_classifier, seeded
 from foresift.data.slices import take_rows
-from foresift.data.table import make_table
+from foresift.data.table import Table, make_table
 from foresift.errors import no_such
 from foresift.evaluation.harness.chosen import Size, chosen_columns, selected
 from foresift.evaluation.harness.splits import Split, cv_name, seed_for, splits
@@ -38,10 +39,13 @@ from foresift.models.subset_models import reading_options, refuse_numbered_colum
 
 __all__ = ["Protocol", "attempt", "plan_scores", "score_units", "selected"]
 
+# Codes of the data in use, by how they were read: the tasks of a process share them.
+_CODED: WeakKeyDictionary[Data, dict[str, Table]] = WeakKeyDictionary()
+
 
 @dataclass(frozen=True)
 class Protocol:
-    """How methods are judged.
+    """How methods are compared.
 
     Parameters
     ----------
@@ -138,7 +142,7 @@ def plan_scores(
     classifiers : mapping of str to classifier
         Any classifiers, pipelines included.
     protocol : Protocol
-        How they are judged.
+        How they are compared.
 
     Returns
     -------
@@ -163,7 +167,7 @@ def plan_scores(
         if not is_classifier(classifier):
             raise ValueError(f"{name}: {type(classifier).__name__} is no classifier.")
         if any(method is not None for method in methods.values()):
-            _refuse_numbered_columns(classifier)
+            refuse_numbered_columns(classifier, own=True)
     for name, method in methods.items():
         if method is not None and not (hasattr(method, "fit") and hasattr(method, "get_params")):
             raise ValueError(
@@ -224,17 +228,6 @@ def _refuse_scorers(scorers: Mapping[str, Any], data: Data) -> None:
                 f"The scorer {name!r} does not work on these {len(first)} classes ({why}): take another, for"
                 " instance 'accuracy', 'balanced_accuracy' or 'f1_macro'."
             ) from error
-
-
-def _refuse_numbered_columns(classifier: Any) -> None:
-    """Raise if a classifier is told of columns by their numbers, which change as columns are selected."""
-    refuse_numbered_columns(classifier)
-    given = getattr(classifier, "categorical_features", None)
-    if given is not None and not isinstance(given, str):
-        raise ValueError(
-            f"categorical_features of {type(classifier).__name__} numbers columns, but it will get some of"
-            " them only: leave it out, and tell nominal columns by their dtype, such as category."
-        )
 
 
 def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]:
@@ -302,9 +295,12 @@ def _scorer(model: Any, data: Data, fold: Fold, scorers: dict[str, Any]) -> Subs
     complete = len(set(data.y[fold.train].tolist())) == len(set(data.y.tolist()))
     if complete and takes_store(model, scorers):
         require_classifier(model, "compare")
-        table = make_table(data.X, data.y, **reading_options(model))
-        return make_subset_scorer(model, None, table, None, [fold], scoring=scorers, n_jobs=1)
-    return PlainScorer(model, data.X, data.y, None, None, [fold], scorers, 1)
+        options = reading_options(model)
+        tables = _CODED.setdefault(data, {})
+        if repr(options) not in tables:
+            tables[repr(options)] = make_table(data.X, data.y, **options)
+        return make_subset_scorer(model, None, tables[repr(options)], None, [fold], scoring=scorers, n_jobs=1)
+    return PlainScorer(model, None, [fold], scorers, 1, data.X, data.y)
 
 
 def _with_names(X: Any, data: Data, selector: Any) -> Any:

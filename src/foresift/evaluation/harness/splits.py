@@ -67,7 +67,7 @@ def cv_name(cv: Any, *, grouped: bool = False) -> str:
         return f"random {float(cv):g} for testing"
     if hasattr(cv, "split"):
         said = " ".join(repr(cv).split())
-        # An address differs from run to run. The rows of a split are told by their own checksum.
+        # An address differs from run to run. The rows of a split have their own checksum.
         return type(cv).__name__ if re.search(r" at 0x[0-9a-f]+", said) else said
     return "given splits"
 

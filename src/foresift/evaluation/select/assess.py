@@ -15,6 +15,7 @@ from sklearn.metrics import make_scorer, roc_auc_score
 
 from foresift.data.folds import Fold, make_folds
 from foresift.evaluation.harness.chosen import known_sizes
+from foresift.evaluation.select.by_loss import Choice, choose_by_loss
 from foresift.evaluation.select.fitted import Rows, is_ours, order_of
 from foresift.models.forests import SiftForestClassifier
 from foresift.models.scorer import SubsetScorer, make_subset_scorer
@@ -24,10 +25,8 @@ from foresift.stats import Estimate, corrected_interval
 __all__ = [
     "Assessment",
     "Check",
-    "Choice",
     "Plan",
     "assess",
-    "choose_by_loss",
     "plan_for",
     "why_not",
 ]
@@ -42,9 +41,6 @@ MIN_IN_A_LEAF = 3  # rows; trees of few columns grown to the end learn the noise
 MIN_OF_A_CLASS = 6  # rows; rarer classes cannot be in every fold and beside any two of them
 LEAST = 20  # rows
 LOPSIDED = 0.8  # share of the largest class above which accuracy says little
-# In standard errors of a difference of losses. A size is as good as the best within the first, which was chosen
-# by nested scores on 27 tables; columns predict if they are better than none by the second.
-WITHIN, BEATS = 0.5, 2.3
 
 
 @dataclass(frozen=True)
@@ -81,7 +77,7 @@ class Plan:
         return (1, n_jobs) if self.one_by_one else (n_jobs, 1)
 
     def lots(self, *, by_curve: bool) -> list[tuple[int, ...]]:
-        """Folds that are left out together: each alone, and every two if sizes are chosen inside of folds.
+        """Folds that are held out together: each alone, and every two if inner folds choose sizes.
 
         Examples
         --------
@@ -115,56 +111,9 @@ class Check(NamedTuple):
     difference: Estimate
 
 
-class Choice(NamedTuple):
-    """The size that a curve suggests, and whether so many columns predict better than none do."""
-
-    size: int
-    predicts: bool
-
-
-def choose_by_loss(
-    sizes: NDArray[np.intp], losses: NDArray[np.float64], of_none: NDArray[np.float64]
-) -> Choice:
-    """Choose the smallest size that is hardly worse than the best, by the losses of the same rows.
-
-    Differences of losses of the same rows have a far smaller standard error than the losses themselves, so
-    less is given away than by the rule of one standard error.
-
-    Parameters
-    ----------
-    sizes : ndarray of shape (n_sizes,)
-        Numbers of columns, ascending.
-    losses : ndarray of shape (n_sizes, n_rows)
-        Brier score of every held-out row.
-    of_none : ndarray of shape (n_rows,)
-        The same of the shares of the classes.
-
-    Examples
-    --------
-    >>> losses = np.array([[0.5, 0.3, 0.4, 0.4], [0.2, 0.3, 0.2, 0.3], [0.2, 0.3, 0.2, 0.28]])
-    >>> choose_by_loss(np.array([1, 2, 4]), losses, np.full(4, 0.5))
-    Choice(size=4, predicts=True)
-    """
-    best = losses[_first_least(losses.mean(axis=1))]
-    at = int((_in_errors(losses - best) <= WITHIN).argmax())
-    return Choice(int(sizes[at]), bool(_in_errors((losses[at] - of_none)[np.newaxis])[0] < -BEATS))
-
-
-def _first_least(means: NDArray[np.float64]) -> int:
-    return int((means <= means.min() + 1e-12).argmax())
-
-
-def _in_errors(differences: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mean of every row in units of its standard error; of equal numbers, infinite or 0."""
-    mean = differences.mean(axis=1)
-    error = differences.std(axis=1, ddof=1) / np.sqrt(differences.shape[1])
-    sign = np.where(np.abs(mean) < 1e-12, 0.0, np.copysign(np.inf, mean))
-    return np.divide(mean, error, out=sign, where=error > 1e-12)
-
-
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """What the folds show.
+    """Results of the folds.
 
     Attributes
     ----------
@@ -220,19 +169,19 @@ def assess(
     n_jobs: int | None = None,
     tell: Callable[[], object] = lambda: None,
 ) -> Assessment | None:
-    """Score the best 1, 2, 3 ... columns, and compare the selected ones with all, out of fold.
+    """Cross-validate the best 1, 2, 3 ... columns, and compare the selected columns with all of them.
 
     In every fold the columns are ranked on the training rows alone. For the check the whole selection is
-    repeated there. If the curve is to choose the size, the other folds are the inner ones: what is learnt
-    without folds i and j is scored on j to choose a size for fold i, and on i to choose one for j, so that
-    every two folds cost one ranking. Nothing that is scored on a fold in the end has seen it.
+    repeated on them. If the curve is to choose the size, this is a nested cross-validation, and the other
+    folds are the inner ones: a ranking without folds i and j is scored on j to choose a size for fold i, and
+    on i to choose one for j, so that every two folds cost one ranking.
 
     Parameters
     ----------
     rows : Rows
         The table.
     selector : selector
-        It is cloned; one that is none of ours is fitted to all rows, and so tells what it ranks.
+        It is cloned; one that is none of ours is fitted to all rows, and so shows what it ranks.
     keep : callable
         What a fitted selector keeps.
     plan : Plan
@@ -242,7 +191,7 @@ def assess(
     seed : int
         Draws rows and folds.
     n_jobs : int or None
-        Threads: lots of folds at once, or one with so many.
+        Threads: for rankings at once, or for each of them.
     tell : callable
         Is called when one of `Plan.lots` is done.
 
@@ -251,14 +200,13 @@ def assess(
     Assessment or None
         None if there are too few rows.
     """
-    rng = np.random.default_rng([seed, 2])
     if why_not(rows.y) is not None:
         return None
     rare = _rare(rows.y)
-    there = np.flatnonzero(~np.isin(rows.y, rare))
-    if len(there) > plan.n_rows:
-        there = _stratified(there, rows.y, plan.n_rows, rng)
-    used = rows.take(there)
+    common = np.flatnonzero(~np.isin(rows.y, rare))
+    if len(common) > plan.n_rows:
+        common = _stratified(common, rows.y, plan.n_rows, np.random.default_rng([seed, 2]))
+    used = rows.take(common)
     parts = [fold.test for fold in make_folds(used.table, None, plan.n_folds, seed)]
     outside, inside = plan.jobs(n_jobs)
     light = _lighter(selector, plan.tree_share, inside)
@@ -268,13 +216,13 @@ def assess(
     lots, metric = plan.lots(by_curve=by_curve), _metric_of(used.y)
     scorer = _forests(used, [_without(lot, parts) for lot in lots], seed, inside)
     work = _Folds(used, parts, lots, light, keep, sizes, metric, scorer)
-    ranked = Parallel(n_jobs=outside, prefer="threads")(delayed(work.ranked)(lot, tell) for lot in lots)
-    learnt = dict(zip(lots, ranked, strict=True))
+    in_parallel = Parallel(n_jobs=outside, prefer="threads")
+    ranked = dict(zip(lots, in_parallel(delayed(work.ranked)(lot, tell) for lot in lots), strict=True))
     folds = range(plan.n_folds)
-    curves = np.array([learnt[i,].scores[0] for i in folds])
-    inner = [work.chosen(learnt, [lot for lot in lots if len(lot) == 2 and i in lot], i) for i in folds]
-    results = Parallel(n_jobs=outside, prefer="threads")(
-        delayed(work.kept)(i, learnt[i,].selector, choice) for i, choice in enumerate(inner)
+    curves = np.array([ranked[i,].scores[0] for i in folds])
+    inner = [work.chosen(ranked, [lot for lot in lots if len(lot) == 2 and i in lot], i) for i in folds]
+    results = in_parallel(
+        delayed(work.kept)(i, ranked[i,].selector, choice) for i, choice in enumerate(inner)
     )
     kept, n_kept, baseline = (np.array(part) for part in zip(*results, strict=True))
     full = curves[:, -1]  # the last size is that of all columns
@@ -284,10 +232,10 @@ def assess(
         corrected_interval(kept, share, 0.0, 1.0),
         corrected_interval(kept - full, share, -1.0, 1.0),
     )
-    choice = work.chosen(learnt, [(i,) for i in folds])
+    choice = work.chosen(ranked, [(i,) for i in folds])
     assert choice is not None
     curve = SizeCurve(sizes, curves, choice.size)
-    about = (len(there), share, n_kept, float(baseline.mean()), rare.tolist())
+    about = (len(common), share, n_kept, float(baseline.mean()), rare.tolist())
     return Assessment(metric, curve, choice, check, plan, *about)
 
 
@@ -305,22 +253,22 @@ def why_not(y: NDArray[np.intp]) -> str | None:
     'it needs 20 rows in classes of at least 6, and there are 16'
     >>> why_not(np.array([0, 1] * 10))
     """
-    there = y[~np.isin(y, _rare(y))]
-    if len(there) < LEAST:
-        return f"it needs {LEAST} rows in classes of at least {MIN_OF_A_CLASS}, and there are {len(there)}"
-    if len(np.unique(there)) < 2:
+    common = y[~np.isin(y, _rare(y))]
+    if len(common) < LEAST:
+        return f"it needs {LEAST} rows in classes of at least {MIN_OF_A_CLASS}, and there are {len(common)}"
+    if len(np.unique(common)) < 2:
         return f"only one class has the {MIN_OF_A_CLASS} rows that it needs of each"
     return None
 
 
 def _stratified(
-    there: NDArray[np.intp], y: NDArray[np.intp], n_rows: int, rng: np.random.Generator
+    rows: NDArray[np.intp], y: NDArray[np.intp], n_rows: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
     """Rows drawn from every class in proportion, of each at least as many as the folds need."""
     drawn = []
-    for label in np.unique(y[there]):
-        own = there[y[there] == label]
-        n_own = max(MIN_OF_A_CLASS, round(n_rows * len(own) / len(there)))
+    for label in np.unique(y[rows]):
+        own = rows[y[rows] == label]
+        n_own = max(MIN_OF_A_CLASS, round(n_rows * len(own) / len(rows)))
         drawn.append(rng.permutation(own)[:n_own])
     return np.sort(np.concatenate(drawn))
 
@@ -385,10 +333,10 @@ def _brier(probabilities: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[n
 
 @dataclass(frozen=True)
 class _Folds:
-    """What is done in the folds."""
+    """Rankings and forests of the folds; a lot are the folds that are held out together."""
 
     rows: Rows
-    parts: list[NDArray[np.intp]]
+    parts: list[NDArray[np.intp]]  # rows of every fold
     lots: list[tuple[int, ...]]
     selector: Any
     keep: Keep
@@ -397,9 +345,11 @@ class _Folds:
     scorer: SubsetScorer
 
     def ranked(self, lot: tuple[int, ...], tell: Callable[[], object]) -> _Ranked:
-        """Rank without a lot of folds, and score the best of every size on each of them."""
-        train = self.scorer.folds[self.lots.index(lot)].train
-        fitted = self.rows.take(train).fit(clone(self.selector))  # a copy that is gone before forests grow
+        """Fit the selector without a lot, and score the best columns of every size on each of its folds.
+
+        The selector is returned only if its selection is scored.
+        """
+        fitted = self.rows.take(self.train(lot)).fit(clone(self.selector))  # the rows go before forests grow
         order = order_of(fitted)
         by_size = self.predict([order[:size] for size in self.sizes], lot)
         targets = [self.target(fold) for fold in lot]
@@ -449,5 +399,9 @@ class _Folds:
     def shares(self, lot: tuple[int, ...]) -> NDArray[np.float64]:
         """Shares of the classes outside of a lot: what is predicted without any column."""
         target = self.rows.table.target
-        train = target.codes[self.scorer.folds[self.lots.index(lot)].train]
+        train = target.codes[self.train(lot)]
         return np.bincount(train, minlength=target.n_classes) / len(train)
+
+    def train(self, lot: tuple[int, ...]) -> NDArray[np.intp]:
+        """Training rows without a lot."""
+        return self.scorer.folds[self.lots.index(lot)].train

@@ -15,7 +15,8 @@ from sklearn.base import clone
 from foresift.data.sklearn_compat import seeded
 from foresift.errors import no_such, warn_caller
 from foresift.evaluation.registry import METHODS, is_slow
-from foresift.evaluation.select.assess import Assessment, Choice, Plan, assess, plan_for, why_not
+from foresift.evaluation.select.assess import Assessment, Plan, assess, plan_for, why_not
+from foresift.evaluation.select.by_loss import Choice
 from foresift.evaluation.select.fitted import Rows, has_test, order_of
 from foresift.evaluation.select.resample import Resampled, resample, samples_for
 

@@ -21,7 +21,7 @@ MIN_ROWS = 500  # of a sample, unless half of the rows are fewer
 
 
 class Resampled(NamedTuple):
-    """What the samples tell of every column.
+    """What the samples say about every column.
 
     The share of them in which it passed, how stable that is, 95 % half-widths of the scores, and a row of
     which columns passed for every sample.
@@ -34,7 +34,7 @@ class Resampled(NamedTuple):
 
 
 def samples_for(n_rows: int, n_columns: int) -> tuple[int, int]:
-    """Return how many samples of how many rows a table is worth.
+    """Return how many samples of how many rows to draw from a table.
 
     Examples
     --------

@@ -73,7 +73,7 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     mutation_share : float, default=0.1
         Share of the genes, one at least, that are replaced in a mutant.
     initial_length : float, default=2.0
-        Genomes of the initial population have up to so many genes per column.
+        Genomes of the initial population have up to this many genes per column.
     diversity_weight : float, default=1.0
         Lambda at the beginning.
     evaluate : {"auto", "training", "oob", "validation"}, default="auto"
@@ -90,7 +90,7 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     max_seconds : float, default=None
         Begin no new generation after this time.
     patience : int, default=None
-        Stop when the ensemble's error has had no new low for so many generations.
+        Stop when the ensemble's error has had no new low for this many generations.
     checkpoint : path, default=None
         A file that is written after every generation. If it exists, `fit` goes on from there, with the same
         outcome as if it had not been interrupted; data and parameters must be the same, but for
@@ -227,7 +227,7 @@ class GEFSClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         y : array-like of shape (n,)
             The class of every row.
         sample_weight : array-like of shape (n,), default=None
-            How much each row counts, relative to their mean; a row of weight 0 is not there.
+            How much each row counts, relative to their mean; a row of weight 0 is left out.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""The search of GEFS: members are bred, trained, judged by accuracy and diversity, and the fittest kept."""
+"""The search of GEFS: members are bred, trained, scored by accuracy and diversity, and the fittest kept."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from foresift.models.gefs.genes import Genome, adjusted, breed, first_genomes, f
 from foresift.models.gefs.learners import Learner, Rows
 from foresift.models.scorer import weighted_accuracy
 
-__all__ = ["Evolution", "Judge", "Member", "Population", "Record", "Settings"]
+__all__ = ["Evaluator", "Evolution", "Member", "Population", "Record", "Settings"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """One model of the population: number in the order of birth, genes, rows (None: all) and judgement."""
+    """One model of the population: number in the order of birth, genes, rows (None: all) and accuracy."""
 
     number: int
     genome: Genome
@@ -44,14 +44,14 @@ class Member:
 
 @dataclass(frozen=True)
 class Record:
-    """One generation: what `generations_` tells of it."""
+    """One generation: an entry of `generations_`."""
 
     generation: int
     n_trained: int
     ensemble_error: float
     mean_error: float
     diversity: float
-    diversity_weight: float  # lambda while this generation was judged
+    diversity_weight: float  # lambda of this generation
     seconds: float = 0.0
 
 
@@ -64,7 +64,7 @@ class Population:
     members : tuple of Member
         The ensemble.
     fitness : ndarray
-        Fitness of every member when it was last judged.
+        Fitness of every member in the last generation.
     diversity_weight : float
         Lambda for the next generation.
     n_trained, n_diverged : int
@@ -86,7 +86,7 @@ class Population:
 
 
 @dataclass(frozen=True, eq=False)
-class Judge:
+class Evaluator:
     """Measures accuracy and diversity.
 
     Attributes
@@ -94,9 +94,9 @@ class Judge:
     target : ndarray of int32 of shape (n,)
         Class of every row.
     weights : ndarray of shape (n,)
-        How much each row counts in the judgement; 0 for rows that do not (all but the validation rows).
+        How much each row counts; 0 for rows that do not (all but the validation rows).
     oob_only : bool
-        Whether a member is judged by the rows it was not trained on.
+        Whether a member is scored on the rows it was not trained on.
     """
 
     target: NDArray[np.int32]
@@ -104,7 +104,7 @@ class Judge:
     oob_only: bool
 
     def sees(self, member: Member) -> NDArray[np.float64]:
-        """Weights of the rows that judge a member."""
+        """Weights of the rows on which a member is scored."""
         if not self.oob_only or member.rows is None:
             return self.weights
         weights = self.weights.copy()
@@ -120,10 +120,10 @@ class Judge:
         return weighted_accuracy(_predicted(member.outputs), self.target, self.sees(member))
 
     def ensemble(self, members: Sequence[Member]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Mean outputs of an ensemble, and a mask of the rows for which any member speaks.
+        """Mean outputs of an ensemble, and a mask of the rows that have any.
 
-        If members are judged by unseen rows, only those that did not see a row speak for it; the outputs of a
-        row that all have seen are 0 and mean nothing.
+        With `oob_only`, a row has the outputs of the members that were not trained on it; those of a row that
+        all were trained on are 0 and mean nothing.
         """
         if not self.oob_only:
             return _mean([member.outputs for member in members]), np.ones(len(self.target), dtype=bool)
@@ -163,7 +163,7 @@ def _mean(outputs: Sequence[Any]) -> NDArray[np.float64]:
 
 
 def _are_among(chosen: NDArray[Any], all_of_them: NDArray[Any]) -> bool:
-    """Whether something was chosen, and nothing that is not there."""
+    """Whether these are whole numbers, at least one, and all among the others."""
     one_by_one = chosen.ndim == 1 and chosen.size > 0 and chosen.dtype.kind in "iu"
     return one_by_one and bool(np.isin(chosen, all_of_them).all())
 
@@ -175,8 +175,8 @@ class Evolution:
     ----------
     learner : Learner
         Trains the models.
-    judge : Judge
-        Judges them.
+    evaluator : Evaluator
+        Scores them.
     settings : Settings
         Sizes and rates.
     columns : ndarray of int32
@@ -190,14 +190,14 @@ class Evolution:
     def __init__(
         self,
         learner: Learner,
-        judge: Judge,
+        evaluator: Evaluator,
         settings: Settings,
         columns: Genome,
         rows: Rows,
         shares: NDArray[np.float64] | None,
     ) -> None:
         self.learner = learner
-        self.judge = judge
+        self.evaluator = evaluator
         self.settings = settings
         self.columns = columns
         self.rows = rows
@@ -217,8 +217,8 @@ class Evolution:
         if not members:
             raise ValueError(f"All {n_trained} models are useless: {self.learner.when_not_finite}")
         weight = self.settings.diversity_weight
-        scores = fitness([m.accuracy for m in members], self.judge.diversity(members), weight)
-        first = Record(0, n_trained, *self.judge.errors(members), weight)
+        scores = fitness([m.accuracy for m in members], self.evaluator.diversity(members), weight)
+        first = Record(0, n_trained, *self.evaluator.errors(members), weight)
         return Population(tuple(members), scores, weight, n_trained, n_trained - len(members), (first,))
 
     def step(self, old: Population, most: int, done: Callable[[], Any]) -> Population:
@@ -242,10 +242,12 @@ class Evolution:
         new = self._born(children, old.n_trained, self._shares_for(old), done)
         everyone = [*old.members, *new]
         weight = old.diversity_weight
-        scores = fitness([m.accuracy for m in everyone], self.judge.diversity(everyone), weight)
+        scores = fitness([m.accuracy for m in everyone], self.evaluator.diversity(everyone), weight)
         best = np.sort(np.argsort(-scores, kind="stable")[: settings.population])
         members = tuple(everyone[k] for k in best)
-        record = Record(last.generation + 1, old.n_trained + n_children, *self.judge.errors(members), weight)
+        record = Record(
+            last.generation + 1, old.n_trained + n_children, *self.evaluator.errors(members), weight
+        )
         return Population(
             members,
             scores[best],
@@ -296,13 +298,13 @@ class Evolution:
 
         With emphasis, AdaBoost's factor: rows that the present ensemble misclassifies get as much of the
         whole as the others. Without errors, or with as many as right answers, there is no such factor. A row
-        for which no member may speak is not known to be wrong.
+        without an out-of-bag prediction is not known to be wrong.
         """
         if not self.settings.emphasis:
             return self.shares
         shares = np.full(len(self.rows), 1 / len(self.rows)) if self.shares is None else self.shares
-        outputs, has_oob_prediction = self.judge.ensemble(population.members)
-        wrong = (self.judge.wrong(outputs) & has_oob_prediction)[self.rows]
+        outputs, has_oob_prediction = self.evaluator.ensemble(population.members)
+        wrong = (self.evaluator.wrong(outputs) & has_oob_prediction)[self.rows]
         error = shares[wrong].sum()
         if not 0 < error < 0.5:
             return shares
@@ -312,7 +314,7 @@ class Evolution:
     def _born(
         self, genomes: list[Genome], first: int, shares: NDArray[np.float64] | None, done: Callable[[], Any]
     ) -> list[Member]:
-        """Train and judge a model for every genome; those that diverged are left out."""
+        """Train and score a model for every genome; those that diverged are left out."""
         numbers = range(first, first + len(genomes))
         drawn = [None if shares is None else self._draw(number, shares) for number in numbers]
         rows = [self.rows if draw is None else draw for draw in drawn]
@@ -321,13 +323,13 @@ class Evolution:
         outputs = self.learner.outputs(genomes, models)
         asked = [replace(member, outputs=out) for member, out in zip(members, outputs, strict=True)]
         alive = [m for m in asked if np.isfinite(m.outputs).all() and getattr(m.model, "is_finite", True)]
-        return [replace(member, accuracy=self.judge.accuracy(member)) for member in alive]
+        return [replace(member, accuracy=self.evaluator.accuracy(member)) for member in alive]
 
     def _draw(self, number: int, shares: NDArray[np.float64]) -> Rows:
         """Draw as many rows as there are, with replacement, of two classes at least."""
         rng = np.random.default_rng([self.settings.seed, number, 1])
         for _ in range(100):
             rows = np.sort(rng.choice(self.rows, size=len(self.rows), p=shares))
-            if len(np.unique(self.judge.target[rows])) > 1:
+            if len(np.unique(self.evaluator.target[rows])) > 1:
                 return rows
         return self.rows

@@ -58,7 +58,7 @@ def crossed(first: Genome, second: Genome, rng: np.random.Generator) -> tuple[Ge
 
 
 def mutated(genome: Genome, n_columns: int, rng: np.random.Generator, share: float = 0.1) -> Genome:
-    """Replace a share of the genes, one at least, by columns drawn from all alike.
+    """Replace a share of the genes, one at least, by columns drawn uniformly.
 
     Examples
     --------

@@ -17,10 +17,10 @@ from foresift.data.numeric_coding import InputCoding, ValueTable
 from foresift.data.sklearn_compat import HasMethods, Interval, Progress, StrOptions, require_classifier
 from foresift.errors import warn_caller
 from foresift.models.gefs.checkpoints import load_population, require_place, save_population
-from foresift.models.gefs.evolution import Evolution, Judge, Population, Settings
+from foresift.models.gefs.evolution import Evaluator, Evolution, Population, Settings
 from foresift.models.gefs.genes import Genome
 from foresift.models.gefs.learners import EstimatorLearner, Learner, ModelReader, NetworkLearner
-from foresift.models.networks import NETWORK_CONSTRAINTS, Backprop, all_alike
+from foresift.models.networks import NETWORK_CONSTRAINTS, Backprop, is_constant
 
 __all__ = ["SEARCH_CONSTRAINTS", "SEARCH_PARAMETERS", "Search", "open_search", "run_search"]
 
@@ -117,11 +117,11 @@ def open_search(owner: Any, table: ValueTable, weights: NDArray[np.float64] | No
     varying = reader.varying(values)
     mode = owner.evaluate if owner.evaluate != "auto" else "training" if networks else "oob"
 
-    judged = np.ones(len(rows)) if weights is None else weights / weights.mean()
+    counted = np.ones(len(rows)) if weights is None else weights / weights.mean()
     trained_on = np.arange(len(rows), dtype=np.uint32)
     if mode == "validation":
         held_out = _held_out(target, owner.validation_fraction, seed)
-        judged, trained_on = np.where(held_out, judged, 0.0), trained_on[~held_out]
+        counted, trained_on = np.where(held_out, counted, 0.0), trained_on[~held_out]
     shares = None
     if mode == "oob" or (owner.emphasis is not None and weights is not None):
         shares = np.ones(len(trained_on)) if weights is None else weights[trained_on]
@@ -152,9 +152,9 @@ def open_search(owner: Any, table: ValueTable, weights: NDArray[np.float64] | No
         owner.emphasis is not None,
         seed,
     )
-    judge = Judge(target, judged, oob_only=mode == "oob")
+    evaluator = Evaluator(target, counted, oob_only=mode == "oob")
     columns = varying if len(varying) else np.arange(table.n_columns, dtype=np.int32)
-    evolution = Evolution(learner, judge, settings, columns, trained_on, shares)
+    evolution = Evolution(learner, evaluator, settings, columns, trained_on, shares)
     fixed = {name: getattr(owner, name) for name in SEARCH_PARAMETERS if name not in _FREE}
     about = {
         "data": _digest(rows, target, weights, coding, table),
@@ -187,7 +187,7 @@ def run_search(
     most : int
         How many models to train in all.
     progress : Progress
-        Is told of every model, and may ask to stop.
+        Counts the models, and may ask to stop.
     keep : callable
         Gets the last whole population, also when Ctrl-C ends the search.
     checkpoint, max_seconds, patience
@@ -229,7 +229,7 @@ def _warn_of_useless(search: Search, population: Population) -> None:
     have no gradient, and stay. Such members are kept, because fitness is the paper's, but they say nothing.
     """
     learner, members = search.evolution.learner, population.members
-    n_alike = sum(all_alike(member.outputs) for member in members)
+    n_alike = sum(is_constant(member.outputs) for member in members)
     found = []
     if 2 * population.n_diverged >= population.n_trained:
         dropped = f"{population.n_diverged} of {population.n_trained} models were dropped"
@@ -242,7 +242,7 @@ def _warn_of_useless(search: Search, population: Population) -> None:
 
 
 def _enough(population: Population, began: float, max_seconds: float | None, patience: int | None) -> bool:
-    """Whether time is up, or the ensemble's error has not fallen for so many generations."""
+    """Whether time is up, or the ensemble's error has not fallen for `patience` generations."""
     if max_seconds is not None and time.monotonic() - began >= max_seconds:
         return True
     errors = [record.ensemble_error for record in population.history]

@@ -89,6 +89,10 @@ class _Block(NamedTuple):
     squares: NDArray[np.float64]
     cubes: NDArray[np.float64]
 
+    def take(self, some: NDArray[np.intp]) -> _Block:
+        """Return some of the columns."""
+        return _Block(self.numbers[some], self.ranks[some], self.squares[some], self.cubes[some])
+
 
 @dataclass(frozen=True)
 class _Ranked:
@@ -150,7 +154,7 @@ class _Ranked:
             groups = {b"": np.arange(len(block.numbers))} if residuals is None else residuals.related(block)
             for related, some in groups.items():
                 own = values if residuals is None else residuals.without(related)
-                part = _Block(*(field[some] for field in block))
+                part = block.take(some)
                 found[part.numbers] = log_of_any(_least_log_pvalues(part, own), values.shape[1])
         return found
 
@@ -165,7 +169,7 @@ def _least_log_pvalues(block: _Block, values: NDArray[np.float64]) -> NDArray[np
         return np.zeros(len(block.numbers))
     deviation = np.sqrt(np.outer(block.squares, squares[left]) / (n_rows - 1))
     z = block.ranks @ values[:, left] / deviation
-    third = np.outer(block.cubes, cubes[left]) * (n_rows / ((n_rows - 1) * max(1, n_rows - 2)))
+    third = np.outer(block.cubes, cubes[left]) * (n_rows / float((n_rows - 1) * max(1, n_rows - 2)))
     skewness = np.sign(z) * third / deviation**3
     return np.asarray(log_two_sided(unskewed(np.abs(z), skewness)).min(axis=1))
 

@@ -129,7 +129,7 @@ def draw_permutations(n_columns: int, n_shadows: int, n_rows: int, seed: int) ->
     """
     n_pool = max(n_shadows, min(POOL, MAX_POOLED_ROWS // n_rows))
     first = np.random.default_rng([seed, 3]).integers(n_pool, size=(n_columns, 1), dtype=np.uint32)
-    return (first + np.arange(n_shadows, dtype=np.uint32)) % np.uint32(n_pool)
+    return np.asarray((first + np.arange(n_shadows, dtype=np.uint32)) % n_pool, dtype=np.uint32)
 
 
 def gather_shadow_sums(

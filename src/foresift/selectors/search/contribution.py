@@ -28,9 +28,9 @@ class _ContributionSearch(Search):
         super().__init__(*run)
         self.forests = SubsetForests(self.estimator, self.data, self.weights, self.rules.n_jobs)
         self.learned: dict[str, Any] = {}
-        self.worths: list[NDArray[np.float64]] = []
-        self.orders: list[NDArray[np.intp]] = []
-        self.tied: Any = False
+        self.values: list[NDArray[np.float64]] = []  # of every step: what the columns count with,
+        self.orders: list[NDArray[np.intp]] = []  # and the order in which features are dropped
+        self.tied: Any = False  # mask of the significant pairs
 
     def run(self, progress: Progress) -> None:
         """Extend `path` until the error, the number of features or a callback ends the search."""
@@ -39,12 +39,12 @@ class _ContributionSearch(Search):
         while True:
             subset = tuple(features.tolist())
             if self.rules.mode == "sequential" or not self.path:  # before the folds: it may find no trees
-                worth, ranked = self._read(features)
+                values, ranked = self._read(features)
             order = ranked[np.isin(ranked, features)]
             score = math.nan if self.scorer is None else self.scorer([subset])[0]
             if not self.path:
                 self.full_error = 1.0 - score
-            self.worths.append(worth)
+            self.values.append(values)
             self.orders.append(order)
             self.visit(subset, score, progress)
             beyond = 0 if self.within_limit(score) else beyond + 1
@@ -63,16 +63,16 @@ class _ContributionSearch(Search):
             self.learned["contributions_"] = ratios
             if pairs is not None:
                 self.learned["pairs_"] = pairs
-        worth = ratios.copy()
+        values = ratios.copy()
         if pairs is not None:
             tied = pairs.significant(self.rules.pair_alpha)
             self.tied = self.tied | tied  # a pair that was significant once stays one
             one, other = np.nonzero(tied)
-            np.maximum.at(worth, one, ratios[other])
+            np.maximum.at(values, one, ratios[other])
         # Low ones first, of a pair its smaller half, of equals the last column. So a feature outlives its
         # partners or counts no less without them: the order stays the same as they go.
-        keys = (-features, np.round(ratios[features], 9), np.round(worth[features], 9))
-        return worth, features[np.lexsort(keys)]
+        keys = (-features, np.round(ratios[features], 9), np.round(values[features], 9))
+        return values, features[np.lexsort(keys)]
 
     def _better_order(self, order: NDArray[np.intp], n_dropped: int) -> NDArray[np.intp]:
         """Let features that are in a pair go last, if that makes no larger error now."""
@@ -103,7 +103,7 @@ class _ContributionSearch(Search):
         order = np.concatenate(going)
         ranking = np.empty(len(order), dtype=np.intp)
         ranking[order] = np.arange(len(order), 0, -1)
-        scores = self.worths[at].copy()
+        scores = self.values[at].copy()
         if self.rules.mode == "sequential":
             n_dropped = len(order) - sizes[at]
             scores = n_dropped + scores / 100.0
@@ -122,7 +122,7 @@ class ContributionSelector(SearchSelector):
     """Drop the features that contribute least to a forest, as long as the error allows (Murata IV).
 
     The contribution ratio of a feature is the share of a forest's split rows that are split on it (eq. 5).
-    The one with the lowest is dropped, the forest is judged by cross-validation, and so on until the error
+    The one with the lowest is dropped, the forest is cross-validated, and so on until the error
     has risen too far. A step takes one forest and its cross-validation, however many features there are; a
     backward search takes one per feature.
 
@@ -142,8 +142,8 @@ class ContributionSelector(SearchSelector):
     step : int or float, default=1
         Features dropped at a time, or a share of those that are left.
     patience : int, default=0
-        So many sets in a row may pass the limit before the search ends; if a smaller one is within it again,
-        it is kept.
+        This many sets in a row may pass the limit before the search ends; a smaller one that is within it
+        again is kept.
     protect_pairs : bool, default=False
         Let a feature that works together with others, in a significant pair of
         `foresift.importance.co_occurrence`, count with the largest contribution among itself and those of
@@ -170,7 +170,7 @@ class ContributionSelector(SearchSelector):
     n_jobs : int, default=None
         Threads; -1 uses all cores. The outcome is the same for any number.
     random_state : int, RandomState or None, default=None
-        Deals out the folds and seeds the forest if it has no seed.
+        Assigns rows to folds and seeds the forest if it has no seed.
 
     Attributes
     ----------
@@ -270,10 +270,6 @@ class ContributionSelector(SearchSelector):
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    _worths: list[NDArray[np.float64]]  # of every step: what its features count with,
-    _orders: list[NDArray[np.intp]]  # and the order in which they would go
-    _tied: NDArray[np.bool_]  # the significant pairs
 
     _search = _ContributionSearch
 

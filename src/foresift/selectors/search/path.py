@@ -1,4 +1,4 @@
-"""The way a search for features took: the sets it came by, what each was worth and how long it took."""
+"""The path of a search for features: the sets visited, with their scores and times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROUNDING = 1e-12  # scores that differ by less are equal
 
 @dataclass(frozen=True)
 class Step:
-    """One set of features that a search came by.
+    """One set of features that a search visited.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class SearchPath(Sequence[Step]):
         return iter(self._steps)
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether both came by the same sets with the same scores; times do not count."""
+        """Whether both visited the same sets with the same scores; times do not count."""
         if not isinstance(other, SearchPath):
             return NotImplemented
         return (
@@ -131,7 +131,7 @@ class SearchPath(Sequence[Step]):
         """Return the step of the best score, of equals the one of fewest features, among sets of one size."""
         steps = [step for step in self._steps if size is None or len(step.features) == size]
         if not steps:
-            raise ValueError(f"The search came by no set of {size} features.")
+            raise ValueError(f"The search visited no set of {size} features.")
         top = np.nanmax([step.score for step in steps]) if not _all_nan(steps) else np.nan
         good = [step for step in steps if not step.score < top - ROUNDING]
         return min(good, key=lambda step: len(step.features))
@@ -153,7 +153,7 @@ def _all_nan(steps: list[Step]) -> bool:
 
 
 def commonality(one: SearchPath, other: SearchPath) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How far two searches agree on what to keep, at every reduction rate both came by (Murata, Figure 8).
+    """How far two searches agree on what to keep, at every reduction rate of both (Murata, Figure 8).
 
     Parameters
     ----------

@@ -108,14 +108,14 @@ class _SequentialSearch(Search):
 class SequentialSelector(SearchSelector):
     """Search for the features with which a classifier predicts best, set by set (Murata II).
 
-    Every set is judged by cross-validation of a classifier that sees only its columns, so the choice suits
+    Every set is scored by cross-validation of a classifier that sees only its columns, so the choice suits
     that classifier, and takes as many fits. Forests and trees of this package are grown on one column store
     that is made once; folds and sets of columns are masks of it.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
-        Whom the features are for; None is a `SiftForestClassifier` of 50 trees and sqrt(p) columns per node.
+        The classifier; None is a `SiftForestClassifier` of 50 trees with sqrt(p) split candidates per node.
     n_features_to_select : int, float or None, default=None
         Stop at this number of features, or this fraction of all, and keep the best set of that size;
         "plus-minus" first finishes its round, and a floating search goes one feature further and back. None
@@ -123,7 +123,7 @@ class SequentialSelector(SearchSelector):
         set kept, of equals the smallest. The search chooses its size itself: there is no "cv".
     direction : {"forward", "backward", "plus-minus", "exhaustive"}, default="backward"
         Add the feature that helps most (SFS); drop the one that is missed least (SBS); add `plus` and drop
-        `minus` in turn (Stearns); or try every set (round robin), the only one that is sure to find the best.
+        `minus` in turn (Stearns); or score every set (round robin), which alone is sure to find the best.
     plus, minus : int, default=2, 1
         Steps of "plus-minus"; more forth than back.
     floating : bool, default=False
@@ -150,7 +150,7 @@ class SequentialSelector(SearchSelector):
         Threads (of other classifiers: processes) that evaluate sets; -1 uses all cores. The outcome is the
         same for any number.
     random_state : int, RandomState or None, default=None
-        Deals out the folds and seeds the classifier if it has no seed. All sets meet the same folds and
+        Assigns rows to folds and seeds the classifier if it has no seed. All sets meet the same folds and
         seeds.
 
     Attributes
@@ -179,8 +179,8 @@ class SequentialSelector(SearchSelector):
 
     Notes
     -----
-    `path_` errors are those the search itself minimised, so they flatter the set it chose: judge
-    that on other rows, for instance by cross-validating the selector and the classifier in one pipeline.
+    `path_` errors are those the search itself minimised, so they are too optimistic for the set it
+    chose: score that on other rows, for instance by cross-validating selector and classifier in one pipeline.
 
     A class must be among the training rows of every fold. Sample weights count in fitting and in scoring.
 

@@ -1,4 +1,4 @@
-"""Searches through sets of features: which set comes next, given what each one is worth.
+"""Searches through sets of features: which set comes next, given the scores.
 
 A search is a generator. It asks `evaluate` for the scores of candidate sets and yields every set it moves to,
 with its score; whoever runs it decides when enough is enough. A set is a tuple of column numbers in rising
@@ -60,8 +60,8 @@ def forward(
 
     Examples
     --------
-    >>> worth = [1.0, 4.0, 2.0]
-    >>> total = lambda subsets: [sum(worth[j] for j in subset) for subset in subsets]
+    >>> value = [1.0, 4.0, 2.0]
+    >>> total = lambda subsets: [sum(value[j] for j in subset) for subset in subsets]
     >>> list(forward(3, total))
     [((1,), 4.0), ((1, 2), 6.0), ((0, 1, 2), 7.0)]
     """
@@ -90,8 +90,8 @@ def backward(
 
     Examples
     --------
-    >>> worth = [1.0, 4.0, 2.0]
-    >>> total = lambda subsets: [sum(worth[j] for j in subset) for subset in subsets]
+    >>> value = [1.0, 4.0, 2.0]
+    >>> total = lambda subsets: [sum(value[j] for j in subset) for subset in subsets]
     >>> list(backward(3, total))
     [((0, 1, 2), 7.0), ((1, 2), 6.0), ((1,), 4.0)]
     """
@@ -117,13 +117,13 @@ def plus_minus(
 ) -> Iterator[Found]:
     """Add `plus` columns and drop `minus`, again and again, up to all (Stearns). plus > minus.
 
-    With `until` it ends with the drops of the first round that leave so many columns or more: a set is
+    With `until` it ends with the drops of the first round that leave this many columns or more: a set is
     final only after the way back.
 
     Examples
     --------
-    >>> worth = [1.0, 4.0, 2.0]
-    >>> total = lambda subsets: [sum(worth[j] for j in subset) for subset in subsets]
+    >>> value = [1.0, 4.0, 2.0]
+    >>> total = lambda subsets: [sum(value[j] for j in subset) for subset in subsets]
     >>> [features for features, _ in plus_minus(3, total, plus=2, minus=1)]
     [(1,), (1, 2), (1,), (1, 2), (0, 1, 2)]
     """
@@ -159,15 +159,15 @@ def exhaustive(
     size: int | None = None,
     enough: Callable[[float], bool] = lambda score: False,
 ) -> Iterator[Found]:
-    """Try every set of that size, or of every size (round robin), small ones first.
+    """Score every set of that size, or of every size (round robin), small ones first.
 
     Yields the best set of a size so far after every few hundred of them, so that little is lost if the search
     is cut short; the last one of a size is its best. It ends after a size whose best score is `enough`.
 
     Examples
     --------
-    >>> worth = [1.0, 4.0, 2.0]
-    >>> total = lambda subsets: [sum(worth[j] for j in subset) for subset in subsets]
+    >>> value = [1.0, 4.0, 2.0]
+    >>> total = lambda subsets: [sum(value[j] for j in subset) for subset in subsets]
     >>> list(exhaustive(3, total, size=2))
     [((1, 2), 6.0)]
     """

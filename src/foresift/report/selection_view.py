@@ -143,7 +143,7 @@ def _tiles(
         full = (check.get("full") or {}).get("score")
         beside = "" if full is None else f", {TYPESET.score(metric, full)} with all columns"
         if n_kept:
-            tiles.append((text, f"{words(metric)} of the selected columns{beside}"))
+            tiles.append((text, f"{words(metric)} with the selected columns{beside}"))
         elif full is not None:
             label = f"{words(metric)} with all columns{baseline_text(check)}"
             tiles.append((TYPESET.score(metric, full), label))
@@ -151,6 +151,8 @@ def _tiles(
         tiles.append((TYPESET.number(d["stability"]["value"], 2), "stability, 1 is best"))
     if data.get("n_rows") is not None:
         tiles.append((f"{data['n_rows']:,}", "rows"))
+    if d.get("certainty"):
+        tiles.append((d["certainty"], "certainty of this answer"))
     return tiles
 
 

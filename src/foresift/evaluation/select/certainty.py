@@ -14,7 +14,7 @@ CLEAR, PROVISIONAL, TOO_FEW_ROWS = "clear", "provisional", "too few rows"
 NO_LOSS = 0.02  # of accuracy or area under the curve; less is no loss worth mentioning
 WIDE = 0.15  # width of an interval of a difference that says nothing
 UNSTABLE, CHANCE = 0.4, 0.2  # stability below which columns may well be others, or are as good as drawn
-FEW_ROWS = 100  # too few to be clear about anything
+FEW_ROWS = 100  # whatever the folds say: with fewer, differences of several points go unnoticed
 
 
 class Certainty(NamedTuple):
@@ -29,14 +29,14 @@ def certainty_of(a: Assessment, stability: Stability | None) -> Certainty:
 
     The answer is clear if the difference is significant, or a loss of two points can be excluded, and if
     subsamples of the rows select the same columns. It is provisional otherwise. There are too few rows to say
-    if the interval of the difference is as wide as 15 points, or if subsamples hardly agree.
+    if there are fewer than 100, if the interval of the difference is as wide as 15 points, or if subsamples
+    hardly agree.
     """
     found = a.check.difference
     value = 1.0 if stability is None or stability.value != stability.value else stability.value
     unit = " points" if a.metric == "accuracy" else ""
     reasons, level = [], CLEAR
     if a.n_rows < FEW_ROWS:
-        level = PROVISIONAL
         reasons.append(f"the check has only {a.n_rows} rows")
     if found.low < -NO_LOSS and found.high >= 0 and found.low <= 0:
         level = PROVISIONAL
@@ -45,6 +45,6 @@ def certainty_of(a: Assessment, stability: Stability | None) -> Certainty:
     if value < UNSTABLE:
         level = PROVISIONAL
         reasons.append(f"subsamples select different columns (stability {value:.2f})")
-    if found.high - found.low > WIDE or value < CHANCE:
+    if a.n_rows < FEW_ROWS or found.high - found.low > WIDE or value < CHANCE:
         level = TOO_FEW_ROWS
     return Certainty(level, reasons)

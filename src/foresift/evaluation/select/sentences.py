@@ -66,7 +66,7 @@ def say(
     notes = []
     if assessment is not None:
         details += _how_good(assessment, n_kept, len(ranking), data["n_rows"])
-        details += _how_sure(certainty) if n_kept else []
+        details += _how_sure(certainty)
         notes = [*_leak(ranking, assessment), *_copies(assessment), *_rare(assessment, data)]
     elif unchecked:
         notes = [f"The check was left out because {unchecked}."]
@@ -105,7 +105,11 @@ def _verdict(
         if n_kept:
             best = f"The best {n_kept} together predict better than chance and are kept."
             return f"None of the {_columns(n)} is significant alone. {best}"
-        return f"None of the {_columns(n)} is relevant; none is kept."
+        if certainty is not None and certainty.level == TOO_FEW_ROWS:
+            return (
+                f"Too few rows to say which of the {_columns(n)} matter: none passes the test; none is kept."
+            )
+        return f"None of the {_columns(n)} passes the test; none is kept."
     if method["key"] != "auto" or a is None or method["goal"] == "all":
         said = f"{n_relevant} of {_columns(n)} {_are(n_relevant)} relevant"
         text = f"{said} and kept." if n_kept == n_relevant else f"{said}; {n_kept} {_are(n_kept)} kept."
@@ -121,18 +125,14 @@ def _verdict(
 
 
 def _at_level(text: str, certainty: Certainty | None, question: str) -> str:
-    if certainty is None or certainty.level not in (PROVISIONAL, TOO_FEW_ROWS):
-        return text
-    return (
-        f"Too few rows to say {question} for certain. {text}"
-        if certainty.level == TOO_FEW_ROWS
-        else f"Provisional: {text}"
-    )
+    if certainty is not None and certainty.level == TOO_FEW_ROWS:
+        return f"Too few rows to say {question} for certain. {text}"
+    return f"Provisional: {text}" if certainty is not None and certainty.level == PROVISIONAL else text
 
 
 def _how_sure(certainty: Certainty | None) -> list[str]:
     """Say why an answer is not clear, and what to do."""
-    if certainty is None or not certainty.reasons or certainty.level not in (PROVISIONAL, TOO_FEW_ROWS):
+    if certainty is None or not certainty.reasons:
         return []
     few = "There are too few rows to say" if certainty.level == TOO_FEW_ROWS else "The answer is provisional"
     return [f"{few}: {' and '.join(certainty.reasons)}. More rows would settle it."]

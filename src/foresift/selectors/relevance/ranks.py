@@ -177,7 +177,7 @@ def _least_log_pvalues(block: _Block, values: NDArray[np.float64]) -> NDArray[np
 def _strong_predictors(log_pvalues: NDArray[np.float64], n_rows: int) -> list[int]:
     """Numbers of the columns that clearly predict the classes, the best first."""
     logs = np.where(np.isnan(log_pvalues), 0.0, log_pvalues)
-    most = np.log(min(_STRONG, _BY_CHANCE / max(1, np.count_nonzero(~np.isnan(log_pvalues)))))
+    most = np.log(min(_STRONG, _BY_CHANCE / max(1, int(np.count_nonzero(~np.isnan(log_pvalues))))))
     best = np.argsort(logs, kind="stable")[: min(n_rows // 10, MAX_KNOWN // n_rows)]
     return [int(k) for k in best if logs[k] < most]
 

@@ -34,7 +34,7 @@ def unskewed(z: NDArray[np.float64], skewness: NDArray[np.float64]) -> NDArray[n
     Examples
     --------
     >>> unskewed(np.array([4.0, 4.0]), np.array([0.0, 0.5])).round(2)
-    array([4.  , 3.26])
+    array([4. , 3.2])
     """
     skewness = np.maximum(skewness, _MIN_SKEWNESS)
     shape = 4 / skewness**2

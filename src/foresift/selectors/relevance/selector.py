@@ -255,7 +255,7 @@ class RelevanceSelector(RankingSelector):
             "test_pvalues_": {name: np.exp(logs) for name, logs in tested.by_test.items()},
             "relevant_": relevant,
             "redundant_with_": redundant,
-            "representative_": self._representatives(pvalues, relevant & (redundant < 0)),
+            "representative_": self._representatives(tested.log_pvalues, relevant & (redundant < 0)),
             "gains_": tested.gains[:, 0].copy(),  # not all of them
             "expected_gains_": _mean(tested.gains[:, 1:]),
             "shadow_scores_": tested.shadow_scores,
@@ -270,7 +270,7 @@ class RelevanceSelector(RankingSelector):
         return max(_SHADOWS, math.ceil(_MIN_POOL / max(1, n_columns)))
 
     def _representatives(
-        self, pvalues: NDArray[np.float64], kept: NDArray[np.bool_]
+        self, log_pvalues: NDArray[np.float64], kept: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
         """One feature of each group, at the error rate of what is left of the selection.
 
@@ -278,7 +278,8 @@ class RelevanceSelector(RankingSelector):
         false ones among the rest would grow; so a group counts as one discovery.
         """
         if self.error == "fdr" and kept.any():
-            adjusted = adjusted_pvalues(pvalues[kept], "fdr") * (len(pvalues) / kept.sum())
+            n_tested = np.count_nonzero(~np.isnan(log_pvalues))
+            adjusted = adjusted_pvalues(np.exp(log_pvalues[kept]), "fdr") * (n_tested / kept.sum())
             kept = kept.copy()
             kept[kept] = adjusted <= self.alpha
         return kept

@@ -122,14 +122,13 @@ def test_pvalues_of_tied_columns_hold_with_a_small_minority(kind, n):
 
 
 @pytest.mark.xfail(reason="sums over a few known values have longer tails than a gamma distribution")
-@pytest.mark.parametrize("n_inside", [3, 4])
-def test_pvalues_of_columns_that_are_mostly_missing_hold_with_a_class_of_a_few_rows(n_inside):
+def test_pvalues_of_columns_that_are_mostly_missing_hold_with_a_class_of_a_few_rows():
     found = []
     for seed in range(50):
-        rng = np.random.default_rng([n_inside, seed])
+        rng = np.random.default_rng([3, seed])
         X = rng.normal(size=(200, 100))
         X[rng.random(X.shape) < 0.7] = np.nan
-        found.append(pvalues_of(X, (rng.permutation(200) < n_inside).astype(int))[0])
+        found.append(pvalues_of(X, (rng.permutation(200) < 3).astype(int))[0])
     assert not exceeds(found, 0.01)
 
 

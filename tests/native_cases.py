@@ -327,6 +327,7 @@ ANSWERED: dict[str, Callable[[], object]] = {
     "leaves of no data": lambda: _core.leaves(arrays(TABLE), np.zeros((0, 3))),
     "trees without columns": lambda: _core.Grower(_core.ColumnStore(2), ints(0, 1), 2, None).grow([0, 1]),
     "no trees": lambda: grower().grow([]),
+    "shadows of a pool": lambda: grower(record_tried=True, n_shadows=2, shadow_of=[9, 9, 0, 3]).grow([0, 1]),
     "network_outputs without columns": lambda: outputs(n_inputs=0, shape=(4, 0)),
     "Relief, weights that round": lambda: relief(
         np.linspace(0, 1, 40)[:, None], (0,), [0, 1] * 20, RNG.uniform(1, 9e17, 40)

@@ -150,7 +150,8 @@ class Fuzz:
         return make_and_grow, arguments, self.some(OPTIONS)
 
     def grower(self):
-        options = self.pick([{}, {"n_shadows": 2}, {"column_order": [1]}, {"draw": "bootstrap", "n_draw": 4}])
+        shadows = {"n_shadows": 2, "shadow_of": [5, 0, 1, 3]}
+        options = self.pick([{}, shadows, {"column_order": [1]}, {"draw": "bootstrap", "n_draw": 4}])
         weights = self.pick([None, np.arange(6.0)])
         return _core.Grower(small_store(), ints(0, 1, 0, 1, 1, 0), 2, weights, _core.GrowOptions(**options))
 

@@ -67,7 +67,7 @@ class Plan:
 
         Examples
         --------
-        >>> plan_for(200, 10_000).one_by_one, plan_for(100_000, 50).one_by_one
+        >>> plan_for(200, 10_000).one_by_one, plan_for(600, 12).one_by_one
         (True, False)
         """
         return self.n_folds < 5

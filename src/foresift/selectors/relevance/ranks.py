@@ -18,6 +18,7 @@ from foresift.selectors.relevance.moments import (
     log_of_any,
     log_two_sided,
     unskewed,
+    without_kurtosis,
 )
 
 __all__ = ["rank_tests"]
@@ -47,8 +48,8 @@ def rank_tests(
     limit of their number, it may take another's place among the strong predictors).
 
     A sum of ranks times values has known moments if rows are permuted. Its p-value is that of a gamma
-    distribution of the same mean, variance and skewness. Sums are of whole numbers (residuals are rounded),
-    so they do not depend on rounding.
+    distribution of the same mean, variance and skewness, corrected where the tails are longer. Sums are of
+    whole numbers (residuals are rounded), so they do not depend on rounding.
 
     Parameters
     ----------
@@ -82,16 +83,18 @@ def rank_tests(
 
 
 class _Block(NamedTuple):
-    """Some columns, each as a row of ranks, and the sums of their squares and cubes."""
+    """Some columns, each as a row of ranks, and the sums of their second, third and fourth powers."""
 
     numbers: NDArray[np.intp]
     ranks: NDArray[np.float64]
     squares: NDArray[np.float64]
     cubes: NDArray[np.float64]
+    fourths: NDArray[np.float64]
 
     def take(self, some: NDArray[np.intp]) -> _Block:
         """Return some of the columns."""
-        return _Block(self.numbers[some], self.ranks[some], self.squares[some], self.cubes[some])
+        sums = (power[some] for power in (self.squares, self.cubes, self.fourths))
+        return _Block(self.numbers[some], self.ranks[some], *sums)
 
 
 @dataclass(frozen=True)
@@ -139,8 +142,9 @@ class _Ranked:
         known = [(k, ranks) for k in numbers if (ranks := self.ranks(k)) is not None]
         ranks = np.array([row for _, row in known]).reshape(-1, len(self.rows))
         squares = ranks**2
-        cubes = np.einsum("ij,ij->i", ranks, squares)
-        return _Block(np.array([k for k, _ in known], dtype=np.intp), ranks, squares.sum(axis=1), cubes)
+        cubes, fourths = (np.einsum("ij,ij->i", other, squares) for other in (ranks, squares))
+        numbers = np.array([k for k, _ in known], dtype=np.intp)
+        return _Block(numbers, ranks, squares.sum(axis=1), cubes, fourths)
 
     def log_pvalues(
         self, values: NDArray[np.float64], residuals: _Residuals | None = None
@@ -171,7 +175,12 @@ def _least_log_pvalues(block: _Block, values: NDArray[np.float64]) -> NDArray[np
     z = block.ranks @ values[:, left] / deviation
     third = np.outer(block.cubes, cubes[left]) * (n_rows / float((n_rows - 1) * max(1, n_rows - 2)))
     skewness = np.sign(z) * third / deviation**3
-    return np.asarray(log_two_sided(unskewed(np.abs(z), skewness)).min(axis=1))
+    # A class of a few rows in a column that is mostly missing has longer tails than a gamma distribution.
+    of_ranks = n_rows * block.fourths / block.squares**2 - 3
+    of_values = n_rows * (centred**4).sum(axis=0)[left] / squares[left] ** 2 - 3
+    kurtosis = np.outer(np.maximum(of_ranks, 0), np.maximum(of_values, 0)) / n_rows
+    z = without_kurtosis(unskewed(np.abs(z), skewness), kurtosis)
+    return np.asarray(log_two_sided(z).min(axis=1))
 
 
 def _strong_predictors(log_pvalues: NDArray[np.float64], n_rows: int) -> list[int]:

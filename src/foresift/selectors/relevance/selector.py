@@ -154,7 +154,7 @@ class RelevanceSelector(RankingSelector):
     --------
     >>> from foresift import RelevanceSelector
     >>> from foresift.datasets import make_simple
-    >>> X, y = make_simple(random_state=2)  # only the first two columns matter
+    >>> X, y = make_simple(random_state=0)  # only the first two columns matter
     >>> selector = RelevanceSelector(random_state=0).fit(X, y)
     >>> selector.get_support(indices=True)
     array([0, 1])
@@ -251,7 +251,7 @@ class RelevanceSelector(RankingSelector):
             "test_pvalues_": {name: np.exp(logs) for name, logs in tested.by_test.items()},
             "relevant_": relevant,
             "redundant_with_": redundant,
-            "representative_": self._representatives(pvalues, relevant & (redundant < 0)),
+            "representative_": self._representatives(tested.log_pvalues, relevant & (redundant < 0)),
             "gains_": tested.gains[:, 0].copy(),  # not all of them
             "expected_gains_": _mean(tested.gains[:, 1:]),
             "shadow_scores_": tested.shadow_scores,
@@ -265,14 +265,17 @@ class RelevanceSelector(RankingSelector):
             return int(self.n_shadows)
         return max(_SHADOWS, math.ceil(_MIN_POOL / max(1, n_columns)))
 
-    def _representatives(self, pvalues: NDArray[np.float64], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _representatives(
+        self, log_pvalues: NDArray[np.float64], kept: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
         """One feature of each group, at the error rate of what is left of the selection.
 
         Irrelevant features are hardly ever redundant. If only the redundant ones were left out, the share of
         false ones among the rest would grow; so a group counts as one discovery.
         """
         if self.error == "fdr" and kept.any():
-            adjusted = adjusted_pvalues(pvalues[kept], "fdr") * (len(pvalues) / kept.sum())
+            n_tested = np.count_nonzero(~np.isnan(log_pvalues))
+            adjusted = adjusted_pvalues(np.exp(log_pvalues[kept]), "fdr") * (n_tested / kept.sum())
             kept = kept.copy()
             kept[kept] = adjusted <= self.alpha
         return kept

@@ -1,0 +1,165 @@
+"""Literal references of selectors/relevance: permutation moments, rank tests, and every pair row by row."""
+
+import math
+from itertools import permutations
+
+import numpy as np
+from scipy.stats import norm, rankdata
+
+
+def enumerated_moments(a, b):
+    """Mean, variance and third central moment of sum(a * permuted b), over all permutations."""
+    sums = np.array([a @ np.array(p) for p in permutations(b)])
+    return sums.mean(), sums.var(), ((sums - sums.mean()) ** 3).mean()
+
+
+def permutation_moments(a, b):
+    """The same in closed form."""
+    n, a_bar, b_bar = len(a), np.mean(a), np.mean(b)
+    variance = np.sum((a - a_bar) ** 2) * np.sum((b - b_bar) ** 2) / (n - 1)
+    third = np.sum((a - a_bar) ** 3) * np.sum((b - b_bar) ** 3) * n / ((n - 1) * max(1, n - 2))
+    return n * a_bar * b_bar, variance, third
+
+
+def tail(z, skewness):
+    """Two-sided p-value of z >= 0 by Wilson & Hilferty: the cube root of a gamma number is normal.
+
+    Without skewness to the right by the normal distribution.
+    """
+    if skewness <= 1e-3:
+        return 2 * norm.sf(z)
+    k = 4 / skewness**2
+    x = max(0.0, k + z * math.sqrt(k))  # mean k, variance k
+    return min(1.0, 2 * norm.sf(((x / k) ** (1 / 3) - (1 - 1 / (9 * k))) / math.sqrt(1 / (9 * k))))
+
+
+def permutation_pvalue(a, b):
+    """P-value of sum(a * b) by the moments it has if b is permuted."""
+    mean, variance, third = permutation_moments(a, b)
+    z = (a @ b - mean) / math.sqrt(variance)
+    return tail(abs(z), sign(z) * third / variance**1.5)
+
+
+def sign(z):
+    """1 or -1, and 0 for what is 0 but for rounding: it has no direction."""
+    return 0 if abs(z) < 1e-9 else math.copysign(1, z)
+
+
+def of_any(least, n_tests):
+    """Log of the p-value of the least of so many independent p-values."""
+    return math.log(-math.expm1(n_tests * math.log1p(-least))) if least < 1 else 0.0
+
+
+def compared(y):
+    """Classes to compare with all others; of two, the first."""
+    classes = np.unique(y)
+    return [] if len(classes) == 1 else classes[:1] if len(classes) == 2 else classes
+
+
+# --- ranks ---
+
+
+def mean_ranks(x, nominal):
+    """Ranks, or whether in the commonest category; missing values have the mean. None if uneven."""
+    known = ~np.isnan(x)
+    values, counts = np.unique(x[known], return_counts=True)
+    if len(values) == 0 or known.sum() - counts.max() < len(x) / 4:
+        return None
+    if nominal:
+        if counts.max() < len(x) / 4:
+            return None
+        x = np.where(known, x == values[counts.argmax()], np.nan)
+    ranks = np.zeros(len(x))
+    ranks[known] = rankdata(x[known])
+    ranks[~known] = ranks[known].mean()
+    return ranks
+
+
+def rank_log_pvalues(X, y, nominal):
+    """Logs of p-values of every column by the classes, and by residuals after unrelated strong predictors."""
+    classes = compared(y)
+    ranks = {j: r for j, x in enumerate(X.T) if (r := mean_ranks(x, j in nominal)) is not None}
+    of_classes, of_residuals = np.full((2, X.shape[1]), np.nan)
+    for j, r in ranks.items():
+        of_classes[j] = of_any(min(permutation_pvalue(r, 1.0 * (y == c)) for c in classes), len(classes))
+    level = math.log(min(0.02, 2 / max(1, len(ranks))))
+    strong = sorted((j for j in ranks if of_classes[j] < level), key=lambda j: of_classes[j])[: len(y) // 10]
+    limit = min(0.9, max(0.3, 4 / math.sqrt(len(y))))
+    for j, r in ranks.items() if strong else ():
+        others = [ranks[k] for k in strong if abs(np.corrcoef(r, ranks[k])[0, 1]) <= limit]
+        least = 1.0
+        for c in classes:
+            inside = 1.0 * (y == c)
+            left = residuals(others, inside)
+            if np.sum(left**2) > 1e-9 * len(y) * inside.var():
+                least = min(least, permutation_pvalue(r, left))
+        of_residuals[j] = of_any(least, len(classes))
+    return of_classes, of_residuals
+
+
+def residuals(columns, y):
+    """What a least-squares fit on the columns leaves of y; one with so small a ridge shares among copies."""
+    y = y - y.mean()
+    if not columns:
+        return y
+    A = np.column_stack([(r - r.mean()) / np.linalg.norm(r - r.mean()) for r in columns])
+    ridge = 1e-3 * np.eye(A.shape[1])
+    coefficients = np.linalg.lstsq(np.vstack([A, ridge]), np.append(y, np.zeros(len(ridge))), rcond=None)[0]
+    return y - A @ coefficients
+
+
+# --- pairs ---
+
+
+def signs(x, nominal):
+    """1 above the cut that halves the known values best, or in the commonest; -1 elsewhere, 0 if missing."""
+    known = x[~np.isnan(x)]
+    values = np.unique(known)
+    if len(values) == 0:
+        return None
+    if nominal:
+        value = max(values, key=lambda v: (np.sum(known == v), -v))
+        up = x == value
+    else:
+        value = min(values, key=lambda v: (abs(2 * np.sum(known <= v) - len(known)), v))
+        up = x > value
+    if min(up.sum(), len(known) - up.sum()) < max(1, 0.25 * len(x)):
+        return None
+    return np.where(np.isnan(x), 0.0, np.where(up, 1.0, -1.0))
+
+
+def centred(s):
+    """In fiftieths, less the mean of what is known to a fiftieth; 0 if missing."""
+    if not s.any():
+        return s
+    return np.where(s == 0, 0.0, 50 * s - round(50 * s.sum() / np.sum(s != 0)))
+
+
+def pair(s, t, inside):
+    """Size of the sum of products in a class, in standard deviations, and its skewness that way."""
+    n, share = len(s), inside.mean()
+    u = [s[i] * t[i] for i in range(n)]
+    total = sum(u[i] * (inside[i] - share) for i in range(n))
+    spread = n * share * (1 - share)
+    if_independent_of_class = max(n * np.var(u), np.sum(s**2) * np.sum(t**2) / n) * spread / (n - 1)
+    w = t * (inside - share)
+    of_partner = np.sum(s**2) * n * np.var(w) / (n - 1)
+    _, variance, third = permutation_moments(np.array(u), 1.0 * inside)
+    skewness = sign(total) * third / max(variance, 1.0) ** 1.5
+    return abs(total) / math.sqrt(max(if_independent_of_class, of_partner)), skewness
+
+
+def pair_log_pvalues(X, y, nominal, drawn=slice(None)):
+    """For every column the logs of p-values that it may have: several if its best partners are equal.
+
+    Only the rows `drawn` are looked at, but for the cuts. None without a test.
+    """
+    signed = [signs(x, j in nominal) for j, x in enumerate(X.T)]
+    usable = {j: centred(s[drawn]) for j, s in enumerate(signed) if s is not None}
+    classes, y = compared(y[drawn]), y[drawn]
+    found = [None] * X.shape[1]
+    for j in usable if len(usable) > 1 and len(classes) else ():
+        tests = [pair(usable[j], usable[k], y == c) for k in usable if k != j for c in classes]
+        best = max(size for size, _ in tests)
+        found[j] = [of_any(tail(*test), len(tests)) for test in tests if test[0] >= best - 1e-9]
+    return found

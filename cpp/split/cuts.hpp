@@ -3,7 +3,7 @@
 // Two classes: rows are counted into bins of codes; the score at every bin's edge is exact, and the corner property
 // of criterion.hpp bounds what any cut inside a bin, or inside several, could score. From coarse bins to fine ones,
 // only those whose bound beats the best edge are looked into, and in the end sorted, so the answer is the exact best
-// cut at the price of a histogram.
+// cut at the price of a histogram. A few rows of weight 1 without ties need no histogram: a bit for each will do.
 // More classes: the rows are sorted by code and scanned, every row updating the two sums of the score.
 #pragma once
 
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/columns.hpp"
+#include "split/code_bits.hpp"
 #include "split/edges.hpp"
 #include "split/node_rows.hpp"
 
@@ -38,6 +39,7 @@ struct Known {
     std::span<const std::uint16_t> codes;
     std::span<const Member<Case>> members;
     std::uint32_t low, high;  // smallest and largest code
+    double ties = 0;          // about how many pairs of rows share a code
 };
 
 /// What a search must respect. `totals` covers every row that the cut divides, `start` those that are on the
@@ -63,10 +65,10 @@ public:
     /// Improves `best` by every cut between distinct known codes.
     void every_cut(const Known<Case>& known, const Frame<Case>& frame, Cut& best) {
         if (known.low == known.high) return;
-        if (frame.totals.n_classes() == 2 && known.codes.size() > kRankSorted && !frame.count_cuts)
-            binned(known, frame, best);
-        else
+        if (frame.totals.n_classes() != 2 || known.codes.size() <= kRankSorted || frame.count_cuts)
             sorted(known, frame, best);
+        else if (!worth_bits(known, frame) || !by_bits(known, frame, best))
+            binned(known, frame, best);
     }
 
     /// Improves `best` by `n_thresholds` cuts drawn uniformly between the smallest and largest known value.
@@ -80,7 +82,7 @@ public:
 
 private:
     static constexpr std::size_t kLeastBins = 16, kMostBins = 8192, kBinsPerRow = 2, kStretch = 4, kFewColumns = 4,
-                                 kTablePerBin = 16;
+                                 kTablePerBin = 16, kFewRows = 1024, kCodesPerRow = 64;
 
     void offer(double score, std::uint32_t code, const Frame<Case>& frame, Cut& best) const noexcept {
         if (score > best.score + frame.tie || (score > best.score - frame.tie && code < best.code))
@@ -90,9 +92,17 @@ private:
         return double(left) >= frame.min_leaf && double(total - left) >= frame.min_leaf;
     }
 
+    bool worth_bits(const Known<Case>& known, const Frame<Case>& frame) const;
+    bool by_bits(const Known<Case>& known, const Frame<Case>& frame, Cut& best);
     void binned(const Known<Case>& known, const Frame<Case>& frame, Cut& best);
     static void stack(const std::vector<Weight>& bins, std::vector<Weight>& above);
     bool tables_pay(const Tally<Weight>& totals, std::size_t n_bins);
+    // Calls use(the terms of the score).
+    template <class Use> void with_terms(const Tally<Weight>& totals, std::size_t n_bins, Use use) {
+        if constexpr (kTables)
+            if (tables_pay(totals, n_bins)) return use(tabled_);
+        use(PlainTerms<Weight, Score>(score_, totals));
+    }
     template <class Terms>
     void search_edges(const Terms& terms, const Known<Case>& known, const Frame<Case>& frame, unsigned shift,
                       Cut& best);
@@ -114,12 +124,46 @@ private:
     std::size_t times_ = 0;
     bool tables_made_ = false;  // of these class totals
     std::vector<std::uint8_t> is_open_;  // per bin
+    CodeBits code_bits_;
     ItemBuffers<Case> buffers_;
     Tally<Weight> left_;
+    std::vector<typename Score::Sum> terms_;  // of each class
     std::vector<std::uint32_t> drawn_codes_;
     std::vector<double> drawn_;
     std::vector<double> drawn_values_;
 };
+
+// Every row weighs 1 if they weigh as much as there are: none weighs less. Against a floor, or if there are many rows,
+// bounds leave little of a histogram to look at.
+template <class Case, class Score>
+bool CutSearch<Case, Score>::worth_bits(const Known<Case>& known, const Frame<Case>& frame) const {
+    const std::size_t n = known.codes.size();
+    return std::is_integral_v<Weight> && frame.totals.total == Weight(n) && n <= kFewRows &&
+           frame.floor == -std::numeric_limits<double>::infinity() && known.ties < 0.5 &&
+           known.high - known.low <= kCodesPerRow * n;
+}
+
+// Scores every cut; false: rows share a code after all.
+template <class Case, class Score>
+bool CutSearch<Case, Score>::by_bits(const Known<Case>& known, const Frame<Case>& frame, Cut& best) {
+    code_bits_.set(known.codes, known.members, known.low, known.high);
+    const std::uint32_t last = known.high - known.low;
+    Cut found = best;
+    std::uint32_t n = 0;
+    with_terms(frame.totals, known.codes.size(), [&](const auto& terms) {
+        double bar = found.score - frame.tie;
+        n = code_bits_.take([&](std::uint32_t code, std::uint32_t n_left, std::uint32_t n_second) {
+            const auto left = Weight(n_left), second = Weight(n_second);
+            const double score = terms.join(terms.first(left - second) + terms.second(second), left);
+            if (score <= bar || code == last || !admissible(left, frame.totals.total, frame)) return;
+            offer(score, known.low + code, frame, found);
+            bar = found.score - frame.tie;
+        });
+    });
+    if (n < known.codes.size()) return false;
+    best = found;
+    return true;
+}
 
 template <class Case, class Score>
 void CutSearch<Case, Score>::binned(const Known<Case>& known, const Frame<Case>& frame, Cut& best) {
@@ -138,10 +182,7 @@ void CutSearch<Case, Score>::binned(const Known<Case>& known, const Frame<Case>&
             known.members[i].of.weight();
     stack(bins_, above_[0]);
     stack(above_[0], above_[1]);
-    bool done = false;
-    if constexpr (kTables)
-        if ((done = tables_pay(frame.totals, n_bins))) search_edges(tabled_, known, frame, shift, best);
-    if (!done) search_edges(PlainTerms<Weight, Score>(score_, frame.totals), known, frame, shift, best);
+    with_terms(frame.totals, n_bins, [&](const auto& terms) { search_edges(terms, known, frame, shift, best); });
     if (!open_.empty()) search_inside(known, frame, shift, best);
 }
 
@@ -279,25 +320,33 @@ void CutSearch<Case, Score>::sorted(const Known<Case>& known, const Frame<Case>&
 
 template <class Case, class Score>
 void CutSearch<Case, Score>::scan(std::span<const Item<Case>> items, const Frame<Case>& frame, Cut& best) {
-    std::uint32_t n_cuts = 0;
-    left_ = frame.start;
-    auto& left = left_;
     const auto& n = frame.totals;
+    const Weight least = EdgeScan<Weight, Score>::whole(frame.min_leaf);
+    left_ = frame.start;
+    terms_.resize(n.n_classes());
     typename Score::Sum sum{};
-    for (std::size_t c = 0; c < left.n_classes(); ++c)
-        sum += score_.term(left.by_class[c], Weight(n.by_class[c] - left.by_class[c]));
+    for (std::size_t c = 0; c < n.n_classes(); ++c)
+        sum += terms_[c] = score_.term(left_.by_class[c], Weight(n.by_class[c] - left_.by_class[c]));
+    Weight* const left = left_.by_class.data();
+    auto* const terms = terms_.data();
+    Weight n_left = left_.total;
+    double bar = best.score - frame.tie;
+    n_cuts_ = 0;
     for (std::size_t i = 0; i + 1 < items.size(); ++i) {
         const auto c = items[i].row.cls();
-        const Weight l = left.by_class[c], r = n.by_class[c] - l, w = items[i].row.weight();
-        sum += score_.term(Weight(l + w), Weight(r - w)) - score_.term(l, r);
-        left.by_class[c] = l + w;
-        left.total += w;
-        if (items[i + 1].code != items[i].code && admissible(left.total, n.total, frame)) {
-            offer(score_.join(sum, left.total, Weight(n.total - left.total)), items[i].code, frame, best);
-            ++n_cuts;
+        left[c] += items[i].row.weight();
+        n_left += items[i].row.weight();
+        const auto term = score_.term(left[c], Weight(n.by_class[c] - left[c]));
+        sum += term - terms[c];
+        terms[c] = term;
+        const bool cut = (items[i + 1].code != items[i].code) & (n_left >= least) & (Weight(n.total - n_left) >= least);
+        n_cuts_ += cut;
+        const double score = score_.join(sum, n_left, Weight(n.total - n_left));
+        if (cut && score > bar) {
+            offer(score, items[i].code, frame, best);
+            bar = best.score - frame.tie;
         }
     }
-    n_cuts_ = n_cuts;
 }
 
 /// How many of the sorted numbers lie below x. Their number must be a power of two less one; no branches.

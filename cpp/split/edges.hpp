@@ -70,8 +70,12 @@ template <class Weight, class Terms>
 class EdgeScan {
 public:
     EdgeScan(const Terms& terms, const Tally<Weight>& totals, double min_leaf)
-        : terms_(terms), total_(totals.total), least_(static_cast<Weight>(whole(min_leaf))) {}
+        : terms_(terms), total_(totals.total), least_(whole(min_leaf)) {}
 
+    /// The least weight of a side as a weight: whole weights are at or above a number if they are at the next whole one.
+    static Weight whole(double least) {
+        return static_cast<Weight>(std::is_integral_v<Weight> ? std::ceil(std::min(least, 4e9)) : least);
+    }
     bool admissible(Weight left) const noexcept { return left >= least_ && total_ - left >= least_; }
 
     /// Goes through some bins of the histogram `weights`, two class weights per bin, from number `first` to the one
@@ -103,7 +107,6 @@ public:
     }
 
 private:
-    static double whole(double least) { return std::is_integral_v<Weight> ? std::ceil(std::min(least, 4e9)) : least; }
     double refusal(Weight left, double score) const noexcept {
         return admissible(left) ? -std::numeric_limits<double>::infinity() : score;
     }

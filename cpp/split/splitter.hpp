@@ -172,7 +172,9 @@ Known<Case> Splitter<Case, Score>::gather(const Code* codes, const Column& colum
         low = std::min(low, as_signed(codes_[i]));
         high = std::max(high, as_signed(codes_[i]));
     }
-    return {{codes_.data(), known}, members, as_unsigned(low), as_unsigned(high)};
+    const double n_rows = double(column.narrow.size() + column.wide.size()), share = double(known) / n_rows;
+    const double ties = (n_rows - column.n_values) * share * share;
+    return {{codes_.data(), known}, members, as_unsigned(low), as_unsigned(high), ties};
 }
 
 template <class Case, class Score>

@@ -32,13 +32,13 @@ Problem<Case> make_problem(Dice& dice, std::size_t n, std::uint32_t n_codes, std
                            std::size_t n_missing, bool real) {
     Problem<Case> p{{}, {}, Tally<typename Case::Weight>(n_classes), Tally<typename Case::Weight>(n_classes)};
     const std::uint32_t first = dice.below(65536 - n_codes + 1), step = dice.below(n_codes);
-    const bool crowded = dice.below(2);
+    const bool crowded = dice.below(2), light = dice.below(2);  // light: every row weighs 1
     for (std::size_t i = 0; i < n + n_missing; ++i) {
         const double u = dice.unit();
         const auto code = first + static_cast<std::uint32_t>((crowded ? u * u * u : u) * n_codes);
         const bool signal = dice.below(10) < 7;
         const auto cls = signal ? (code > first + step ? 0U : n_classes - 1) : dice.below(n_classes);
-        const auto row = Case::make(cls, real ? 0.1 + dice.unit() : 1 + dice.below(3));
+        const auto row = Case::make(cls, real ? 0.1 + dice.unit() : light ? 1 : 1 + dice.below(3));
         p.totals.add(row);
         if (i >= n) {
             p.start.add(row);

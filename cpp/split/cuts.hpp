@@ -16,7 +16,6 @@
 #include <span>
 #include <vector>
 
-#include "base/columns.hpp"
 #include "split/code_bits.hpp"
 #include "split/edges.hpp"
 #include "split/node_rows.hpp"
@@ -52,7 +51,17 @@ struct Frame {
     double floor;     // scores below this are of no interest to the caller
     double tie;       // scores closer than this are equal; the smaller cut wins
     bool start_is_missing;
-    bool count_cuts = false;  // every cut must be looked at, for n_cuts()
+    bool count_cuts = false;  // every cut must be looked at, for CutSearch::n_cuts()
+
+    /// Whether a cut may leave so much on the left.
+    bool admissible(typename Case::Weight left) const noexcept {
+        return double(left) >= min_leaf && double(totals.total - left) >= min_leaf;
+    }
+    /// Improves `best` by a cut.
+    void offer(double score, std::uint32_t code, Cut& best) const noexcept {
+        if (score > best.score + tie || (score > best.score - tie && code < best.code))
+            best = {score, code, start_is_missing, std::numeric_limits<double>::quiet_NaN()};
+    }
 };
 
 template <class Case, class Score>
@@ -71,10 +80,6 @@ public:
             binned(known, frame, best);
     }
 
-    /// Improves `best` by `n_thresholds` cuts drawn uniformly between the smallest and largest known value.
-    void random_cuts(const Known<Case>& known, const Frame<Case>& frame, const Column& column,
-                     std::span<const double> draws, Cut& best);
-
     /// How many cuts the last every_cut() found admissible, if it was told to count them.
     std::uint32_t n_cuts() const noexcept { return n_cuts_; }
 
@@ -83,14 +88,6 @@ public:
 private:
     static constexpr std::size_t kLeastBins = 16, kMostBins = 8192, kBinsPerRow = 2, kStretch = 4, kFewColumns = 4,
                                  kTablePerBin = 16, kFewRows = 1024, kCodesPerRow = 64;
-
-    void offer(double score, std::uint32_t code, const Frame<Case>& frame, Cut& best) const noexcept {
-        if (score > best.score + frame.tie || (score > best.score - frame.tie && code < best.code))
-            best = {score, code, frame.start_is_missing, std::numeric_limits<double>::quiet_NaN()};
-    }
-    static bool admissible(Weight left, Weight total, const Frame<Case>& frame) noexcept {
-        return double(left) >= frame.min_leaf && double(total - left) >= frame.min_leaf;
-    }
 
     bool worth_bits(const Known<Case>& known, const Frame<Case>& frame) const;
     bool by_bits(const Known<Case>& known, const Frame<Case>& frame, Cut& best);
@@ -108,8 +105,6 @@ private:
                       Cut& best);
     void search_inside(const Known<Case>& known, const Frame<Case>& frame, unsigned shift, Cut& best);
     void sorted(const Known<Case>& known, const Frame<Case>& frame, Cut& best);
-    void draw_values(double low, double high, double last_below_high, std::span<const double> draws);
-    void tally_between(const Known<Case>& known, const Column& column, std::size_t n_classes);
     void scan(std::span<const Item<Case>> items, const Frame<Case>& frame, Cut& best);
 
     Score score_;
@@ -127,10 +122,6 @@ private:
     CodeBits code_bits_;
     ItemBuffers<Case> buffers_;
     Tally<Weight> left_;
-    std::vector<typename Score::Sum> terms_;  // of each class
-    std::vector<std::uint32_t> drawn_codes_;
-    std::vector<double> drawn_;
-    std::vector<double> drawn_values_;
 };
 
 // Every row weighs 1 if they weigh as much as there are: none weighs less. Against a floor, or if there are many rows,
@@ -155,8 +146,8 @@ bool CutSearch<Case, Score>::by_bits(const Known<Case>& known, const Frame<Case>
         n = code_bits_.take([&](std::uint32_t code, std::uint32_t n_left, std::uint32_t n_second) {
             const auto left = Weight(n_left), second = Weight(n_second);
             const double score = terms.join(terms.first(left - second) + terms.second(second), left);
-            if (score <= bar || code == last || !admissible(left, frame.totals.total, frame)) return;
-            offer(score, known.low + code, frame, found);
+            if (score <= bar || code == last || !frame.admissible(left)) return;
+            frame.offer(score, known.low + code, found);
             bar = found.score - frame.tie;
         });
     });
@@ -240,7 +231,7 @@ void CutSearch<Case, Score>::search_edges(const Terms& terms, const Known<Case>&
         edges.scan(std::span<const Weight>(weights), first, last, left, out, [&] { return best.score - frame.tie; },
                    [&](double score, std::size_t b) {
                        const std::size_t next = (b + 1) * width;
-                       offer(score, known.low + static_cast<std::uint32_t>(next << shift) - 1, frame, best);
+                       frame.offer(score, known.low + static_cast<std::uint32_t>(next << shift) - 1, best);
                    });
     };
     const std::array<Weight, 2> start{frame.start.by_class[0], frame.start.by_class[1]};
@@ -302,10 +293,10 @@ void CutSearch<Case, Score>::search_inside(const Known<Case>& known, const Frame
             left[items[i].row.cls()] += items[i].row.weight();
             const bool edge = i + 1 == kept || items[i + 1].code >= end;
             const Weight n_left = left[0] + left[1];
-            if (edge || items[i + 1].code == items[i].code || !admissible(n_left, n.total, frame)) continue;
+            if (edge || items[i + 1].code == items[i].code || !frame.admissible(n_left)) continue;
             const auto sum = score_.term(left[0], Weight(n.by_class[0] - left[0])) +
                              score_.term(left[1], Weight(n.by_class[1] - left[1]));
-            offer(score_.join(sum, n_left, Weight(n.total - n_left)), items[i].code, frame, best);
+            frame.offer(score_.join(sum, n_left, Weight(n.total - n_left)), items[i].code, best);
         }
     }
 }
@@ -321,110 +312,27 @@ void CutSearch<Case, Score>::sorted(const Known<Case>& known, const Frame<Case>&
 template <class Case, class Score>
 void CutSearch<Case, Score>::scan(std::span<const Item<Case>> items, const Frame<Case>& frame, Cut& best) {
     const auto& n = frame.totals;
-    const Weight least = EdgeScan<Weight, Score>::whole(frame.min_leaf);
+    const Weight least = least_weight<Weight>(frame.min_leaf);
     left_ = frame.start;
-    terms_.resize(n.n_classes());
-    typename Score::Sum sum{};
-    for (std::size_t c = 0; c < n.n_classes(); ++c)
-        sum += terms_[c] = score_.term(left_.by_class[c], Weight(n.by_class[c] - left_.by_class[c]));
     Weight* const left = left_.by_class.data();
-    auto* const terms = terms_.data();
+    typename Score::Sum sum{};
+    for (std::size_t c = 0; c < n.n_classes(); ++c) sum += score_.term(left[c], Weight(n.by_class[c] - left[c]));
     Weight n_left = left_.total;
     double bar = best.score - frame.tie;
     n_cuts_ = 0;
     for (std::size_t i = 0; i + 1 < items.size(); ++i) {
         const auto c = items[i].row.cls();
-        left[c] += items[i].row.weight();
-        n_left += items[i].row.weight();
-        const auto term = score_.term(left[c], Weight(n.by_class[c] - left[c]));
-        sum += term - terms[c];
-        terms[c] = term;
+        const Weight l = left[c], r = n.by_class[c] - l, w = items[i].row.weight();
+        sum += score_.term(Weight(l + w), Weight(r - w)) - score_.term(l, r);
+        left[c] = l + w;
+        n_left += w;
         const bool cut = (items[i + 1].code != items[i].code) & (n_left >= least) & (Weight(n.total - n_left) >= least);
         n_cuts_ += cut;
         const double score = score_.join(sum, n_left, Weight(n.total - n_left));
         if (cut && score > bar) {
-            offer(score, items[i].code, frame, best);
+            frame.offer(score, items[i].code, best);
             bar = best.score - frame.tie;
         }
-    }
-}
-
-/// How many of the sorted numbers lie below x. Their number must be a power of two less one; no branches.
-template <class Number>
-std::size_t count_below(std::span<const Number> sorted, Number x) noexcept {
-    std::size_t below = 0;
-    for (std::size_t half = (sorted.size() + 1) / 2; half > 0; half /= 2) below += half * std::size_t{sorted[below + half - 1] < x};
-    return below;
-}
-
-// Draws values between the smallest and the largest known one, in rising order, filled up with infinity.
-template <class Case, class Score>
-void CutSearch<Case, Score>::draw_values(double low, double high, double last_below_high, std::span<const double> draws) {
-    const std::size_t n = draws.size();
-    drawn_.resize(n);
-    for (std::size_t j = 0; j < n; ++j) {
-        const double t = low * (1 - draws[j]) + high * draws[j];  // high - low may overflow
-        drawn_[j] = t < high ? std::max(t, low) : last_below_high;
-    }
-    drawn_values_.assign(std::bit_ceil(n + 1) - 1, std::numeric_limits<double>::infinity());
-    if (n > kRankSorted) {
-        std::sort(drawn_.begin(), drawn_.end());
-        std::copy(drawn_.begin(), drawn_.end(), drawn_values_.begin());
-        return;
-    }
-    for (std::size_t j = 0; j < n; ++j) {  // no branches to mispredict
-        std::size_t rank = 0;
-        for (std::size_t i = 0; i < j; ++i) rank += drawn_[i] <= drawn_[j];
-        for (std::size_t i = j + 1; i < n; ++i) rank += drawn_[i] < drawn_[j];
-        drawn_values_[rank] = drawn_[j];
-    }
-}
-
-// Weighs the rows between two neighbouring drawn values, per class.
-template <class Case, class Score>
-void CutSearch<Case, Score>::tally_between(const Known<Case>& known, const Column& column, std::size_t n_classes) {
-    constexpr std::size_t kFew = 256;  // rows for which looking up their values costs less than the codes of the cuts
-    bins_.assign((drawn_.size() + 1) * n_classes, Weight{0});
-    const auto count = [&](std::size_t i, std::size_t between) {
-        bins_[between * n_classes + known.members[i].of.cls()] += known.members[i].of.weight();
-    };
-    if (known.codes.size() <= kFew) {
-        const std::span<const double> cuts(drawn_values_);
-        for (std::size_t i = 0; i < known.codes.size(); ++i) count(i, count_below(cuts, column.value(known.codes[i])));
-        return;
-    }
-    drawn_codes_.assign(drawn_values_.size(), kMaxCodes);  // the last code at or below each drawn value
-    for (std::size_t j = 0; j < drawn_.size(); ++j)
-        drawn_codes_[j] = column.last_at_or_below(drawn_values_[j], known.low, known.high);
-    const std::span<const std::uint32_t> cuts(drawn_codes_);
-    for (std::size_t i = 0; i < known.codes.size(); ++i) count(i, count_below(cuts, std::uint32_t{known.codes[i]}));
-}
-
-template <class Case, class Score>
-void CutSearch<Case, Score>::random_cuts(const Known<Case>& known, const Frame<Case>& frame, const Column& column,
-                                         std::span<const double> draws, Cut& best) {
-    if (known.low == known.high) return;
-    const std::size_t n_classes = frame.totals.n_classes();
-    draw_values(column.value(known.low), column.value(known.high), column.value(known.high - 1), draws);
-    tally_between(known, column, n_classes);
-    left_ = frame.start;
-    auto& left = left_;
-    for (std::size_t j = 0; j < drawn_.size(); ++j) {
-        Weight more = 0;
-        for (std::size_t c = 0; c < n_classes; ++c) {
-            left.by_class[c] += bins_[j * n_classes + c];
-            more += bins_[j * n_classes + c];
-        }
-        left.total += more;
-        if ((more == 0 && j > 0) || !admissible(left.total, frame.totals.total, frame)) continue;
-        const double score = score_of(score_, left, frame.totals), t = drawn_values_[j];
-        if (score <= std::max(best.score, frame.floor) - frame.tie) continue;
-        const std::uint32_t code = column.last_at_or_below(t, known.low, known.high);
-        const Cut before = best;
-        offer(score, code, frame, best);
-        const bool inside = !column.binned && t < column.value(code + 1);
-        if (best.score != before.score || best.code != before.code)
-            best.threshold = inside ? t : std::numeric_limits<double>::quiet_NaN();
     }
 }
 

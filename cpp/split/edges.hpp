@@ -16,6 +16,12 @@
 
 namespace foresift {
 
+/// The smallest weight that is no less than `least`.
+template <class Weight>
+Weight least_weight(double least) {
+    return static_cast<Weight>(std::is_integral_v<Weight> ? std::ceil(std::min(least, 4e9)) : least);
+}
+
 /// Score of a node of two classes by what lies left of a cut.
 template <class Weight, class Score>
 class PlainTerms {
@@ -70,12 +76,8 @@ template <class Weight, class Terms>
 class EdgeScan {
 public:
     EdgeScan(const Terms& terms, const Tally<Weight>& totals, double min_leaf)
-        : terms_(terms), total_(totals.total), least_(whole(min_leaf)) {}
+        : terms_(terms), total_(totals.total), least_(least_weight<Weight>(min_leaf)) {}
 
-    /// The least weight of a side as a weight: whole weights are at or above a number if they are at the next whole one.
-    static Weight whole(double least) {
-        return static_cast<Weight>(std::is_integral_v<Weight> ? std::ceil(std::min(least, 4e9)) : least);
-    }
     bool admissible(Weight left) const noexcept { return left >= least_ && total_ - left >= least_; }
 
     /// Goes through some bins of the histogram `weights`, two class weights per bin, from number `first` to the one

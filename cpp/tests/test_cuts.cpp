@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "split/random_cuts.hpp"
 #include "tests/tools.hpp"
 
 using namespace foresift;
@@ -185,7 +186,7 @@ void one_code_is_no_cut() {
         search.every_cut(p.known(), p.frame(), best);
         assert(!best.found());
         const std::vector<double> draws{0.5};
-        search.random_cuts(p.known(), p.frame(), Column{}, draws, best);
+        RandomCuts<CountCase, GiniScore<>>{GiniScore<>{}}.search(p.known(), p.frame(), Column{}, draws, best);
         assert(!best.found());
     }
 }
@@ -226,9 +227,8 @@ void random_cuts() {
                 p.min_leaf = dice.below(3);
                 p.tie = 1e-12;
                 for (std::uint32_t i = 0; i <= dice.below(5); ++i) draws.push_back(dice.unit());
-                CutSearch<RealCase, GiniScore<>> search{GiniScore<>{}};
                 Cut best;
-                search.random_cuts(p.known(), p.frame(), column, draws, best);
+                RandomCuts<RealCase, GiniScore<>>{GiniScore<>{}}.search(p.known(), p.frame(), column, draws, best);
 
                 const double low = -1, high = *std::max_element(values.begin(), values.end());
                 double highest = -kInfinity;

@@ -33,6 +33,11 @@ void check_options(const GrowOptions& o, std::size_t n_rows, std::size_t n_colum
     check_that(o.n_shadows == 0 || o.n_permutations == 0, "Give either n_shadows or n_permutations, not both.");
     check_memory("n_permutations", o.n_permutations, n_rows);
     check_memory("n_shadows", o.n_shadows + std::size_t{1}, std::max(n_rows, n_columns));
+    if (!o.shadow_of.empty()) {
+        check_length("shadow_of", o.shadow_of.size(), o.n_shadows * n_columns);
+        check_below<std::uint32_t>("shadow_of", o.shadow_of, kMostTimes);
+        check_memory("shadow_of", std::size_t{1} + *std::max_element(o.shadow_of.begin(), o.shadow_of.end()), n_rows);
+    }
     if (!o.permute_column.empty()) check_length("permute_column", o.permute_column.size(), n_columns);
     check_below<std::uint32_t>("level_columns", o.level_columns, n_columns);
     check_below<std::uint32_t>("column_order", o.column_order, n_columns);

@@ -1,0 +1,85 @@
+// Gains by chance: the same search over other rows' values. A permutation of all rows is the same at all nodes; the
+// columns draw theirs from a common pool.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "grow/chance_gains.hpp"
+#include "grow/column_search.hpp"
+#include "grow/options.hpp"
+#include "grow/shadow.hpp"
+#include "grow/shared_gains.hpp"
+
+namespace foresift {
+
+template <class Case, class Score>
+class ShadowGains final : public ChanceGains<Case> {
+public:
+    /// All must outlive this. `shared` is at the node whose columns are tried.
+    ShadowGains(ColumnSearch<Case, Score>& search, std::span<const Shadow> pool, SharedGains& shared,
+                const GrowOptions& options)
+        : search_(search), pool_(pool), shared_(shared), options_(options) {}
+
+    // Shadows take turns: tree k has the next `shadows_per_tree` of them after tree k - 1.
+    void start_tree(std::uint64_t tree) override {
+        const std::size_t n = options_.n_shadows, m = options_.shadows_per_tree;
+        tree_ = tree;
+        has_turn_.resize(n);
+        for (std::size_t t = 0; t < n; ++t) has_turn_[t] = m == 0 || (t + n - tree % n * m % n) % n < m;
+    }
+
+    // Below a split on the column nobody asks what it, or a shadow, gains: what it knows is used up there.
+    void add(Tree& tree, std::int32_t at, const NodeRows<Case>& node, std::uint32_t column, bool) override {
+        const bool used_up = split_above(tree.nodes, at, static_cast<std::int32_t>(column));
+        Bits bits(options_.seed, tree_, static_cast<std::uint64_t>(at) + kShuffleStream);
+        for (std::size_t t = 0; t < has_turn_.size(); ++t) {
+            double gain = std::numeric_limits<double>::quiet_NaN();
+            if (has_turn_[t] && !used_up) gain = shared_.recall(column, 1 + t);
+            if (has_turn_[t] && !used_up && std::isnan(gain)) {
+                gain = search_.gain(column, moved(node, permutation(column, t)), bits);
+                shared_.note(column, 1 + t, gain);
+            }
+            tree.permuted.push_back(gain);
+        }
+    }
+
+private:
+    const Shadow& permutation(std::size_t column, std::size_t t) const {
+        return pool_[options_.shadow_of.empty() ? t : options_.shadow_of[column * has_turn_.size() + t]];
+    }
+
+    // The node's rows with the values that a permutation gives them, and the weights if these go with the values.
+    NodeRows<Case> moved(const NodeRows<Case>& node, const Shadow& by) {
+        rows_.resize(node.members.size());
+        if (by.ratios.empty()) {
+            for (std::size_t i = 0; i < rows_.size(); ++i)
+                rows_[i] = {by.rows[node.members[i].row], node.members[i].of};
+            return {rows_, node.totals};
+        }
+        totals_ = node.totals;
+        totals_.clear();
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            const auto& member = node.members[i];
+            double weight = double(member.of.weight()) * by.ratios[member.row];
+            if constexpr (std::is_integral_v<typename Case::Weight>) weight = std::round(weight);
+            rows_[i] = {by.rows[member.row], Case::make(member.of.cls(), weight)};
+            totals_.add(rows_[i].of);
+        }
+        return {rows_, totals_};
+    }
+
+    ColumnSearch<Case, Score>& search_;
+    std::span<const Shadow> pool_;
+    SharedGains& shared_;
+    const GrowOptions& options_;
+    std::uint64_t tree_ = 0;
+    std::vector<std::uint8_t> has_turn_;   // per shadow
+    std::vector<Member<Case>> rows_;       // as they were moved last,
+    Tally<typename Case::Weight> totals_;  // and their class weights
+};
+
+}  // namespace foresift

@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import reference_murata as twin
-from sklearn.ensemble import (
-    RandomForestClassifier,
-)
+from power import few_or_many
+from sklearn.ensemble import RandomForestClassifier
 
 from foresift import CartClassifier, ContributionSelector, SiftForestClassifier
 from foresift.engine import co_occurrence as pairs
@@ -41,10 +40,12 @@ def test_pairs_are_those_of_the_literal_twin(seed):
         assert got.expected.sum() == pytest.approx(got.observed.sum())
 
 
-def test_xor_is_found_and_noise_is_not():
+# At a level of 0.05 up to one of 2 and six of 40 tables of noise may have a pair. The slow run finds a rate of 0.27.
+@few_or_many(2, 40)
+def test_xor_is_found_and_noise_is_not(n_tables):
     forest = SiftForestClassifier(300, max_features="sqrt", random_state=0)
     false = 0
-    for seed in range(5):
+    for seed in range(n_tables):
         got = co_occurrence(forest.fit(*xor(seed)))
         assert got.significant()[0, 1]
         assert got.lift[0, 1] > 1.05
@@ -53,17 +54,19 @@ def test_xor_is_found_and_noise_is_not():
         false += (
             co_occurrence(forest.fit(rng.normal(size=(300, 8)), rng.integers(0, 2, 300))).significant().any()
         )
-    assert false <= 1
+    assert false <= max(1, 0.15 * n_tables)
 
 
-def test_statistic_of_noise_has_a_spread_of_one():
+# The slow run of 4500 pairs finds a spread of 0.8 or 1.2.
+@few_or_many(6, 100)
+def test_statistic_of_noise_has_a_spread_of_one(n_tables):
     spread = []
-    for seed in range(6):
+    for seed in range(n_tables):
         rng = np.random.default_rng(seed)
         forest = SiftForestClassifier(100, max_features=3, random_state=seed)
         got = co_occurrence(forest.fit(rng.normal(size=(200, 10)), rng.integers(0, 2, 200)))
         spread.append(got.statistic[np.triu_indices(10, 1)])
-    assert 0.85 < np.std(spread) < 1.2  # 270 pairs
+    assert 0.85 < np.std(spread) < (1.2 if n_tables < 100 else 1.15)
 
 
 def test_a_pair_does_not_make_pairs_of_the_others():
@@ -182,10 +185,12 @@ def test_the_weaker_half_of_a_pair_stays_as_long_as_the_other():
     assert np.mean(ranks[True]) < np.mean(ranks[False])
 
 
+# The slow run finds a power of 0.6 in place of 0.9.
 @pytest.mark.parametrize("mode", ["batch", "sequential"])
-def test_a_pair_that_tells_only_together_outlives_noise(mode):
+@few_or_many(2, 20)
+def test_a_pair_that_tells_only_together_outlives_noise(mode, n_tables):
     kept = {True: 0, False: 0}
-    for seed in range(4):
+    for seed in range(n_tables):
         X, y = xor(seed, n=400, p=12)
         forest = SiftForestClassifier(100, max_features="sqrt", n_thresholds=10, random_state=seed)
         for protect in kept:
@@ -193,7 +198,7 @@ def test_a_pair_that_tells_only_together_outlives_noise(mode):
             selector = ContributionSelector(2, **options).fit(X, y)
             kept[protect] += selector.support_[:2].all()
             assert selector.ranking_[selector.support_].max() == 2
-    assert kept[True] >= 3 > kept[False]
+    assert kept[True] >= 0.75 * n_tables > kept[False]
 
 
 def test_a_weak_pair_does_not_cost_the_best_feature():

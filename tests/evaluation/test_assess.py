@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from power import few_or_many
 from scipy import stats
 from selection_cases import FAST, N_TREES, table
 from sklearn.metrics import accuracy_score
@@ -122,10 +123,11 @@ def test_samples_share_no_row_and_keep_the_classes(size):
 
 
 @pytest.mark.filterwarnings("ignore:No feature passed")
-def test_intervals_hold_what_they_say():
+@few_or_many(10, 100)
+def test_intervals_hold_what_they_say(n_tables):
     """Scores of independent tables of the same kind spread as the interval of one of them tells."""
     scores, halves = [], []
-    for seed in range(10):
+    for seed in range(n_tables):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(200, 8))
         y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
@@ -137,7 +139,8 @@ def test_intervals_hold_what_they_say():
         scores.append(fitted.scores_[0])
         halves.append(resample(fit, fitted, y, tree_share=1, seed=seed).half_widths[0])
     ratio = np.median(halves) / (stats.t.ppf(0.975, 19) * np.std(scores, ddof=1))
-    assert 0.5 < ratio < 2  # a spread of 10 is itself known to a quarter
+    # A spread of 10 is itself known to a quarter, one of 100 to a fourteenth.
+    assert (0.5 < ratio < 2) if n_tables < 100 else (0.75 < ratio < 1.5)
 
 
 @pytest.mark.parametrize(("n_rows", "n_columns"), [(30, 3), (600, 12), (10**6, 20), (62, 2000), (50, 10**5)])

@@ -168,10 +168,11 @@ def failures(form, first, last):
 
 
 @pytest.mark.parametrize(
-    ("form", "n_files"), [("Parquet", 400), ("Feather", 400), ("ARFF", 300), ("CSV", 300)]
+    ("first", "last"), [(0, 150), pytest.param(150, 2000, marks=pytest.mark.slow)], ids=["quick", "slow"]
 )
-def test_a_damaged_file_is_read_or_refused(form, n_files):
-    assert failures(form, 0, n_files) == []
+@pytest.mark.parametrize("form", BASES)
+def test_a_damaged_file_is_read_or_refused(form, first, last):
+    assert failures(form, first, last) == []
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Statistical tests run twice: quickly on a few seeds by default, and with power on many behind the marker `slow`."""
+"""Statistical tests on a few seeds by default, and with power on many of them behind the marker `slow`."""
 
 import math
 

@@ -40,7 +40,7 @@ def test_pairs_are_those_of_the_literal_twin(seed):
         assert got.expected.sum() == pytest.approx(got.observed.sum())
 
 
-# At a level of 0.05 up to one of 2 and six of 40 tables of noise may have a pair. The slow run finds a rate of 0.27.
+# The slow run finds that a quarter of the tables of noise have a pair: at a level of 0.05, six of 40 may.
 @few_or_many(2, 40)
 def test_xor_is_found_and_noise_is_not(n_tables):
     forest = SiftForestClassifier(300, max_features="sqrt", random_state=0)

@@ -14,7 +14,7 @@ from foresift import InfoGainSelector, RelevanceSelector, SiftForestClassifier, 
 from foresift.data.table import make_table
 from foresift.evaluation.select.assess import MIN_IN_A_LEAF, assess, plan_for
 from foresift.evaluation.select.fitted import Rows, order_of
-from foresift.evaluation.select.resample import _two_parts, resample, samples_for
+from foresift.evaluation.select.resample import resample, samples_for
 from foresift.selectors.size_cv import SizeCurve, choose_size
 
 pytestmark = pytest.mark.usefixtures("small_forests")
@@ -111,15 +111,26 @@ def test_the_rule_of_one_standard_error():
     assert choose_size(curve, "best") == 3
 
 
-@pytest.mark.parametrize("size", [10, 25, 50])
-def test_samples_share_no_row_and_keep_the_classes(size):
-    y = np.repeat([0, 1, 2], [50, 30, 20])
-    first, second = _two_parts(y, size, np.random.default_rng(0))
-    assert len(first) == len(second) == size
-    assert not set(first) & set(second)
-    for part in (first, second):
-        shares = np.bincount(y[part], minlength=3) / size
-        assert np.abs(shares - [0.5, 0.3, 0.2]).max() <= 1 / size + 1e-9
+@pytest.mark.filterwarnings("ignore:No feature passed")
+@pytest.mark.parametrize(("n_rows", "n_columns"), [(100, 2), (90, 150), (310, 60)])
+def test_samples_share_no_row_and_keep_the_classes(n_rows, n_columns):
+    y = np.repeat([0, 1, 2], [n_rows // 2, 3 * n_rows // 10, n_rows // 5])
+    X = np.random.default_rng(0).normal(size=(n_rows, n_columns))
+    selector = RelevanceSelector(n_estimators=5, redundancy=None, random_state=0).fit(X, y)
+    samples = []
+
+    def fit(selector, rows):
+        samples.append(rows)
+        return selector.fit(X[rows], y[rows])
+
+    resample(fit, selector, y, tree_share=1, seed=0)
+    n_samples, size = samples_for(n_rows, n_columns)
+    assert [len(rows) for rows in samples] == [size] * n_samples
+    for first, second in zip(samples[::2], samples[1::2], strict=True):
+        assert not set(first) & set(second)
+        for part in (first, second):
+            shares = np.bincount(y[part], minlength=3) / size
+            assert np.abs(shares - [0.5, 0.3, 0.2]).max() <= 1 / size + 1e-9
 
 
 @pytest.mark.filterwarnings("ignore:No feature passed")

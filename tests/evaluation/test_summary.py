@@ -152,8 +152,8 @@ def simulated(rng, k, n, share, shift=0.0):
     )
 
 
-# The slow run finds a rate of 0.07 in place of 0.05. Against the winner alone, as if it had been named beforehand,
-# an eighth of these would be told apart.
+# The slow run finds a rate of 0.07 in place of 0.05. Against the winner alone, as if it had been named
+# beforehand, an eighth of these would be told apart.
 @few_or_many(100, 3000)
 def test_the_best_of_equals_is_not_told_from_the_others(n_tables):
     rng = np.random.default_rng(1)

@@ -15,7 +15,8 @@ def few_or_many(few, many):
 def highest(rate, n):
     """Return the largest share of n independent cases that a rate explains: three standard errors above it.
 
-    A rate is found with a probability of 98 % if it is about two of its own standard errors above that.
+    "The slow run finds a rate" is said of one that exceeds it with a probability of 95 %: it is 1.6 of its
+    own standard errors above that.
     """
     return rate + 3 * math.sqrt(rate * (1 - rate) / n)
 

@@ -67,7 +67,7 @@ def test_pvalues_of_unlike_columns_are_those_of_chance(told, n_tables):
 
 
 @pytest.mark.parametrize(("shift", "stretch"), [(1, 1), (3, 1), (3, 2), (0, 2.5)])
-@few_or_many(100, 3000)  # the slow run finds rates of 0.022, 0.09 and 0.17 in place of 0.01, 0.05 and 0.1
+@few_or_many(100, 3000)  # the slow run finds rates of 0.025, 0.1 and 0.18 in place of 0.01, 0.05 and 0.1
 def test_an_odd_column_among_many_alike_has_a_yardstick_of_its_own(shift, stretch, n_tables):
     rng = np.random.default_rng(3)
     pvalues = []

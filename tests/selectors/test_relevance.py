@@ -46,7 +46,7 @@ def test_finds_what_matters(error):
     assert (selector.gains_[:3] > selector.expected_gains_[:3]).all()
 
 
-# The slow run finds rates of 0.025, 0.11 and 0.32 in place of 0.02, 0.1 and 0.3.
+# The slow run finds rates of 0.025, 0.111 and 0.316 in place of 0.02, 0.1 and 0.3.
 @few_or_many(15, 1000)
 def test_pvalues_of_noise_are_uniform_or_larger(n_tables):
     pvalues = np.concatenate(

@@ -183,7 +183,7 @@ def test_the_weaker_half_of_a_pair_stays_as_long_as_the_other():
 
 # The slow run finds a power of 0.55 or less.
 @pytest.mark.parametrize("mode", ["batch", "sequential"])
-@few_or_many(2, 20)
+@few_or_many(4, 20)
 def test_a_pair_that_tells_only_together_outlives_noise(mode, n_tables):
     kept = {True: 0, False: 0}
     for seed in range(n_tables):

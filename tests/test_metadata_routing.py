@@ -58,8 +58,3 @@ def test_weights_come_through_a_pipeline_if_they_are_requested(meta):
             Pipeline([("meta", clone(meta))]).fit(X, Y, sample_weight=WEIGHTS)
         with pytest.raises(TypeError, match="groups"):
             clone(meta).fit(X, Y, groups=Y)
-
-
-@pytest.mark.parametrize("meta", META, ids=lambda meta: type(meta).__name__)
-def test_the_docstring_says_so(meta):
-    assert "requests of the\n    estimators inside are not read" in type(meta).__doc__

@@ -35,14 +35,15 @@ def units(path):
 
 
 def limited(monkeypatch, pages):
-    """Let SQLite find the disk full after so many pages."""
-    really = Store._prepare
+    """Let SQLite find the disk full after so many pages, or those that a file has."""
+    connect = sqlite3.connect
 
-    def prepare(self):
-        really(self)
-        self.sql(f"PRAGMA max_page_count = {pages}")
+    def limited_connection(*args, **options):
+        connection = connect(*args, **options)
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        return connection
 
-    monkeypatch.setattr(Store, "_prepare", prepare)
+    monkeypatch.setattr(sqlite3, "connect", limited_connection)
 
 
 def test_comparison_goes_on_when_there_is_room(table, tmp_path, monkeypatch):
@@ -62,8 +63,9 @@ def test_comparison_goes_on_when_there_is_room(table, tmp_path, monkeypatch):
 
 
 def test_reproduction_too(tmp_path, monkeypatch):
-    limited(monkeypatch, 1)  # as many as there are
     store = tmp_path / "results.sqlite"
+    Store(store).close()
+    limited(monkeypatch, 1)
     result = invoke(
         "reproduce", "rogers-gunn", "--quick", "--only", "Simple", "--repeats", 9, "--store", store
     )
@@ -76,18 +78,16 @@ def test_file_that_is_no_store_is_still_bad_input(table):
 
 
 def test_io_error_is_a_full_one_if_there_is_no_room(tmp_path, monkeypatch):
-    with Store(tmp_path / "results.sqlite") as store:
+    def fail(*args, **options):
+        raise sqlite3.OperationalError("disk I/O error")
 
-        def fail():
-            with store._explained():
-                raise sqlite3.OperationalError("disk I/O error")
-
-        with pytest.raises(StoreNotWritten, match="network drive"):
-            fail()
-        usage = shutil.disk_usage(tmp_path)
-        monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
-        with pytest.raises(StoreNotWritten, match="the disk is full"):
-            fail()
+    monkeypatch.setattr(sqlite3, "connect", fail)
+    with pytest.raises(StoreNotWritten, match="network drive"):
+        Store(tmp_path / "results.sqlite")
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
+    with pytest.raises(StoreNotWritten, match="the disk is full"):
+        Store(tmp_path / "results.sqlite")
 
 
 def test_no_room_for_the_copies_of_workers(table, monkeypatch):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from power import seeds
 
 from foresift import CartClassifier
 
@@ -45,7 +46,7 @@ def test_odd_but_right():
     assert [line for line in outcomes("native_cases.py", "answered") if line[1] != "answered"] == []
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@seeds(1, 20)
 def test_random_arguments(seed):
     code, out, errors = run("native_fuzz.py", seed, 120)
     last = out.replace("\r", "\n").splitlines()[-1:]

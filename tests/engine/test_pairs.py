@@ -1,16 +1,15 @@
 """Pairs of features that split below each other: counted as a literal walk does, and kept together."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import reference_murata as twin
-from sklearn.ensemble import (
-    RandomForestClassifier,
-)
+from power import few_or_many
+from sklearn.ensemble import RandomForestClassifier
 
 from foresift import CartClassifier, ContributionSelector, SiftForestClassifier
-from foresift.engine import co_occurrence as pairs
 from foresift.engine.co_occurrence import CoOccurrence, count_pairs
 from foresift.importance import co_occurrence, node_tables
 
@@ -41,10 +40,12 @@ def test_pairs_are_those_of_the_literal_twin(seed):
         assert got.expected.sum() == pytest.approx(got.observed.sum())
 
 
-def test_xor_is_found_and_noise_is_not():
+# The slow run finds a rate of 0.28 on noise: at a level of 0.05, six of 40 tables may have a pair.
+@few_or_many(2, 40)
+def test_xor_is_found_and_noise_is_not(n_tables):
     forest = SiftForestClassifier(300, max_features="sqrt", random_state=0)
     false = 0
-    for seed in range(5):
+    for seed in range(n_tables):
         got = co_occurrence(forest.fit(*xor(seed)))
         assert got.significant()[0, 1]
         assert got.lift[0, 1] > 1.05
@@ -53,17 +54,19 @@ def test_xor_is_found_and_noise_is_not():
         false += (
             co_occurrence(forest.fit(rng.normal(size=(300, 8)), rng.integers(0, 2, 300))).significant().any()
         )
-    assert false <= 1
+    assert false <= max(1, 0.15 * n_tables)
 
 
-def test_statistic_of_noise_has_a_spread_of_one():
+# The slow run of 4500 pairs finds a spread of 0.8 or 1.2.
+@few_or_many(6, 100)
+def test_statistic_of_noise_has_a_spread_of_one(n_tables):
     spread = []
-    for seed in range(6):
+    for seed in range(n_tables):
         rng = np.random.default_rng(seed)
         forest = SiftForestClassifier(100, max_features=3, random_state=seed)
         got = co_occurrence(forest.fit(rng.normal(size=(200, 10)), rng.integers(0, 2, 200)))
         spread.append(got.statistic[np.triu_indices(10, 1)])
-    assert 0.85 < np.std(spread) < 1.2  # 270 pairs
+    assert 0.85 < np.std(spread) < (1.2 if n_tables < 100 else 1.15)
 
 
 def test_a_pair_does_not_make_pairs_of_the_others():
@@ -87,27 +90,23 @@ def test_pairs_have_no_diagonal_and_few_trees_are_refused():
         co_occurrence(CartClassifier().fit(X, y))
 
 
-def test_columns_without_pairs_cost_nothing(monkeypatch):
-    """4,000 columns, of which 6 are in use: the matrices of every tree have 36 cells, not 16 million."""
+def test_columns_without_pairs_cost_nothing():
+    """1,000 columns, of which 6 are in use: the matrices of every tree have 36 cells, not a million."""
     X, y = xor(0, p=6)
     few = SiftForestClassifier(60, max_features=3, random_state=0).fit(X, y)
-    wide = np.zeros((400, 4000))
-    places = [5, 17, 400, 2000, 2001, 3999]
-    wide[:, places] = X
+    places = [5, 17, 400, 500, 501, 999]
     tables = [replace(table, nodes=table.nodes.copy()) for table in few.node_tables_]
     for table in tables:
         inner = ~table.is_leaf
         table.nodes["feature"][inner] = np.array(places)[table.nodes["feature"][inner]]
-    widths = []
-
-    def seen(edges, p, *rest):
-        widths.append(p)
-        return compare_with_chance(edges, p, *rest)
-
-    compare_with_chance = pairs._against_chance
-    monkeypatch.setattr(pairs, "_against_chance", seen)
-    got, expected = count_pairs(tables, 4000, most_free=0), count_pairs(few.node_tables_, 6, most_free=0)
-    assert widths == [6, 6]  # of the wide trees, and of the others
+    expected = count_pairs(few.node_tables_, 6, most_free=0)
+    tracemalloc.start()
+    try:
+        got = count_pairs(tables, 1000, most_free=0)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1.2 * sum(matrix.nbytes for matrix in vars(got).values())  # no more than the answer
     for name in ("observed", "expected", "statistic", "pvalues"):
         part = getattr(got, name)[np.ix_(places, places)]
         np.testing.assert_array_equal(part, getattr(expected, name))
@@ -182,10 +181,12 @@ def test_the_weaker_half_of_a_pair_stays_as_long_as_the_other():
     assert np.mean(ranks[True]) < np.mean(ranks[False])
 
 
+# The slow run finds a power of 0.55 or less.
 @pytest.mark.parametrize("mode", ["batch", "sequential"])
-def test_a_pair_that_tells_only_together_outlives_noise(mode):
+@few_or_many(4, 20)
+def test_a_pair_that_tells_only_together_outlives_noise(mode, n_tables):
     kept = {True: 0, False: 0}
-    for seed in range(4):
+    for seed in range(n_tables):
         X, y = xor(seed, n=400, p=12)
         forest = SiftForestClassifier(100, max_features="sqrt", n_thresholds=10, random_state=seed)
         for protect in kept:
@@ -193,7 +194,7 @@ def test_a_pair_that_tells_only_together_outlives_noise(mode):
             selector = ContributionSelector(2, **options).fit(X, y)
             kept[protect] += selector.support_[:2].all()
             assert selector.ranking_[selector.support_].max() == 2
-    assert kept[True] >= 3 > kept[False]
+    assert kept[True] >= 0.75 * n_tables > kept[False]
 
 
 def test_a_weak_pair_does_not_cost_the_best_feature():

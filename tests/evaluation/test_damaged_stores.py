@@ -6,6 +6,7 @@ import sqlite3
 
 import numpy as np
 import pytest
+from power import seeds
 from typer.testing import CliRunner
 
 from foresift.cli.app import app
@@ -207,9 +208,8 @@ def test_empty_file_and_folder(path):
     assert "is a folder: name a file" in command("report", path.parent).stderr
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeds(15, 300)
 def test_flipped_bytes_of_a_store(seed, path, whole):
-    """A few thousand more were tried by hand."""
     rng = random.Random(seed)
     content = bytearray(whole)
     for _ in range(rng.choice([1, 2, 8])):

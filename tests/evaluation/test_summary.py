@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from power import few_or_many, highest
 from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
@@ -177,16 +178,19 @@ def simulated(rng, k, n, share, shift=0.0):
     )
 
 
-def test_the_best_of_equals_is_not_told_from_the_others():
-    # Against the winner alone, as if it had been named beforehand, an eighth of these would be told apart.
-    rng, n_runs = np.random.default_rng(1), 250
-    false = sum(any(r.p_best <= 0.05 for r in simulated(rng, 8, 10, 0.2)) for _ in range(n_runs))
-    assert false / n_runs <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / n_runs)
+# The slow run finds a rate of 0.07 in place of 0.05. Against the winner alone, as if it had been named
+# beforehand, an eighth of these would be told apart.
+@few_or_many(100, 3000)
+def test_the_best_of_equals_is_not_told_from_the_others(n_tables):
+    rng = np.random.default_rng(1)
+    false = sum(any(r.p_best <= 0.05 for r in simulated(rng, 8, 10, 0.2)) for _ in range(n_tables))
+    assert false / n_tables <= highest(0.05, n_tables)
 
 
-def test_what_is_worse_is_found():
+@few_or_many(20, 300)
+def test_what_is_worse_is_found(n_tables):
     rng = np.random.default_rng(2)
-    found = [simulated(rng, 4, 10, 0.2, shift=6.0)[0].p_best <= 0.05 for _ in range(20)]
+    found = [simulated(rng, 4, 10, 0.2, shift=6.0)[0].p_best <= 0.05 for _ in range(n_tables)]
     assert np.mean(found) > 0.8
 
 

@@ -9,7 +9,6 @@ import pytest
 from growing import grow
 from reference_c45 import C45, same_tree
 from sklearn.datasets import load_iris
-from sklearn.utils.estimator_checks import check_estimator
 
 from foresift.engine.tree_text import Condition
 from foresift.models.c45 import C45Classifier
@@ -222,11 +221,6 @@ def test_drawn_columns_follow_the_seed():
 def test_bad_parameters_are_named(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         C45Classifier(**wrong).fit([[1.0], [2.0]], [0, 1])
-
-
-@pytest.mark.parametrize("options", [{}, PLAIN_ID3])
-def test_scikit_learns_checks(options):
-    check_estimator(C45Classifier(**options), on_skip=None)
 
 
 # --- hard cases ---

@@ -7,6 +7,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from power import seeds
 from sklearn.naive_bayes import GaussianNB
 
 from foresift import GEFSClassifier, GEFSSelector
@@ -179,7 +180,7 @@ def test_classifiers_do_not_go_on_from_genes_alone(checkpoint, tmp_path):
     assert GEFSClassifier(**options).fit(*table()).n_trained_ == 8
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeds(15, 300)
 def test_flipped_bytes_of_a_checkpoint(seed, checkpoint, tmp_path):
     rng = random.Random(seed)
     content = bytearray(checkpoint)

@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foresift.models.gefs.genes import _pair as pair
-from foresift.models.gefs.genes import _spin as spin
 from foresift.models.gefs.genes import (
     adjusted,
     breed,
@@ -105,17 +103,22 @@ def test_normalised_and_fitness():
 
 
 def test_roulette_is_proportional_to_fitness():
-    rng, scores = np.random.default_rng(0), np.array([1.0, 0.0, 3.0])
-    counts = np.bincount([spin(scores, rng) for _ in range(4000)], minlength=3) / 4000
-    assert counts == pytest.approx([0.25, 0.0, 0.75], abs=0.03)
-    zero = np.bincount([spin(np.zeros(4), rng) for _ in range(4000)], minlength=4) / 4000
-    assert zero == pytest.approx([0.25] * 4, abs=0.03)
+    def shares(scores):
+        """How often each is the parent of a mutant, which keeps nine of its ten genes."""
+        parents = [np.full(10, k, dtype=np.int32) for k in range(len(scores))]
+        children = breed(parents, scores, 4000, len(scores), rng, mutation_rate=1.0)
+        return np.bincount(np.median(children, axis=1).astype(int), minlength=len(scores)) / 4000
+
+    rng = np.random.default_rng(0)
+    assert shares(np.array([1.0, 0.0, 3.0])) == pytest.approx([0.25, 0.0, 0.75], abs=0.03)
+    assert shares(np.zeros(4)) == pytest.approx([0.25] * 4, abs=0.03)
 
 
 @given(st.lists(st.floats(0, 2), min_size=2, max_size=6), seeds)
 def test_parents_are_two(scores, rng):
-    a, b = pair(np.array(scores), rng)
-    assert a != b
+    parents = [np.full(3, k, dtype=np.int32) for k in range(len(scores))]
+    children = breed(parents, np.array(scores), 2, len(scores), rng, mutation_rate=0.0)
+    assert np.unique(np.concatenate(children), return_counts=True)[1].tolist() == [3, 3]
 
 
 @given(

@@ -31,7 +31,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foresift.selectors.aggregate import AggregateSelector, ranks_of
 from foresift.selectors.filters import FScoreSelector, InfoGainSelector, PearsonSelector
@@ -60,18 +59,6 @@ def aggregated(ranks, **parameters):
     selectors = [Given("ranking_", row) for row in ranks]
     X = np.zeros((2, len(ranks[0])))
     return AggregateSelector(selectors, **{"n_features_to_select": 1, **parameters}).fit(X, [0, 1])
-
-
-@parametrize_with_checks(
-    [
-        AggregateSelector(OURS),
-        AggregateSelector([("a", PearsonSelector()), ("b", InfoGainSelector())], 0.5, rule="rra"),
-        AggregateSelector(OURS, rule="vote", top=2),
-        AggregateSelector(OURS, 1, rule="borda", top=1),
-    ]
-)
-def test_checks_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 # Ranks

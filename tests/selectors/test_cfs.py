@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foresift.data.discretize import mdl_cuts
 from foresift.data.table import make_table
@@ -20,20 +19,6 @@ from foresift.selectors.uncertainty import Uncertainties, symmetrical_uncertaint
 SEARCHES = ["best-first", "forward", "backward"]
 CONVENTIONS = ["hall", "weka"]
 SEEDS = pytest.mark.parametrize("seed", range(25))
-
-
-@pytest.mark.filterwarnings("ignore:No feature passed")  # much of their data is noise
-@parametrize_with_checks(
-    [
-        CFSSelector(),
-        CFSSelector(search="backward"),
-        CFSSelector(search="forward", locally_predictive=True, convention="weka"),
-        CFSSelector(0.5),
-        CFSSelector(1, search="backward"),
-    ]
-)
-def test_checks_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 # Against the twin

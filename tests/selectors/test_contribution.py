@@ -125,8 +125,7 @@ def test_path_is_the_literal_one(forest, mode, data):
 def test_default_forest_is_that_of_algorithm_1(data):
     X, y = data
     ours = ContributionSelector(3, n_estimators=15, cv=CV, random_state=0).fit(X, y)
-    forest = ours._estimator()
-    assert (forest.max_features, forest.n_thresholds, forest.n_estimators) == ("sqrt", 10, 15)
+    forest = SiftForestClassifier(15, max_features="sqrt", n_thresholds=10, min_gain=1e-12)
     same = ContributionSelector(3, estimator=forest, cv=CV, random_state=0).fit(X, y)
     assert same.path_ == ours.path_
     noise = np.random.default_rng(1).integers(0, 2, len(y))

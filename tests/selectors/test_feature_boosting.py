@@ -12,6 +12,7 @@ import pytest
 import reference_thesis
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from power import seeds
 from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
 from sklearn.naive_bayes import GaussianNB
@@ -223,8 +224,7 @@ def test_out_of_bag_accuracies():
     assert model.history_["change"].any()
 
 
-# Two seeds, so that the test stays quick; of ten, ten were found by order 2 and none by order 1.
-@pytest.mark.parametrize("seed", [0, 1])
+@seeds(1, 15)
 def test_an_exclusive_or_among_fifty_columns_of_noise(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(1000, 52))

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from reference_filters import problem
 from scipy import sparse
 from sklearn.datasets import load_iris
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foresift.criteria import gain_ratio, information_gain
 from foresift.selectors.filters import FScoreSelector, InfoGainSelector, PearsonSelector
@@ -32,13 +31,6 @@ ALL = pytest.mark.parametrize(
     ],
     ids=repr,
 )
-
-
-@parametrize_with_checks(
-    [PearsonSelector(), FScoreSelector(), FScoreSelector(1), InfoGainSelector(), InfoGainSelector(ratio=True)]
-)
-def test_checks_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 # The twins

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from callbacks import Listener
 from forest_gain_cases import BOUNDS, same, table_with_ties
+from power import few_or_many, highest
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 
@@ -25,9 +26,10 @@ LEARNED = ["scores_", "thresholds_", "expected_scores_", "pvalues_", "intervals_
 
 @pytest.mark.parametrize("max_features", [1, "sqrt"])
 @pytest.mark.parametrize("bound", BOUNDS)
-def test_simple(bound, max_features):
+@few_or_many(5, 50)
+def test_simple(bound, max_features, n_tables):
     kept, removed = [], []
-    for seed in range(10):
+    for seed in range(n_tables):
         X, y = make_simple(random_state=seed)
         selector = ForestGainSelector(bound=bound, max_features=max_features, random_state=seed).fit(X, y)
         kept.append(selector.support_[:2])
@@ -38,17 +40,19 @@ def test_simple(bound, max_features):
     assert least <= np.mean(removed) <= most
 
 
+# The slow run finds a rate of 0.056 in place of 0.05 (0.001 and 0.007 were measured).
 @pytest.mark.parametrize("max_features", [1, "sqrt"])
-def test_pvalues_of_noise_are_on_the_safe_side(max_features):
+@few_or_many(10, 1000)
+def test_pvalues_of_noise_are_on_the_safe_side(max_features, n_tables):
     small = 0
-    for seed in range(40):
+    for seed in range(n_tables):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(200, 30)), rng.integers(0, 2, 200)
         options = {"n_estimators": 30, "max_features": max_features, "random_state": seed}
         selector = ForestGainSelector(30, **options).fit(X, y)
         small += np.count_nonzero(selector.pvalues_ < 0.05)
         assert 0.2 < selector.pvalues_.mean() < 0.8
-    assert small <= 0.07 * 40 * 30
+    assert small / (30 * n_tables) <= highest(0.05, 30 * n_tables)
 
 
 def test_pvalues_of_what_matters_are_small():

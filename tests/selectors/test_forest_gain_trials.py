@@ -7,6 +7,7 @@ import pytest
 import reference
 import reference_forest_gain as twin
 from forest_gain_cases import BOUNDS, same, table_with_ties
+from power import few_or_many, highest
 from scipy import stats
 
 from foresift import ForestGainSelector, SiftForestClassifier
@@ -92,19 +93,21 @@ def noise(kind, n, p, rng):
     return kinds.get(kind, X).astype(float), rng.integers(0, 2, n)
 
 
+# Rates of up to 0.07 were measured, for rare flags. The slow run finds one of 0.1.
 @pytest.mark.filterwarnings("ignore:.*never a split candidate", "ignore:No feature passed")
 @pytest.mark.parametrize(
-    ("kind", "n", "p", "times"),
-    [("binary", 100, 2, 60), ("rare", 200, 10, 12), ("counts", 200, 60, 2), ("rounded", 100, 400, 1)],
+    ("kind", "n", "p", "per_table"),
+    [("binary", 100, 2, 30), ("rare", 200, 10, 6), ("counts", 200, 60, 1), ("rounded", 100, 400, 1)],
 )
-def test_pvalues_of_noise_of_every_kind(kind, n, p, times):
+@few_or_many(1, 30)
+def test_pvalues_of_noise_of_every_kind(kind, n, p, per_table, n_tables):
     pvalues = []
-    for seed in range(times):
+    for seed in range(per_table * n_tables):
         X, y = noise(kind, n, p, np.random.default_rng(seed))
         selector = ForestGainSelector(bound="exact", n_estimators=50, random_state=seed)
         pvalues.extend(selector.fit(X, y).pvalues_)
     pvalues = np.array(pvalues)
-    assert np.nanmean(pvalues < 0.05) < 0.1
+    assert np.nanmean(pvalues < 0.05) < highest(0.07, len(pvalues))
     assert np.nanmin(pvalues) > 1e-5
 
 

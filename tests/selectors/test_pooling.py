@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from power import few_or_many, highest
 from scipy import stats
 
 from foresift.data.table import make_table
@@ -53,12 +54,13 @@ def test_columns_of_one_kind_share_one_yardstick():
 
 
 @pytest.mark.parametrize("told", [True, False], ids=["kinds told apart", "kinds not told"])
-def test_pvalues_of_unlike_columns_are_those_of_chance(told):
+@few_or_many(60, 3000)
+def test_pvalues_of_unlike_columns_are_those_of_chance(told, n_tables):
     # Two sorts of columns whose chance gains differ in mean and spread, by kind or only by their shadows.
     rng = np.random.default_rng(1)
     shapes, scales = np.repeat([0.7, 8.0], 60), np.repeat([0.2, 1.0], 60)
     kinds = shapes * 1.0 if told else np.zeros(120)
-    pvalues = np.array([pvalues_of(gammas(rng, shapes, scales), kinds) for _ in range(60)])
+    pvalues = np.array([pvalues_of(gammas(rng, shapes, scales), kinds) for _ in range(n_tables)])
     for sort in (pvalues[:, :60], pvalues[:, 60:]):
         for alpha in (0.01, 0.05, 0.2):
             share, error = (sort <= alpha).mean(), np.sqrt(alpha * (1 - alpha) / sort.size)
@@ -67,16 +69,20 @@ def test_pvalues_of_unlike_columns_are_those_of_chance(told):
 
 
 @pytest.mark.parametrize(("shift", "stretch"), [(1, 1), (3, 1), (3, 2), (0, 2.5)])
-def test_an_odd_column_among_many_alike_has_a_yardstick_of_its_own(shift, stretch):
+@few_or_many(100, 1500)
+def test_an_odd_column_among_many_alike_has_a_yardstick_of_its_own(shift, stretch, n_tables):
     rng = np.random.default_rng(3)
     pvalues = []
-    for _ in range(150):
+    for _ in range(n_tables):
         roots = rng.normal(size=(300, 11))
         roots[0] = shift + stretch * roots[0]
         pvalues.append(pvalues_of((1 + 0.03 * roots) ** 3, np.zeros(300)))
     pvalues = np.array(pvalues)
-    for alpha in (0.01, 0.05, 0.1):
-        assert (pvalues[:, 0] <= alpha).mean() < 1.5 * alpha + 3 * np.sqrt(alpha / 150)
+    # Mean and spread of an odd column are known from its own ten shadows only, so tails are heavier: rates
+    # of 0.039, 0.091 and 0.143 were measured if it spreads twice as far, 0.017, 0.059 and 0.111 if it is only
+    # shifted. The slow run finds rates of 0.072, 0.138 and 0.206.
+    for alpha, rate in ((0.01, 0.045), (0.05, 0.1), (0.1, 0.16)):
+        assert (pvalues[:, 0] <= alpha).mean() < highest(rate, n_tables)
         # Its shadows are on the yardstick of the others, and make their tail look longer than it is.
         assert 0.6 * alpha < (pvalues[:, 1:] <= alpha).mean() < 1.25 * alpha
 

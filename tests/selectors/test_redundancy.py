@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from power import few_or_many
 from sklearn.base import clone
 
 from foresift import ForestGainSelector
@@ -74,9 +75,11 @@ def copy_in_simple(rng):
     return X[:, [1, 1, 0, 2, 3]], y
 
 
+# The slow runs of these two find that one table in fifteen is wrong.
 @pytest.mark.parametrize("make", [numeric_copy, nominal_copy, binary_copy])
-def test_of_two_copies_one_stays(make):
-    assert [int(selected(make, seed).support_[:2].sum()) for seed in range(10)] == [1] * 10
+@few_or_many(3, 40)
+def test_of_two_copies_one_stays(make, n_tables):
+    assert {int(selected(make, seed).support_[:2].sum()) for seed in range(n_tables)} == {1}
 
 
 @pytest.mark.parametrize(
@@ -105,8 +108,9 @@ def xor_of_categories(rng, n=200):
 
 
 @pytest.mark.parametrize("make", [xor_of_signs, xor_of_bits])
-def test_both_parts_of_an_xor_stay(make):
-    assert [int(selected(make, seed).support_[:2].sum()) for seed in range(10)] == [2] * 10
+@few_or_many(3, 40)
+def test_both_parts_of_an_xor_stay(make, n_tables):
+    assert {int(selected(make, seed).support_[:2].sum()) for seed in range(n_tables)} == {2}
 
 
 def test_both_parts_of_an_xor_of_categories_stay():

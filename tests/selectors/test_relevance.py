@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from callbacks import Listener
+from power import few_or_many, highest
 from scipy.stats import norm
 from sklearn.base import clone
 
@@ -47,20 +48,23 @@ def test_finds_what_matters(error):
     assert (selector.gains_[:3] > selector.expected_gains_[:3]).all()
 
 
-def test_rare_flags_beside_many_relevant_columns_keep_the_family_wise_rate():
+# The slow run finds a rate of 0.15 in place of 0.1.
+@few_or_many(10, 800)
+def test_rare_flags_beside_many_relevant_columns_keep_the_family_wise_rate(n_tables):
     # Twenty sensors of one level that are always found, three flags that hit the small class by chance: their
     # p-values, read from all shadows, are too small. Holm's last steps would be 0.1 / 3, and take one in 0.2.
-    any_found = []
-    for seed in range(40):
+    any_found, sensors = [], []
+    for seed in range(n_tables):
         rng = np.random.default_rng(seed)
         level, X = rng.normal(size=200), np.zeros((200, 23))
         X[:, :20] = level[:, np.newaxis] + 0.5 * rng.normal(size=(200, 20))
         for j in (20, 21, 22):
             X[rng.choice(200, 3, replace=False), j] = 1
         selector = quiet_fit(X, level > np.quantile(level, 0.95), error="fwer", redundancy=None)
-        assert selector.relevant_[:20].mean() > 0.8
+        sensors.append(selector.relevant_[:20].mean())
         any_found.append(selector.relevant_[20:].any())
-    assert np.mean(any_found) <= 0.1
+    assert np.mean(any_found) <= highest(0.1, n_tables)
+    assert np.mean(sensors) > 0.98
     assert selector.adjusted_pvalues_ == pytest.approx(np.minimum(1, 23 * selector.pvalues_))
 
 
@@ -191,28 +195,33 @@ def test_a_few_columns_have_more_shadows():
     assert quiet_fit(X[:, :4], y, n_shadows=12).shadow_scores_.shape == (4, 12)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_columns_that_matter_only_together_are_found(seed):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(500, 30))
-    y = ((X[:, 3] > 0) ^ (X[:, 7] > 0)).astype(int)
-    together = quiet_fit(X, y, random_state=seed)
-    assert together.relevant_[[3, 7]].all()
-    assert (together.redundant_with_[[3, 7]] == -1).all()
-    alone = quiet_fit(X, y, random_state=seed, interactions=False)
-    assert not alone.relevant_[[3, 7]].all()
-    assert np.array_equal(alone.gains_, together.gains_)
+# The slow run finds a power of 0.97 in place of 1.
+@few_or_many(3, 100)
+def test_columns_that_matter_only_together_are_found(n_tables):
+    for seed in range(n_tables):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(500, 30))
+        y = ((X[:, 3] > 0) ^ (X[:, 7] > 0)).astype(int)
+        together = quiet_fit(X, y, random_state=seed)
+        assert together.relevant_[[3, 7]].all()
+        assert (together.redundant_with_[[3, 7]] == -1).all()
+        alone = quiet_fit(X, y, random_state=seed, interactions=False)
+        assert not alone.relevant_[[3, 7]].all()
+        assert np.array_equal(alone.gains_, together.gains_)
 
 
+# The slow run finds a rate of 0.18 in place of 0.1. It would be two thirds, if the shadows of that column had
+# nothing to do with the weights.
 @pytest.mark.filterwarnings("ignore:No feature passed")
-def test_weights_made_from_a_column_do_not_make_it_relevant():
+@few_or_many(12, 400)
+def test_weights_made_from_a_column_do_not_make_it_relevant(n_tables):
     chosen = np.zeros(10)
-    for seed in range(12):
+    for seed in range(n_tables):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(200, 10)), np.arange(200) % 2
         selector = RelevanceSelector(redundancy=None, random_state=seed)
         chosen += selector.fit(X, y, sample_weight=np.exp(1.5 * X[:, 0])).relevant_
-    assert chosen[0] <= 3  # 8 of 12, if the shadows of that column had nothing to do with the weights
+    assert (chosen / n_tables <= highest(0.1, n_tables)).all()
 
 
 def test_rows_of_weight_0_are_not_there_and_a_common_weight_does_nothing():

@@ -103,16 +103,18 @@ def test_wanted_sizes_are_looked_for_on_the_way_back_too():
     assert ((1, 2), 1.0) in list(forward(3, total, floating=True, until=2))
 
 
-def test_exhaustive_tells_the_best_so_far(monkeypatch):
-    monkeypatch.setattr("foresift.selectors.search.walks._TOGETHER", 4)
-    worth = worths(5, 3)
-    steps = list(exhaustive(5, evaluator(worth), size=2))
-    assert len(steps) == 3  # 10 sets
+def test_exhaustive_tells_the_best_so_far():
+    worth = worths(12, 3)
+    steps = list(exhaustive(12, evaluator(worth), size=5))
+    assert len(steps) > 2  # 792 sets
     scores = [score for _, score in steps]
     assert scores == sorted(scores)
-    assert steps[-1][0] == tuple(sorted(twin.exhaustive(5, 2, worth)))
-    sizes = [len(features) for features, _ in exhaustive(5, evaluator(worth), enough=lambda score: True)]
-    assert sizes == [1, 1]  # a size is finished before it ends
+    assert steps[-1][0] == tuple(sorted(twin.exhaustive(12, 5, worth)))
+    single = evaluator(lambda subset: float(subset[0] == 599))
+    found = list(exhaustive(600, single, enough=lambda score: True))
+    assert found[-1] == ((599,), 1.0)  # a size is finished before it ends
+    assert len(single.asked) == 600
+    assert found[0][1] == 0
 
 
 def test_equals_are_decided_by_column():

@@ -349,4 +349,4 @@ def test_rare_classes():
 
 def test_classifiers_without_probabilities():
     model = InfoGainSelector(SubsetSizeCV(LinearSVC(), sizes=[1, 2])).fit(X_SMALL, Y_SMALL)
-    assert model.size_curve_.scores.min() >= 0
+    assert (model.size_curve_.scores.mean(axis=0) > 0.8).all()

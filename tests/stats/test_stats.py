@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from power import few_or_many, highest
 from scipy import stats as sps
 
 from foresift import stats
@@ -64,17 +65,18 @@ def test_ends_of_stability():
     assert np.isnan(selection_stability(np.ones((3, 4))).value)
 
 
-def test_the_interval_covers():
+@few_or_many(100, 5000)  # the slow run finds a coverage of 0.91 or 0.98 in place of 0.95
+def test_the_interval_covers(n_tables):
     # Features are kept independently with fixed probabilities: the true value is known.
     rng = np.random.default_rng(1)
     chance = np.array([0.95] * 5 + [0.4] * 5 + [0.05] * 20)
     size = chance.mean()
     truth = 1 - (chance * (1 - chance)).mean() / (size * (1 - size))
     covered = []
-    for _ in range(300):
+    for _ in range(n_tables):
         found = selection_stability(rng.random((60, len(chance))) < chance)
         covered.append(found.lower <= truth <= found.upper)
-    assert 0.88 < np.mean(covered) < 0.99
+    assert (0.88 < np.mean(covered) < 0.995) if n_tables < 5000 else (0.92 < np.mean(covered) < 0.97)
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -168,17 +170,18 @@ def test_corrected_ttest_is_the_formula(scores, share):
     assert found.pvalue >= stats.paired_ttest(a, b).pvalue
 
 
-def test_the_correction_holds_the_level_that_the_plain_test_breaks():
+@few_or_many(100, 5000)  # the slow run finds a level of 0.065 in place of 0.05
+def test_the_correction_holds_the_level_that_the_plain_test_breaks(n_tables):
     """Means of overlapping samples, one of two equal sources against the other."""
     rng = np.random.default_rng(0)
     plain, corrected = [], []
-    for _ in range(400):
+    for _ in range(n_tables):
         d = rng.normal(size=60)
         trials = np.array([d[rng.permutation(60)[:54]].mean() for _ in range(20)])
         plain.append(stats.paired_ttest(trials, np.zeros(20)).pvalue < 0.05)
         corrected.append(stats.corrected_resampled_ttest(trials, np.zeros(20), 0.9).pvalue < 0.05)
     assert np.mean(plain) > 0.5
-    assert np.mean(corrected) < 0.08
+    assert np.mean(corrected) < highest(0.05, n_tables)
 
 
 def test_equal_scores_and_equal_differences():

@@ -46,22 +46,22 @@ def p_above(summary: Summary, cell: str) -> float:
 def error_rates(found: Found) -> tuple[str, Verdicts]:
     """Rates of what is selected and of its representatives, beside those of the version before."""
     cells = [cell for cell in found if CELLS[cell].informative < CELLS[cell].p]
-    adjusted, verdicts = {}, []
+    pvalues, verdicts = {}, []
     for method in ("relevance", "minimal"):
-        adjusted[method] = holm([p_above(found[cell][method], cell) for cell in cells])
-        above = [
-            f"{cell} (p = {p:.2g})" for cell, p in zip(cells, adjusted[method], strict=True) if p <= LEVEL
-        ]
-        text = f"error rate of `{method}`, {len(cells)} cells, least p-value {adjusted[method].min():.2g}"
+        pvalues[method] = [p_above(found[cell][method], cell) for cell in cells]
+        adjusted = holm(pvalues[method])
+        above = [f"{cell} (p = {p:.2g})" for cell, p in zip(cells, adjusted, strict=True) if p <= LEVEL]
+        text = f"error rate of `{method}`, {len(cells)} cells, least p-value {min(pvalues[method]):.2g}"
+        text += f", adjusted {adjusted.min():.2g}"
         verdicts.append((not above, f"{text}{'; above: ' if above else ''}{', '.join(above)}"))
     lines = [
-        "| cell | tables | relevance | p, Holm | minimal | p, Holm | before | before, minimal |",
+        "| cell | tables | relevance | p | minimal | p | before | before, minimal |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for k, cell in enumerate(cells):
         of = found[cell]
         rates = [rate(of.get(method)) for method in ("relevance", "minimal", "before", "before, minimal")]
-        p = [f"{adjusted[method][k]:.2g}" for method in ("relevance", "minimal")]
+        p = [f"{pvalues[method][k]:.2g}" for method in ("relevance", "minimal")]
         lines.append(
             f"| {cell} | {of['relevance'].seeds} | {rates[0]} | {p[0]} | {rates[1]} | {p[1]} "
             f"| {rates[2]} | {rates[3]} |"

@@ -1,0 +1,161 @@
+"""What RelevanceSelector must hold on the tables of the calibration, judged from its results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from calibration_cells import CELLS
+from calibration_results import ALPHA, KEY, Summary, mean_and_error, outcomes, read, summaries
+from scipy.stats import binomtest, ttest_1samp
+
+from foresift.stats import holm
+
+LEVEL = 0.05  # of the tests of error rates, adjusted by Holm over the cells
+MARGIN = 0.02  # of power below the best single test
+TESTS = ("forest", "ranks", "residuals", "pairs")
+ADDITIVE, MADELON = "additive 500x500, 15", "Madelon-like"
+
+Found = dict[str, dict[str, Summary]]
+Verdicts = list[tuple[bool, str]]  # whether it holds, and what
+
+
+def checked(results: Path, seeds: Path) -> tuple[dict[str, str], bool]:
+    """Tables in Markdown by their marks, and whether all holds."""
+    found = {cell: of for cell, of in summaries(outcomes(results)).items() if "relevance" in of}
+    signal = {cell: of for cell, of in found.items() if CELLS[cell].informative}
+    rates, verdicts = error_rates(found)
+    numbers, of_numbers = varying(seeds)
+    verdicts += judged_power(signal) + of_numbers
+    lines = [f"- {'Holds' if holds else '**Fails**'}: {text}" for holds, text in verdicts]
+    parts = {"error rates": rates, "power": power(signal), "seeds": numbers, "verdicts": "\n".join(lines)}
+    return parts, all(holds for holds, _ in verdicts)
+
+
+def p_above(summary: Summary, cell: str) -> float:
+    """P-value of an error rate of at most ALPHA: any false one in null tables, else the FDR."""
+    if not CELLS[cell].informative:
+        n_false = round(summary.any_false * summary.seeds)
+        return float(binomtest(n_false, summary.seeds, ALPHA, alternative="greater").pvalue)
+    if np.std(summary.falses) == 0:
+        return float(summary.fdr <= ALPHA)
+    return float(ttest_1samp(summary.falses, ALPHA, alternative="greater").pvalue)
+
+
+def error_rates(found: Found) -> tuple[str, Verdicts]:
+    """Rates of what is selected and of its representatives, beside those of the version before."""
+    cells = [cell for cell in found if CELLS[cell].informative < CELLS[cell].p]
+    pvalues, verdicts = {}, []
+    for method in ("relevance", "minimal"):
+        pvalues[method] = [p_above(found[cell][method], cell) for cell in cells]
+        adjusted = holm(pvalues[method])
+        above = [f"{cell} (p = {p:.2g})" for cell, p in zip(cells, adjusted, strict=True) if p <= LEVEL]
+        text = f"error rate of `{method}`, {len(cells)} cells, least p-value {min(pvalues[method]):.2g}"
+        text += f", adjusted {adjusted.min():.2g}"
+        verdicts.append((not above, f"{text}{'; above: ' if above else ''}{', '.join(above)}"))
+    lines = [
+        "| cell | tables | relevance | p | minimal | p | before | before, minimal |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for k, cell in enumerate(cells):
+        of = found[cell]
+        rates = [rate(of.get(method)) for method in ("relevance", "minimal", "before", "before, minimal")]
+        p = [f"{pvalues[method][k]:.2g}" for method in ("relevance", "minimal")]
+        lines.append(
+            f"| {cell} | {of['relevance'].seeds} | {rates[0]} | {p[0]} | {rates[1]} | {p[1]} "
+            f"| {rates[2]} | {rates[3]} |"
+        )
+    return "\n".join(lines), verdicts
+
+
+def rate(summary: Summary | None) -> str:
+    """Mean and standard error; in null tables the share of false ones is 0 or 1."""
+    if summary is None:
+        return ""
+    mean, error = mean_and_error(summary.falses)
+    return f"{mean:.3f} ({error:.3f})"
+
+
+def power(found: Found) -> str:
+    """Power beside that of the version before, of single tests and of a t-test, on the same tables."""
+    methods = ("relevance", "before", *TESTS, "t-test")
+    lines = [
+        f"| cell | {' | '.join(methods)} | minus before | minus best test |",
+        f"| {' | '.join(['---'] * (3 + len(methods)))} |",
+    ]
+    for cell, of in found.items():
+        shown = [f"{of[method].power:.3f}" if method in of else "" for method in methods]
+        for them in (of.get("before"), best_test(of)):
+            shown.append("{:+.3f} ({:.3f})".format(*difference(of["relevance"], them)) if them else "")
+        lines.append(f"| {cell} | {' | '.join(shown)} |")
+    return "\n".join(lines)
+
+
+def best_test(of: dict[str, Summary]) -> Summary:
+    """The single test with the most power in a cell."""
+    return max((of[test] for test in TESTS if test in of), key=lambda summary: summary.power)
+
+
+def judged_power(found: Found) -> Verdicts:
+    """Compare with the best single test, with the version before and with the t-test."""
+    below = []
+    for cell, of in found.items():
+        gap, error = difference(of["relevance"], best_test(of))
+        if gap < -MARGIN and gap < -2 * error:
+            below.append(f"{cell} {gap:+.3f} ({error:.3f})")
+    text = f"power nowhere below the best single test by more than {MARGIN} and two standard errors"
+    verdicts = [(not below, f"{text}{'; below: ' if below else ''}{', '.join(below)}")]
+    gains = [difference(of["relevance"], of["before"]) for of in found.values() if "before" in of]
+    if gains:
+        gap, error = np.mean([gain for gain, _ in gains]), np.linalg.norm([e for _, e in gains]) / len(gains)
+        text = f"mean power of {len(gains)} cells above the version before: {gap:+.4f} ({error:.4f})"
+        verdicts.append((bool(gap > 0), text))
+    if ADDITIVE in found:
+        gap, error = difference(found[ADDITIVE]["relevance"], found[ADDITIVE]["t-test"])
+        text = f"{ADDITIVE}: power minus that of a t-test {gap:+.3f} ({error:.3f})"
+        verdicts.append((gap >= -2 * error, text))
+    if MADELON in found:
+        us = found[MADELON]["relevance"]
+        text = f"{MADELON}: FDR {us.fdr:.3f} (at most 0.12), power {us.power:.3f} (1.0)"
+        verdicts.append((us.fdr <= 0.12 and us.power == 1, text))
+    return verdicts
+
+
+def difference(us: Summary, them: Summary) -> tuple[float, float]:
+    """Mean difference in power and its standard error, over the tables that both have done."""
+    return mean_and_error([our - their for our, their in zip(us.powers, them.powers, strict=False)])
+
+
+def varying(path: Path) -> tuple[str, Verdicts]:
+    """Numbers selected of the same rows with several seeds."""
+    lines = [
+        "| table | method | selected | coefficient of variation |",
+        "| --- | --- | --- | --- |",
+    ]
+    records = sorted(read(path, KEY), key=lambda r: (r["cell"], r["seed"], r["run"] == "before"))
+    for record in records:
+        selected = record["selected"]
+        lines.append(
+            f"| {record['cell']}, {record['seed']} | {record['run']} | {', '.join(map(str, selected))} "
+            f"| {variation(selected):.2f} |"
+        )
+    verdicts = []
+    for method in ("relevance", "before"):
+        of = [record["selected"] for record in records if record["run"] == method]
+        if not of:
+            continue
+        variations = [variation(selected) for selected in of]
+        mean, most = float(np.mean(variations)), max(variations)
+        n_lost = sum(0 in selected and np.median(selected) > 50 for selected in of)
+        lines.append(f"| mean, maximum | {method} | | {mean:.2f}, {most:.2f} |")
+        if method == "relevance":
+            text = f"variation over seeds: mean {mean:.2f} (at most 0.15), maximum {most:.2f} (at most 0.3)"
+            text += f", nothing selected where the median is above 50: {n_lost} of {len(of)} tables (none)"
+            verdicts.append((mean <= 0.15 and most <= 0.3 and n_lost == 0, text))
+    return "\n".join(lines), verdicts
+
+
+def variation(selected: Sequence[int]) -> float:
+    """Coefficient of variation; 0 if nothing is ever selected."""
+    return float(np.std(selected, ddof=1) / np.mean(selected)) if any(selected) else 0.0

@@ -38,7 +38,7 @@ def combined_log_pvalues(tests: Mapping[str, NDArray[np.float64]]) -> NDArray[np
     --------
     >>> logs = {"forest": np.log([0.01, 0.01, 1e-90]), "ranks": np.log([0.01, 0.8, np.nan])}
     >>> np.exp(combined_log_pvalues(logs)).round(4)
-    array([0.01  , 0.0174, 0.    ])
+    array([0.01  , 0.0178, 0.    ])
     """
     logs = np.array(list(tests.values()))
     weights = np.array([[WEIGHTS[name]] * logs.shape[1] for name in tests])

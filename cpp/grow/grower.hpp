@@ -11,10 +11,15 @@
 #include "base/interrupt.hpp"
 #include "grow/node.hpp"
 #include "grow/options.hpp"
-#include "grow/shadow.hpp"
 #include "grow/shared_gains.hpp"
 
 namespace foresift {
+
+/// A permutation of the rows; see Grower::shadow_rows and Grower::shadow_ratios.
+struct Shadow {
+    std::vector<std::uint32_t> rows;
+    std::vector<double> ratios;
+};
 
 /// What all trees of a forest share. Const and safe to use from many threads.
 class Grower {

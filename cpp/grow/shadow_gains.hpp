@@ -10,8 +10,7 @@
 
 #include "grow/chance_gains.hpp"
 #include "grow/column_search.hpp"
-#include "grow/options.hpp"
-#include "grow/shadow.hpp"
+#include "grow/grower.hpp"
 #include "grow/shared_gains.hpp"
 
 namespace foresift {

@@ -53,6 +53,7 @@ std::vector<std::uint32_t> Grower::shadow_rows(std::uint64_t shadow) const {
 }
 
 std::vector<double> Grower::shadow_ratios(std::uint64_t shadow) const {
+    if (weights_.empty()) return {};
     const auto source = shadow_rows(shadow);
     std::vector<std::vector<std::uint32_t>> of_class(n_classes_);
     for (std::uint32_t i = 0; i < weights_.size(); ++i)  // in the order of the shadow: ties fall by chance

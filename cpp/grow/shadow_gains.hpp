@@ -27,6 +27,8 @@ public:
     void start_tree(std::uint64_t tree) override {
         const std::size_t n = options_.n_shadows, m = options_.shadows_per_tree;
         tree_ = tree;
+        moved_.resize(pool_.size());
+        for (auto& rows : moved_) rows.node = -1;
         has_turn_.resize(n);
         for (std::size_t t = 0; t < n; ++t) has_turn_[t] = m == 0 || (t + n - tree % n * m % n) % n < m;
     }
@@ -39,7 +41,7 @@ public:
             double gain = std::numeric_limits<double>::quiet_NaN();
             if (has_turn_[t] && !used_up) gain = shared_.recall(column, 1 + t);
             if (has_turn_[t] && !used_up && std::isnan(gain)) {
-                gain = search_.gain(column, moved(node, permutation(column, t)), bits);
+                gain = search_.gain(column, moved(at, node, permutation(column, t)), bits);
                 shared_.note(column, 1 + t, gain);
             }
             tree.permuted.push_back(gain);
@@ -47,29 +49,37 @@ public:
     }
 
 private:
-    const Shadow& permutation(std::size_t column, std::size_t t) const {
-        return pool_[options_.shadow_of.empty() ? t : options_.shadow_of[column * has_turn_.size() + t]];
+    std::size_t permutation(std::size_t column, std::size_t t) const {
+        return options_.shadow_of.empty() ? t : options_.shadow_of[column * has_turn_.size() + t];
     }
 
     // The node's rows with the values that a permutation gives them, and the weights if these go with the values.
-    NodeRows<Case> moved(const NodeRows<Case>& node, const Shadow& by) {
-        rows_.resize(node.members.size());
-        if (by.ratios.empty()) {
-            for (std::size_t i = 0; i < rows_.size(); ++i)
-                rows_[i] = {by.rows[node.members[i].row], node.members[i].of};
-            return {rows_, node.totals};
+    NodeRows<Case> moved(std::int32_t at, const NodeRows<Case>& node, std::size_t number) {
+        const Shadow& by = pool_[number];
+        Moved& to = moved_[number];
+        if (to.node != at) {
+            to.node = at;
+            to.totals = node.totals;
+            if (!by.ratios.empty()) to.totals.clear();
+            to.rows.resize(node.members.size());
+            for (std::size_t i = 0; i < to.rows.size(); ++i) {
+                const auto& member = node.members[i];
+                to.rows[i] = {by.rows[member.row], member.of};
+                if (by.ratios.empty()) continue;
+                double weight = double(member.of.weight()) * by.ratios[member.row];
+                if constexpr (std::is_integral_v<typename Case::Weight>) weight = std::round(weight);
+                to.rows[i].of = Case::make(member.of.cls(), weight);
+                to.totals.add(to.rows[i].of);
+            }
         }
-        totals_ = node.totals;
-        totals_.clear();
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
-            const auto& member = node.members[i];
-            double weight = double(member.of.weight()) * by.ratios[member.row];
-            if constexpr (std::is_integral_v<typename Case::Weight>) weight = std::round(weight);
-            rows_[i] = {by.rows[member.row], Case::make(member.of.cls(), weight)};
-            totals_.add(rows_[i].of);
-        }
-        return {rows_, totals_};
+        return {to.rows, to.totals};
     }
+
+    struct Moved {
+        std::int32_t node = -1;  // whose rows they are
+        std::vector<Member<Case>> rows;
+        Tally<typename Case::Weight> totals;
+    };
 
     ColumnSearch<Case, Score>& search_;
     std::span<const Shadow> pool_;
@@ -77,8 +87,7 @@ private:
     const GrowOptions& options_;
     std::uint64_t tree_ = 0;
     std::vector<std::uint8_t> has_turn_;   // per shadow
-    std::vector<Member<Case>> rows_;       // as they were moved last,
-    Tally<typename Case::Weight> totals_;  // and their class weights
+    std::vector<Moved> moved_;            // per permutation of the pool
 };
 
 }  // namespace foresift

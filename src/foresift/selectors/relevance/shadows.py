@@ -20,7 +20,7 @@ from foresift.engine.node_table import NodeTable
 __all__ = ["ShadowSums", "deduplicate_columns", "draw_permutations", "gather_shadow_sums"]
 
 POOL = 300  # permutations that the shadows of all columns share
-MAX_POOLED_ROWS = 2**24  # of all permutations together: 64 MB
+MAX_POOLED_ROWS = 2**19  # of all permutations together: 2 MB, which stay in the cache
 
 
 class ShadowSums:

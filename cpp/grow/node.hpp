@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace foresift {
@@ -21,6 +22,13 @@ struct Node {
 };
 static_assert(sizeof(Node) == 48);
 
+/// Whether a node above this one is split by the feature.
+inline bool split_above(std::span<const Node> nodes, std::int32_t at, std::int32_t feature) {
+    for (at = nodes[at].parent; at >= 0; at = nodes[at].parent)
+        if (nodes[at].feature == feature) return true;
+    return false;
+}
+
 /// The gain of one feature tried at one node, whether it won or not.
 struct Tried {
     std::int32_t node;
@@ -35,7 +43,7 @@ struct Tree {
     std::vector<std::int32_t> set_offsets{0};
     std::vector<std::uint16_t> set_codes, set_branches;
     std::vector<Tried> tried;
-    std::vector<double> permuted;  // per trial, n_permutations or n_shadows gains; NaN for what was not asked for
+    std::vector<double> permuted;  // per trial, n_permutations or n_shadows gains; NaN: not asked for
 };
 
 }  // namespace foresift

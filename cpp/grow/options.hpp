@@ -33,7 +33,9 @@ struct GrowOptions {
     // Oblivious tree: one column per level. A node takes the first of these, from its own level on, that splits it;
     // its children are one level below that column's. Empty: the best column splits.
     std::vector<std::uint32_t> level_columns;
-    std::uint32_t n_shadows = 0;  // each trial again with fixed permutations of all rows, so many (not n_permutations)
+    // Each trial again with fixed permutations of all rows, so many; not below a split on the same column, which uses up
+    // what it knows. Not with n_permutations.
+    std::uint32_t n_shadows = 0;
     std::uint32_t shadows_per_tree = 0;  // only so many of the shadows, in turn; the others gain NaN. 0: all of them
     std::vector<std::uint32_t> column_order;  // the columns that may be drawn, in the order that draws count in;
                                               // empty: all as they stand. feature_weights must then be empty

@@ -6,32 +6,6 @@
 namespace foresift {
 
 template <class Case, class Score>
-void TreeGrower<Case, Score>::branch_of_rows(const Split& split, std::span<const Member<Case>> members) {
-    const Column& column = columns_[split.feature];
-    branch_.resize(members.size());
-    const std::uint32_t missing = column.n_values;
-    const auto for_missing = static_cast<std::uint16_t>(
-        split.missing_branch == Split::kFractions ? kEveryBranch : std::max(split.missing_branch, 0));
-    if (split.nominal) {
-        lut_.resize(column.n_values + std::size_t{1});
-        for (std::size_t g = 0; g < split.grouping.categories.size(); ++g)
-            lut_[split.grouping.categories[g]] = split.grouping.branches[g];
-        lut_[missing] = for_missing;
-        codes_[split.feature].with([&](const auto* codes) {
-            for (std::size_t i = 0; i < members.size(); ++i) branch_[i] = lut_[codes[members[i].row]];
-        });
-    } else {
-        codes_[split.feature].with([&](const auto* codes) {
-            if (split.missing_branch == Split::kNoMissing)
-                for (std::size_t i = 0; i < members.size(); ++i) branch_[i] = codes[members[i].row] > split.cut;
-            else
-                for (std::size_t i = 0; i < members.size(); ++i)
-                    branch_[i] = codes[members[i].row] == missing ? for_missing : codes[members[i].row] > split.cut;
-        });
-    }
-}
-
-template <class Case, class Score>
 void TreeGrower<Case, Score>::write_split(const Pending& at, const Split& split, std::int32_t first_child) {
     Node& node = out_.nodes[at.node];
     node.first_child = first_child;
@@ -75,9 +49,7 @@ void TreeGrower<Case, Score>::divide(const Pending& at, Split& split) {
         const std::size_t from = b + 1 == n_branches ? at.begin : ends_[b + 1], size = ends_[b] - from;
         const auto child = first + static_cast<std::int32_t>(b);
         set_counts(child, sides_[b]);
-        const auto present = std::count_if(sides_[b].by_class.begin(), sides_[b].by_class.end(),
-                                           [](Weight w) { return w > 0; });
-        if (present < 2) continue;
+        if (n_present(sides_[b]) < 2) continue;
         if (from != begin) std::copy_n(members_.begin() + from, size, members_.begin() + begin);
         end = begin + size;
         pending_.push_back({child, at.depth + 1, begin, sampler_->n_constant()});
@@ -86,22 +58,10 @@ void TreeGrower<Case, Score>::divide(const Pending& at, Split& split) {
     members_.resize(end);
 }
 
-// The codes of one column at the node, row by row.
-template <class Case, class Score>
-std::span<const std::uint16_t> TreeGrower<Case, Score>::node_codes(const Pending& at, std::uint32_t feature) {
-    const std::size_t n = members_.size() - at.begin;
-    if (feature == last_tried_ && !columns_[feature].has_missing) return {splitter_.last_codes(), n};
-    if (code_buffer_.size() < n) code_buffer_.resize(n);
-    codes_[feature].with([&](const auto* codes) {
-        for (std::size_t i = 0; i < n; ++i) code_buffer_[i] = codes[members_[at.begin + i].row];
-    });
-    return {code_buffer_.data(), n};
-}
-
 // The common case: a numeric cut, no missing value. Right rows stay in front, left ones follow.
 template <class Case, class Score>
 void TreeGrower<Case, Score>::cut_in_two(const Pending& at, Split& split) {
-    const auto codes = node_codes(at, split.feature);
+    const auto codes = search_.codes_at(members_of(at), split.feature);
     const std::size_t n = codes.size();
     if (spare_.size() < n) spare_.resize(n);
     auto *here = members_.data() + at.begin, *spare = spare_.data();
@@ -172,12 +132,12 @@ void TreeGrower<Case, Score>::write_thresholds() {
 template <class Case, class Score>
 void TreeGrower<Case, Score>::share_out(const Pending& at, Split& split) {
     const std::size_t n_branches = split.n_branches();
-    if (!split.nominal) note_threshold(at, split, node_codes(at, split.feature));
+    if (!split.nominal) note_threshold(at, split, search_.codes_at(members_of(at), split.feature));
     spare_.assign(members_.begin() + at.begin, members_.end());
     members_.resize(at.begin);
-    branch_of_rows(split, spare_);
+    const auto branch = branches_.of<Case>(split, columns_[split.feature], search_.codes(split.feature), spare_);
     for (std::size_t i = 0; i < spare_.size(); ++i)
-        if (branch_[i] != kEveryBranch) sides_[branch_[i]].add(spare_[i].of);
+        if (branch[i] != Branches::kEvery) sides_[branch[i]].add(spare_[i].of);
     std::vector<double> shares(n_branches);
     double known = 0;
     for (std::size_t b = 0; b < n_branches; ++b) known += shares[b] = double(sides_[b].total);
@@ -185,7 +145,7 @@ void TreeGrower<Case, Score>::share_out(const Pending& at, Split& split) {
     std::vector<std::size_t> at_end(n_branches, 0);
     std::size_t everywhere = 0;
     for (std::size_t i = 0; i < spare_.size(); ++i)
-        branch_[i] == kEveryBranch ? ++everywhere : ++at_end[branch_[i]];
+        branch[i] == Branches::kEvery ? ++everywhere : ++at_end[branch[i]];
     std::size_t end = at.begin;
     for (std::size_t b = n_branches; b-- > 0;) {
         const std::size_t size = at_end[b] + everywhere;
@@ -195,8 +155,8 @@ void TreeGrower<Case, Score>::share_out(const Pending& at, Split& split) {
     members_.resize(end);
     for (std::size_t i = 0; i < spare_.size(); ++i) {
         Member<Case> member = spare_[i];
-        if (branch_[i] != kEveryBranch) {
-            members_[at_end[branch_[i]]++] = member;
+        if (branch[i] != Branches::kEvery) {
+            members_[at_end[branch[i]]++] = member;
             continue;
         }
         const double whole = double(member.of.weight());

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "grow/node.hpp"
+
 namespace foresift {
 
 /// Gains by node, column and shadow. A node is known by its path: column and branch of every split above it. Two
@@ -44,6 +46,45 @@ private:
     std::size_t n_columns_, n_shadows_;
     std::mutex mutex_;
     std::map<std::vector<std::uint32_t>, std::unique_ptr<Gain[]>> nodes_;
+};
+
+/// What a tree finds of the gains at the node it is at. Trees on all rows have the root in common, and those that split
+/// it by the same column the nodes below.
+class SharedGains {
+public:
+    /// `trials` must outlive this; null: trees have nothing in common, and nothing is ever known.
+    explicit SharedGains(SharedTrials* trials) : trials_(trials) {}
+
+    void enter(const Tree& tree, std::int32_t at, std::int32_t depth) {
+        gains_ = nullptr;
+        if (!trials_ || depth >= kLevels) return;
+        path_.clear();
+        for (auto node = at; tree.nodes[node].parent >= 0; node = tree.nodes[node].parent) {
+            const Node& parent = tree.nodes[tree.nodes[node].parent];
+            path_.push_back(static_cast<std::uint32_t>(parent.feature));
+            path_.push_back(static_cast<std::uint32_t>(node - parent.first_child));
+        }
+        gains_ = trials_->at(path_);
+    }
+
+    /// Whether other trees may have found something here.
+    bool any() const noexcept { return gains_; }
+
+    /// The gain of a column, or of its shadow `which - 1`; NaN: nobody has found it.
+    double recall(std::size_t column, std::size_t which = 0) const {
+        return gains_ ? trials_->of(gains_, column)[which].load(std::memory_order_relaxed)
+                      : std::numeric_limits<double>::quiet_NaN();
+    }
+    void note(std::size_t column, std::size_t which, double gain) {
+        if (gains_) trials_->of(gains_, column)[which].store(gain, std::memory_order_relaxed);
+    }
+
+private:
+    static constexpr std::int32_t kLevels = 3;  // further down hardly two trees have the same node
+
+    SharedTrials* trials_;
+    SharedTrials::Gain* gains_ = nullptr;
+    std::vector<std::uint32_t> path_;
 };
 
 }  // namespace foresift

@@ -3,7 +3,7 @@
 // Two classes: rows are counted into bins of codes; the score at every bin's edge is exact, and the corner property
 // of criterion.hpp bounds what any cut inside a bin, or inside several, could score. From coarse bins to fine ones,
 // only those whose bound beats the best edge are looked into, and in the end sorted, so the answer is the exact best
-// cut at the price of a histogram.
+// cut at the price of a histogram. A few rows of weight 1 without ties need no histogram: a bit for each will do.
 // More classes: the rows are sorted by code and scanned, every row updating the two sums of the score.
 #pragma once
 
@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "base/columns.hpp"
+#include "split/code_bits.hpp"
 #include "split/edges.hpp"
 #include "split/node_rows.hpp"
 
@@ -38,6 +38,7 @@ struct Known {
     std::span<const std::uint16_t> codes;
     std::span<const Member<Case>> members;
     std::uint32_t low, high;  // smallest and largest code
+    double ties = 0;          // about how many pairs of rows share a code
 };
 
 /// What a search must respect. `totals` covers every row that the cut divides, `start` those that are on the
@@ -50,7 +51,17 @@ struct Frame {
     double floor;     // scores below this are of no interest to the caller
     double tie;       // scores closer than this are equal; the smaller cut wins
     bool start_is_missing;
-    bool count_cuts = false;  // every cut must be looked at, for n_cuts()
+    bool count_cuts = false;  // every cut must be looked at, for CutSearch::n_cuts()
+
+    /// Whether a cut may leave so much on the left.
+    bool admissible(typename Case::Weight left) const noexcept {
+        return double(left) >= min_leaf && double(totals.total - left) >= min_leaf;
+    }
+    /// Improves `best` by a cut.
+    void offer(double score, std::uint32_t code, Cut& best) const noexcept {
+        if (score > best.score + tie || (score > best.score - tie && code < best.code))
+            best = {score, code, start_is_missing, std::numeric_limits<double>::quiet_NaN()};
+    }
 };
 
 template <class Case, class Score>
@@ -63,15 +74,11 @@ public:
     /// Improves `best` by every cut between distinct known codes.
     void every_cut(const Known<Case>& known, const Frame<Case>& frame, Cut& best) {
         if (known.low == known.high) return;
-        if (frame.totals.n_classes() == 2 && known.codes.size() > kRankSorted && !frame.count_cuts)
-            binned(known, frame, best);
-        else
+        if (frame.totals.n_classes() != 2 || known.codes.size() <= kRankSorted || frame.count_cuts)
             sorted(known, frame, best);
+        else if (!worth_bits(known, frame) || !by_bits(known, frame, best))
+            binned(known, frame, best);
     }
-
-    /// Improves `best` by `n_thresholds` cuts drawn uniformly between the smallest and largest known value.
-    void random_cuts(const Known<Case>& known, const Frame<Case>& frame, const Column& column,
-                     std::span<const double> draws, Cut& best);
 
     /// How many cuts the last every_cut() found admissible, if it was told to count them.
     std::uint32_t n_cuts() const noexcept { return n_cuts_; }
@@ -80,26 +87,24 @@ public:
 
 private:
     static constexpr std::size_t kLeastBins = 16, kMostBins = 8192, kBinsPerRow = 2, kStretch = 4, kFewColumns = 4,
-                                 kTablePerBin = 16;
+                                 kTablePerBin = 16, kFewRows = 1024, kCodesPerRow = 64;
 
-    void offer(double score, std::uint32_t code, const Frame<Case>& frame, Cut& best) const noexcept {
-        if (score > best.score + frame.tie || (score > best.score - frame.tie && code < best.code))
-            best = {score, code, frame.start_is_missing, std::numeric_limits<double>::quiet_NaN()};
-    }
-    static bool admissible(Weight left, Weight total, const Frame<Case>& frame) noexcept {
-        return double(left) >= frame.min_leaf && double(total - left) >= frame.min_leaf;
-    }
-
+    bool worth_bits(const Known<Case>& known, const Frame<Case>& frame) const;
+    bool by_bits(const Known<Case>& known, const Frame<Case>& frame, Cut& best);
     void binned(const Known<Case>& known, const Frame<Case>& frame, Cut& best);
     static void stack(const std::vector<Weight>& bins, std::vector<Weight>& above);
     bool tables_pay(const Tally<Weight>& totals, std::size_t n_bins);
+    // Calls use(the terms of the score).
+    template <class Use> void with_terms(const Tally<Weight>& totals, std::size_t n_bins, Use use) {
+        if constexpr (kTables)
+            if (tables_pay(totals, n_bins)) return use(tabled_);
+        use(PlainTerms<Weight, Score>(score_, totals));
+    }
     template <class Terms>
     void search_edges(const Terms& terms, const Known<Case>& known, const Frame<Case>& frame, unsigned shift,
                       Cut& best);
     void search_inside(const Known<Case>& known, const Frame<Case>& frame, unsigned shift, Cut& best);
     void sorted(const Known<Case>& known, const Frame<Case>& frame, Cut& best);
-    void draw_values(double low, double high, double last_below_high, std::span<const double> draws);
-    void tally_between(const Known<Case>& known, const Column& column, std::size_t n_classes);
     void scan(std::span<const Item<Case>> items, const Frame<Case>& frame, Cut& best);
 
     Score score_;
@@ -114,12 +119,42 @@ private:
     std::size_t times_ = 0;
     bool tables_made_ = false;  // of these class totals
     std::vector<std::uint8_t> is_open_;  // per bin
+    CodeBits code_bits_;
     ItemBuffers<Case> buffers_;
     Tally<Weight> left_;
-    std::vector<std::uint32_t> drawn_codes_;
-    std::vector<double> drawn_;
-    std::vector<double> drawn_values_;
 };
+
+// Every row weighs 1 if they weigh as much as there are: none weighs less. Against a floor, or if there are many rows,
+// bounds leave little of a histogram to look at.
+template <class Case, class Score>
+bool CutSearch<Case, Score>::worth_bits(const Known<Case>& known, const Frame<Case>& frame) const {
+    const std::size_t n = known.codes.size();
+    return std::is_integral_v<Weight> && frame.totals.total == Weight(n) && n <= kFewRows &&
+           frame.floor == -std::numeric_limits<double>::infinity() && known.ties < 0.5 &&
+           known.high - known.low <= kCodesPerRow * n;
+}
+
+// Scores every cut; false: rows share a code after all.
+template <class Case, class Score>
+bool CutSearch<Case, Score>::by_bits(const Known<Case>& known, const Frame<Case>& frame, Cut& best) {
+    code_bits_.set(known.codes, known.members, known.low, known.high);
+    const std::uint32_t last = known.high - known.low;
+    Cut found = best;
+    std::uint32_t n = 0;
+    with_terms(frame.totals, known.codes.size(), [&](const auto& terms) {
+        double bar = found.score - frame.tie;
+        n = code_bits_.take([&](std::uint32_t code, std::uint32_t n_left, std::uint32_t n_second) {
+            const auto left = Weight(n_left), second = Weight(n_second);
+            const double score = terms.join(terms.first(left - second) + terms.second(second), left);
+            if (score <= bar || code == last || !frame.admissible(left)) return;
+            frame.offer(score, known.low + code, found);
+            bar = found.score - frame.tie;
+        });
+    });
+    if (n < known.codes.size()) return false;
+    best = found;
+    return true;
+}
 
 template <class Case, class Score>
 void CutSearch<Case, Score>::binned(const Known<Case>& known, const Frame<Case>& frame, Cut& best) {
@@ -138,10 +173,7 @@ void CutSearch<Case, Score>::binned(const Known<Case>& known, const Frame<Case>&
             known.members[i].of.weight();
     stack(bins_, above_[0]);
     stack(above_[0], above_[1]);
-    bool done = false;
-    if constexpr (kTables)
-        if ((done = tables_pay(frame.totals, n_bins))) search_edges(tabled_, known, frame, shift, best);
-    if (!done) search_edges(PlainTerms<Weight, Score>(score_, frame.totals), known, frame, shift, best);
+    with_terms(frame.totals, n_bins, [&](const auto& terms) { search_edges(terms, known, frame, shift, best); });
     if (!open_.empty()) search_inside(known, frame, shift, best);
 }
 
@@ -199,7 +231,7 @@ void CutSearch<Case, Score>::search_edges(const Terms& terms, const Known<Case>&
         edges.scan(std::span<const Weight>(weights), first, last, left, out, [&] { return best.score - frame.tie; },
                    [&](double score, std::size_t b) {
                        const std::size_t next = (b + 1) * width;
-                       offer(score, known.low + static_cast<std::uint32_t>(next << shift) - 1, frame, best);
+                       frame.offer(score, known.low + static_cast<std::uint32_t>(next << shift) - 1, best);
                    });
     };
     const std::array<Weight, 2> start{frame.start.by_class[0], frame.start.by_class[1]};
@@ -261,10 +293,10 @@ void CutSearch<Case, Score>::search_inside(const Known<Case>& known, const Frame
             left[items[i].row.cls()] += items[i].row.weight();
             const bool edge = i + 1 == kept || items[i + 1].code >= end;
             const Weight n_left = left[0] + left[1];
-            if (edge || items[i + 1].code == items[i].code || !admissible(n_left, n.total, frame)) continue;
+            if (edge || items[i + 1].code == items[i].code || !frame.admissible(n_left)) continue;
             const auto sum = score_.term(left[0], Weight(n.by_class[0] - left[0])) +
                              score_.term(left[1], Weight(n.by_class[1] - left[1]));
-            offer(score_.join(sum, n_left, Weight(n.total - n_left)), items[i].code, frame, best);
+            frame.offer(score_.join(sum, n_left, Weight(n.total - n_left)), items[i].code, best);
         }
     }
 }
@@ -279,103 +311,28 @@ void CutSearch<Case, Score>::sorted(const Known<Case>& known, const Frame<Case>&
 
 template <class Case, class Score>
 void CutSearch<Case, Score>::scan(std::span<const Item<Case>> items, const Frame<Case>& frame, Cut& best) {
-    std::uint32_t n_cuts = 0;
-    left_ = frame.start;
-    auto& left = left_;
     const auto& n = frame.totals;
+    const Weight least = least_weight<Weight>(frame.min_leaf);
+    left_ = frame.start;
+    Weight* const left = left_.by_class.data();
     typename Score::Sum sum{};
-    for (std::size_t c = 0; c < left.n_classes(); ++c)
-        sum += score_.term(left.by_class[c], Weight(n.by_class[c] - left.by_class[c]));
+    for (std::size_t c = 0; c < n.n_classes(); ++c) sum += score_.term(left[c], Weight(n.by_class[c] - left[c]));
+    Weight n_left = left_.total;
+    double bar = best.score - frame.tie;
+    n_cuts_ = 0;
     for (std::size_t i = 0; i + 1 < items.size(); ++i) {
         const auto c = items[i].row.cls();
-        const Weight l = left.by_class[c], r = n.by_class[c] - l, w = items[i].row.weight();
+        const Weight l = left[c], r = n.by_class[c] - l, w = items[i].row.weight();
         sum += score_.term(Weight(l + w), Weight(r - w)) - score_.term(l, r);
-        left.by_class[c] = l + w;
-        left.total += w;
-        if (items[i + 1].code != items[i].code && admissible(left.total, n.total, frame)) {
-            offer(score_.join(sum, left.total, Weight(n.total - left.total)), items[i].code, frame, best);
-            ++n_cuts;
+        left[c] = l + w;
+        n_left += w;
+        const bool cut = (items[i + 1].code != items[i].code) & (n_left >= least) & (Weight(n.total - n_left) >= least);
+        n_cuts_ += cut;
+        const double score = score_.join(sum, n_left, Weight(n.total - n_left));
+        if (cut && score > bar) {
+            frame.offer(score, items[i].code, best);
+            bar = best.score - frame.tie;
         }
-    }
-    n_cuts_ = n_cuts;
-}
-
-/// How many of the sorted numbers lie below x. Their number must be a power of two less one; no branches.
-template <class Number>
-std::size_t count_below(std::span<const Number> sorted, Number x) noexcept {
-    std::size_t below = 0;
-    for (std::size_t half = (sorted.size() + 1) / 2; half > 0; half /= 2) below += half * std::size_t{sorted[below + half - 1] < x};
-    return below;
-}
-
-// Draws values between the smallest and the largest known one, in rising order, filled up with infinity.
-template <class Case, class Score>
-void CutSearch<Case, Score>::draw_values(double low, double high, double last_below_high, std::span<const double> draws) {
-    const std::size_t n = draws.size();
-    drawn_.resize(n);
-    for (std::size_t j = 0; j < n; ++j) {
-        const double t = low * (1 - draws[j]) + high * draws[j];  // high - low may overflow
-        drawn_[j] = t < high ? std::max(t, low) : last_below_high;
-    }
-    drawn_values_.assign(std::bit_ceil(n + 1) - 1, std::numeric_limits<double>::infinity());
-    if (n > kRankSorted) {
-        std::sort(drawn_.begin(), drawn_.end());
-        std::copy(drawn_.begin(), drawn_.end(), drawn_values_.begin());
-        return;
-    }
-    for (std::size_t j = 0; j < n; ++j) {  // no branches to mispredict
-        std::size_t rank = 0;
-        for (std::size_t i = 0; i < j; ++i) rank += drawn_[i] <= drawn_[j];
-        for (std::size_t i = j + 1; i < n; ++i) rank += drawn_[i] < drawn_[j];
-        drawn_values_[rank] = drawn_[j];
-    }
-}
-
-// Weighs the rows between two neighbouring drawn values, per class.
-template <class Case, class Score>
-void CutSearch<Case, Score>::tally_between(const Known<Case>& known, const Column& column, std::size_t n_classes) {
-    constexpr std::size_t kFew = 256;  // rows for which looking up their values costs less than the codes of the cuts
-    bins_.assign((drawn_.size() + 1) * n_classes, Weight{0});
-    const auto count = [&](std::size_t i, std::size_t between) {
-        bins_[between * n_classes + known.members[i].of.cls()] += known.members[i].of.weight();
-    };
-    if (known.codes.size() <= kFew) {
-        const std::span<const double> cuts(drawn_values_);
-        for (std::size_t i = 0; i < known.codes.size(); ++i) count(i, count_below(cuts, column.value(known.codes[i])));
-        return;
-    }
-    drawn_codes_.assign(drawn_values_.size(), kMaxCodes);  // the last code at or below each drawn value
-    for (std::size_t j = 0; j < drawn_.size(); ++j)
-        drawn_codes_[j] = column.last_at_or_below(drawn_values_[j], known.low, known.high);
-    const std::span<const std::uint32_t> cuts(drawn_codes_);
-    for (std::size_t i = 0; i < known.codes.size(); ++i) count(i, count_below(cuts, std::uint32_t{known.codes[i]}));
-}
-
-template <class Case, class Score>
-void CutSearch<Case, Score>::random_cuts(const Known<Case>& known, const Frame<Case>& frame, const Column& column,
-                                         std::span<const double> draws, Cut& best) {
-    if (known.low == known.high) return;
-    const std::size_t n_classes = frame.totals.n_classes();
-    draw_values(column.value(known.low), column.value(known.high), column.value(known.high - 1), draws);
-    tally_between(known, column, n_classes);
-    left_ = frame.start;
-    auto& left = left_;
-    for (std::size_t j = 0; j < drawn_.size(); ++j) {
-        Weight more = 0;
-        for (std::size_t c = 0; c < n_classes; ++c) {
-            left.by_class[c] += bins_[j * n_classes + c];
-            more += bins_[j * n_classes + c];
-        }
-        left.total += more;
-        if ((more == 0 && j > 0) || !admissible(left.total, frame.totals.total, frame)) continue;
-        const double score = score_of(score_, left, frame.totals), t = drawn_values_[j];
-        if (score <= std::max(best.score, frame.floor) - frame.tie) continue;
-        const std::uint32_t code = column.last_at_or_below(t, known.low, known.high);
-        const Cut before = best;
-        offer(score, code, frame, best);
-        const bool inside = !column.binned && t < column.value(code + 1);
-        if (best.score != before.score || best.code != before.code)
-            best.threshold = inside ? t : std::numeric_limits<double>::quiet_NaN();
     }
 }
 

@@ -16,6 +16,12 @@
 
 namespace foresift {
 
+/// The smallest weight that is no less than `least`.
+template <class Weight>
+Weight least_weight(double least) {
+    return static_cast<Weight>(std::is_integral_v<Weight> ? std::ceil(std::min(least, 4e9)) : least);
+}
+
 /// Score of a node of two classes by what lies left of a cut.
 template <class Weight, class Score>
 class PlainTerms {
@@ -70,7 +76,7 @@ template <class Weight, class Terms>
 class EdgeScan {
 public:
     EdgeScan(const Terms& terms, const Tally<Weight>& totals, double min_leaf)
-        : terms_(terms), total_(totals.total), least_(static_cast<Weight>(whole(min_leaf))) {}
+        : terms_(terms), total_(totals.total), least_(least_weight<Weight>(min_leaf)) {}
 
     bool admissible(Weight left) const noexcept { return left >= least_ && total_ - left >= least_; }
 
@@ -103,7 +109,6 @@ public:
     }
 
 private:
-    static double whole(double least) { return std::is_integral_v<Weight> ? std::ceil(std::min(least, 4e9)) : least; }
     double refusal(Weight left, double score) const noexcept {
         return admissible(left) ? -std::numeric_limits<double>::infinity() : score;
     }

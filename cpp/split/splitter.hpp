@@ -11,6 +11,7 @@
 #include "split/criterion.hpp"
 #include "split/cuts.hpp"
 #include "split/node_rows.hpp"
+#include "split/random_cuts.hpp"
 #include "split/subsets.hpp"
 
 namespace foresift {
@@ -77,7 +78,7 @@ public:
     using Weight = typename Case::Weight;
 
     Splitter(Score score, const SplitOptions& options)
-        : cuts_(score), options_(options), min_leaf_(options.c45 ? options.min_leaf - kNear : options.min_leaf) {}
+        : cuts_(score), random_cuts_(score), options_(options), min_leaf_(options.c45 ? options.min_leaf - kNear : options.min_leaf) {}
 
     /// Before every tree: how many classes it tells apart, which C4.5 asks for.
     void start(std::size_t n_classes) noexcept { n_classes_ = double(n_classes); }
@@ -129,6 +130,7 @@ private:
     }
 
     CutSearch<Case, Score> cuts_;
+    RandomCuts<Case, Score> random_cuts_;
     SplitOptions options_;
     double min_leaf_, n_classes_ = 2;
     double tie_of_ = -1, tie_ = 0;
@@ -172,7 +174,9 @@ Known<Case> Splitter<Case, Score>::gather(const Code* codes, const Column& colum
         low = std::min(low, as_signed(codes_[i]));
         high = std::max(high, as_signed(codes_[i]));
     }
-    return {{codes_.data(), known}, members, as_unsigned(low), as_unsigned(high)};
+    const double n_rows = double(column.narrow.size() + column.wide.size()), share = double(known) / n_rows;
+    const double ties = (n_rows - column.n_values) * share * share;
+    return {{codes_.data(), known}, members, as_unsigned(low), as_unsigned(high), ties};
 }
 
 template <class Case, class Score>
@@ -208,7 +212,7 @@ auto Splitter<Case, Score>::numeric(const Column& column, Codes codes, const Nod
         if (draws_.empty())
             cuts_.every_cut(known, f, best);
         else
-            cuts_.random_cuts(known, f, column, draws_, best);
+            random_cuts_.search(known, f, column, draws_, best);
     };
     search(frame);
     if (!best.found() && options_.min_share > 0) {  // the values lie so that no cut leaves as much on either side

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "split/random_cuts.hpp"
 #include "tests/tools.hpp"
 
 using namespace foresift;
@@ -32,13 +33,13 @@ Problem<Case> make_problem(Dice& dice, std::size_t n, std::uint32_t n_codes, std
                            std::size_t n_missing, bool real) {
     Problem<Case> p{{}, {}, Tally<typename Case::Weight>(n_classes), Tally<typename Case::Weight>(n_classes)};
     const std::uint32_t first = dice.below(65536 - n_codes + 1), step = dice.below(n_codes);
-    const bool crowded = dice.below(2);
+    const bool crowded = dice.below(2), light = dice.below(2);  // light: every row weighs 1
     for (std::size_t i = 0; i < n + n_missing; ++i) {
         const double u = dice.unit();
         const auto code = first + static_cast<std::uint32_t>((crowded ? u * u * u : u) * n_codes);
         const bool signal = dice.below(10) < 7;
         const auto cls = signal ? (code > first + step ? 0U : n_classes - 1) : dice.below(n_classes);
-        const auto row = Case::make(cls, real ? 0.1 + dice.unit() : 1 + dice.below(3));
+        const auto row = Case::make(cls, real ? 0.1 + dice.unit() : light ? 1 : 1 + dice.below(3));
         p.totals.add(row);
         if (i >= n) {
             p.start.add(row);
@@ -185,7 +186,7 @@ void one_code_is_no_cut() {
         search.every_cut(p.known(), p.frame(), best);
         assert(!best.found());
         const std::vector<double> draws{0.5};
-        search.random_cuts(p.known(), p.frame(), Column{}, draws, best);
+        RandomCuts<CountCase, GiniScore<>>{GiniScore<>{}}.search(p.known(), p.frame(), Column{}, draws, best);
         assert(!best.found());
     }
 }
@@ -226,9 +227,8 @@ void random_cuts() {
                 p.min_leaf = dice.below(3);
                 p.tie = 1e-12;
                 for (std::uint32_t i = 0; i <= dice.below(5); ++i) draws.push_back(dice.unit());
-                CutSearch<RealCase, GiniScore<>> search{GiniScore<>{}};
                 Cut best;
-                search.random_cuts(p.known(), p.frame(), column, draws, best);
+                RandomCuts<RealCase, GiniScore<>>{GiniScore<>{}}.search(p.known(), p.frame(), column, draws, best);
 
                 const double low = -1, high = *std::max_element(values.begin(), values.end());
                 double highest = -kInfinity;

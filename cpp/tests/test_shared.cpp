@@ -1,5 +1,5 @@
 // Trees that share what they find at their upper nodes, against each tree alone.
-#include "grow/shared.hpp"
+#include "grow/shared_gains.hpp"
 
 #include <algorithm>
 #include <cmath>

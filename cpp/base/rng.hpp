@@ -45,6 +45,9 @@ inline constexpr std::uint64_t kShadowStream = 0xfffffffeULL;
 /// Added to the number of a node: the stream that shuffles its classes, so that trees grow alike without.
 inline constexpr std::uint64_t kShuffleStream = 1ULL << 32;
 
+/// The same for the shuffle that splits of many categories are held against.
+inline constexpr std::uint64_t kNominalStream = 2ULL << 32;
+
 /// Puts the items in random order, all orders being equally likely.
 template <class Items>
 constexpr void shuffle(Items& items, Bits& bits) {

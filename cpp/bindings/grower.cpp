@@ -152,6 +152,7 @@ void bind_options(nb::module_& m) {
         .def_rw("record_tried", &GrowOptions::record_tried)
         .def_rw("n_permutations", &GrowOptions::n_permutations)
         .def_rw("permute_column", &GrowOptions::permute_column)
+        .def_rw("correct_nominal", &GrowOptions::correct_nominal)
         .def_rw("level_columns", &GrowOptions::level_columns)
         .def_rw("column_order", &GrowOptions::column_order)
         .def_rw("n_shadows", &GrowOptions::n_shadows)

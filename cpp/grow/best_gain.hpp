@@ -13,7 +13,7 @@ public:
     bool exact() const noexcept override { return false; }
     void offer(Split& candidate, Split& chosen) override {
         // Rounding must not let a later column win over an equal earlier one.
-        if (!chosen.found() || candidate.gain > chosen.gain + 1e-13 * (1 + chosen.gain)) std::swap(chosen, candidate);
+        if (!chosen.found() || candidate.merit() > chosen.merit() + 1e-13 * (1 + chosen.merit())) std::swap(chosen, candidate);
     }
 };
 

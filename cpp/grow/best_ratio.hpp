@@ -39,16 +39,16 @@ public:
         double sum = 0, n = 0;
         for (const auto& candidate : candidates_) {
             if (left_out_[candidate.feature]) continue;
-            sum += candidate.gain;
+            sum += candidate.merit();
             n += 1;
         }
         if (n == 0) return;
         const double least = sum / n - 1e-3, tie = c45_ ? kNear : 1e-13;
         double best = c45_ ? 0.0 : -1.0;
         for (const auto& candidate : candidates_) {
-            if (candidate.gain < least) continue;
+            if (candidate.merit() < least) continue;
             const double information = split_information(candidate, node);
-            const double ratio = information > 0 ? candidate.gain / information : 0.0;
+            const double ratio = information > 0 ? candidate.merit() / information : 0.0;
             if (ratio <= best + tie) continue;
             best = ratio;
             chosen = candidate;

@@ -19,6 +19,9 @@ struct FinishOptions {
     bool value_thresholds = false;  // the largest training value that goes left, instead of half way to the next
 };
 
+/// A nominal column with more categories than this, in the whole table, has many.
+inline constexpr std::uint32_t kManyCategories = 16;
+
 enum class Draw : std::uint8_t { all, bootstrap, subsample };
 
 struct GrowOptions {
@@ -30,6 +33,10 @@ struct GrowOptions {
     bool record_tried = false;
     std::uint32_t n_permutations = 0;       // each trial again with the node's classes shuffled, so often (record_tried)
     std::vector<std::uint8_t> permute_column;  // per column: whether that is wanted; empty: for all
+    // A nominal column with more than kManyCategories splits only if it gains more than with the node's classes
+    // shuffled, and the difference is what it is chosen by (not of SSV). If it does not, it counts as constant where
+    // columns are drawn.
+    bool correct_nominal = false;
     // Oblivious tree: one column per level. A node takes the first of these, from its own level on, that splits it;
     // its children are one level below that column's. Empty: the best column splits.
     std::vector<std::uint32_t> level_columns;

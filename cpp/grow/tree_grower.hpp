@@ -23,6 +23,7 @@
 #include "grow/column_search.hpp"
 #include "grow/grower.hpp"
 #include "grow/level_order.hpp"
+#include "grow/many_categories.hpp"
 #include "grow/sampler.hpp"
 #include "grow/shadow_gains.hpp"
 #include "grow/shared_gains.hpp"
@@ -41,7 +42,7 @@ public:
                const ColumnDraw& draw, std::span<const Shadow> shadows, SharedTrials* shared,
                const Stop& stop)
         : columns_(columns), n_classes_(n_classes), options_(options), order_(options.column_order),
-          search_(columns, score, options.split, stop), shared_(shared), draw_(draw),
+          search_(columns, score, options.split, stop), shared_(shared), many_categories_(search_, options), draw_(draw),
           max_features_(draw.max_features ? draw.max_features : options.max_features), totals_(n_classes) {
         used_.assign(draw.allowed.begin(), draw.allowed.end());
         if (used_.empty()) {
@@ -72,6 +73,7 @@ public:
         }
         search_.splitter().start(n_present(totals_));
         chooser_->start_tree({members_, totals_});
+        many_categories_.start_tree(tree);
         if (chance_) chance_->start_tree(tree);
         new_nodes(1, -1);
         set_counts(0, totals_);
@@ -157,6 +159,7 @@ private:
     ColumnSearch<Case, Score> search_;
     SharedGains shared_;
     std::unique_ptr<Chooser<Case>> chooser_;
+    ManyCategories<Case, Score> many_categories_;
     std::unique_ptr<ChanceGains<Case>> chance_;  // null: nobody asks what a column gains by chance
     ColumnDraw draw_;
     std::uint32_t max_features_;
@@ -247,7 +250,7 @@ void TreeGrower<Case, Score>::visit(Pending at) {
     split.reset();
     const bool may_split = present > 1 && double(totals_.total) >= options_.min_split &&
                            (options_.max_depth < 0 || at.depth < options_.max_depth);
-    if (may_split && choose(at, node, split) && split.gain >= options_.min_gain) {
+    if (may_split && choose(at, node, split) && split.merit() >= options_.min_gain) {
         divide(at, split);
     } else {
         members_.resize(at.begin);
@@ -283,23 +286,31 @@ bool TreeGrower<Case, Score>::choose(Pending& at, const NodeRows<Case>& node, Sp
     for (std::uint32_t drawn = 0; drawn < max_features_ || !tried_one; ++drawn) {
         const auto place = sampler_->draw(bits);
         if (!place) break;
-        if (chosen.found() && chosen.gain >= settled) continue;
+        if (chosen.found() && chosen.merit() >= settled) continue;
         const std::uint32_t feature = order_.empty() ? *place : order_[*place];
         Outcome outcome = Outcome::constant;
         if (!sampler_->is_constant(*place)) {
-            outcome = search(node, feature, exact ? 0.0 : chosen.gain, bits);
+            outcome = search(node, feature, exact ? 0.0 : chosen.merit(), bits);
             if (outcome == Outcome::constant) sampler_->mark_constant(*place);
         }
         const bool found = outcome == Outcome::found, constant = outcome == Outcome::constant;
-        tried_one |= !constant;
         if (options_.record_tried)
             out_.tried.push_back({at.node, static_cast<std::int32_t>(feature), found ? trial_.gain : 0.0});
         if (chance_) chance_->add(out_, at.node, node, feature, constant);
+        if (found && many_categories_.concern(feature)) {
+            if (!exact && trial_.gain <= chosen.merit()) continue;  // nor can what is left of the gain be the best
+            if (!many_categories_.beats_chance(at.node, node, trial_)) continue;
+        }
+        tried_one |= !constant;
         if (found) chooser_->offer(trial_, chosen);
     }
     chooser_->finish(node, chosen);
     if (!chosen.found()) return false;
-    if (shared_.any()) search_.best(chosen.feature, node, 0.0, bits, chosen);  // its gain may be all that is known of it
+    if (shared_.any()) {  // its gain may be all that is known of it
+        const double by_chance = chosen.by_chance;
+        search_.best(chosen.feature, node, 0.0, bits, chosen);
+        chosen.by_chance = by_chance;
+    }
     at.depth = chooser_->level_of(chosen, at.depth);
     return true;
 }

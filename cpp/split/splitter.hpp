@@ -39,6 +39,7 @@ inline constexpr double kNear = 1e-6;
 struct Split {
     std::uint32_t feature = 0;
     double gain = -std::numeric_limits<double>::infinity();
+    double by_chance = 0;  // what chance would gain, where that is known
     bool nominal = false;
     std::uint32_t cut = 0;
     double threshold = std::numeric_limits<double>::quiet_NaN();  // set when drawn at random
@@ -49,11 +50,14 @@ struct Split {
     static constexpr int kFractions = -1;
     void reset() noexcept {
         gain = -std::numeric_limits<double>::infinity();
+        by_chance = 0;
         nominal = false;
         threshold = std::numeric_limits<double>::quiet_NaN();
         missing_branch = kNoMissing;
     }
     bool found() const noexcept { return gain > -std::numeric_limits<double>::infinity(); }
+    /// What candidates are compared by.
+    double merit() const noexcept { return gain - by_chance; }
     std::size_t n_branches() const noexcept { return nominal ? grouping.n_branches : 2; }
 };
 

@@ -38,8 +38,8 @@ FOREST = SiftForestClassifier(
     10, criterion="entropy", max_features="sqrt", n_thresholds=None, feature_sampling="uniform",
     update_every=1, confidence=0.95, weight_unit=0.1, soft_constant=1.0, bootstrap=True, max_samples=None,
     oob_score=False, max_depth=None, min_samples_split=2, min_samples_leaf=1, min_gain=0.0,
-    nominal_splits="subsets", missing="learn", categorical_features="from_dtype", max_bins=65_536,
-    record_tried=False, class_weight=None, warm_start=False, random_state=None,
+    nominal_splits="subsets", correct_nominal=False, missing="learn", categorical_features="from_dtype",
+    max_bins=65_536, record_tried=False, class_weight=None, warm_start=False, random_state=None,
 )  # fmt: skip
 METHODS = {key: key for key in ("info-gain", "relieff", "cfs", "ssv1", "ssv2", "random")}
 METHODS |= {"forest-gain": FOREST_GAIN, "gefs": GEFSSelector(population=4, n_candidates=8, epochs=5)}

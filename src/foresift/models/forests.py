@@ -87,7 +87,7 @@ class SiftForestClassifier(TreeClassifier):
         Rows drawn per tree: a number, a fraction, or as many as X has.
     oob_score : bool or callable, default=False
         Whether to compute the out-of-bag score: accuracy, or a callable of (y_true, y_predicted).
-    max_depth, min_samples_split, min_samples_leaf, min_gain, nominal_splits, missing
+    max_depth, min_samples_split, min_samples_leaf, min_gain, nominal_splits, correct_nominal, missing
         Growth of the trees; see `CartClassifier`. Fractions are those of all rows, not of the rows drawn.
     categorical_features, max_bins, class_weight
         Reading of the data; see `CartClassifier`. The weight of a row in a tree is its class weight times its
@@ -176,6 +176,7 @@ class SiftForestClassifier(TreeClassifier):
         min_samples_leaf=1,
         min_gain=0.0,
         nominal_splits="subsets",
+        correct_nominal=True,
         missing="learn",
         categorical_features="from_dtype",
         max_bins=65_536,
@@ -202,6 +203,7 @@ class SiftForestClassifier(TreeClassifier):
         self.min_samples_leaf = min_samples_leaf
         self.min_gain = min_gain
         self.nominal_splits = nominal_splits
+        self.correct_nominal = correct_nominal
         self.missing = missing
         self.categorical_features = categorical_features
         self.max_bins = max_bins

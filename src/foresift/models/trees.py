@@ -51,6 +51,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ],
         "n_thresholds": [Interval(numbers.Integral, 1, 65_536, closed="both"), None],
         "nominal_splits": [StrOptions({"subsets", "multiway"})],
+        "correct_nominal": ["boolean"],
         "missing": [StrOptions({"learn", "fractional"})],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "max_bins": [Interval(numbers.Integral, 2, 65_536, closed="both")],
@@ -58,6 +59,8 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "random_state": ["random_state"],
     }
+
+    correct_nominal = False  # a parameter of plain trees and forests only
 
     node_tables_: list[NodeTable]
     schema_: Schema
@@ -211,6 +214,7 @@ class TreeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             "missing": self.missing,
             "n_thresholds": self.n_thresholds or 0,
             "multiway": self.nominal_splits == "multiway",
+            "correct_nominal": bool(self.correct_nominal),
             "min_leaf": min_leaf,
             "max_features": resolve_max_features(self.max_features, table.n_columns),
             "max_depth": -1 if self.max_depth is None else min(self.max_depth, 2**31 - 1),
@@ -259,6 +263,11 @@ class CartClassifier(TreeClassifier):
         value at the node; None evaluates every cut.
     nominal_splits : {"subsets", "multiway"}, default="subsets"
         Split a nominal column into two sets of categories, or into one branch per category.
+    correct_nominal : bool, default=True
+        Whether a nominal column with more than 16 categories must gain more than by chance. The search is
+        repeated with the classes of the node's rows shuffled. Its gain is subtracted (but for "ssv", which is
+        no gain) when candidates are compared, and a column that gains no more does not split. Without this,
+        identifiers and other nearly unique values look like perfect splits. Recorded gains are not corrected.
     missing : {"learn", "fractional"}, default="learn"
         "learn": missing values go to the side with the better score (in a nominal column they are one more
         category); if none occurred at a node, to the largest branch. "fractional": a split is evaluated on
@@ -274,7 +283,7 @@ class CartClassifier(TreeClassifier):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes; "balanced" gives them equal total weight.
     random_state : int, RandomState or None, default=None
-        Seed of the candidate columns and random cuts; has no effect if all are evaluated.
+        Seed of the candidate columns, random cuts and shuffled classes; has no effect without these.
 
     Attributes
     ----------
@@ -306,6 +315,7 @@ class CartClassifier(TreeClassifier):
         max_features=None,
         n_thresholds=None,
         nominal_splits="subsets",
+        correct_nominal=True,
         missing="learn",
         categorical_features="from_dtype",
         max_bins=65_536,
@@ -321,6 +331,7 @@ class CartClassifier(TreeClassifier):
         self.max_features = max_features
         self.n_thresholds = n_thresholds
         self.nominal_splits = nominal_splits
+        self.correct_nominal = correct_nominal
         self.missing = missing
         self.categorical_features = categorical_features
         self.max_bins = max_bins

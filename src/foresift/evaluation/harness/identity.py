@@ -24,15 +24,16 @@ from foresift.data.values import is_missing
 __all__ = ["add_array", "canonical", "checksum", "describe", "storage"]
 
 _IGNORED = ("n_jobs", "verbose")  # parameters that do not change results
+_NEW = {"correct_nominal": False}  # parameters with the value that results from before they existed have
 
 
 def describe(value: Any) -> Any:
     """Describe parameters by JSON types: an estimator is its class and parameters.
 
-    `n_jobs` and `verbose` are left out. Arrays and data frames become checksums. Classes and functions become
-    their public names, so that moving code does not invalidate a store. Other objects, and estimators that
-    stay fitted when cloned, are described by what pickle would store. Objects without an identity, such as
-    lambdas, are refused.
+    `n_jobs` and `verbose` are left out, as are new parameters where they are switched off. Arrays and data
+    frames become checksums. Classes and functions become their public names, so that moving code does not
+    invalidate a store. Other objects, and estimators that stay fitted when cloned, are described by what
+    pickle would store. Objects without an identity, such as lambdas, are refused.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def _parameters(estimator: Any, inside: tuple[int, ...]) -> dict[str, Any]:
     return {
         name: _describe(item, False, inside)
         for name, item in sorted(estimator.get_params(deep=False).items())
-        if name not in _IGNORED
+        if name not in _IGNORED and not (name in _NEW and item == _NEW[name])
     }
 
 

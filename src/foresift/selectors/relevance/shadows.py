@@ -188,6 +188,7 @@ def gather_shadow_sums(
         criterion="entropy",
         missing="learn",
         multiway=nominal_splits == "multiway",
+        correct_nominal=True,
         max_features=resolve_max_features(max_features, len(order)),
         max_depth=-1 if max_depth is None else min(max_depth, 2**31 - 1),
         min_split=float(min_samples_split),

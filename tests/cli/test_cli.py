@@ -67,7 +67,11 @@ def test_demo_says_what_it_did(whole):
     out = whole[0].stdout
     assert "customer_number: left out, id" in out
     assert re.search(
-        r"of 12 columns are enough; 7 are relevant\.\nRelevance was tested at a false discovery rate", out
+        r"\nProvisional: \d of 12 columns seem enough; 7 are relevant\.\nRelevance was tested at a false", out
+    )
+    assert "The goal was the fewest columns that predict about as well as the best number of them." in out
+    assert re.search(
+        r"This is provisional: a loss of up to \d\.\d points cannot be excluded\. More rows", out
     )
     assert "In nested 5-fold cross-validation a forest on the" in out
     assert re.search(r"95 % interval -\d+\.\d to \+\d+\.\d", out)
@@ -110,6 +114,7 @@ def test_selection_json_follows_the_contract(whole):
             "data",
             "method",
             "verdict",
+            "certainty",
             "details",
             "notes",
             "features",
@@ -125,8 +130,13 @@ def test_selection_json_follows_the_contract(whole):
     assert sum(c["count"] for c in found["data"]["classes"]) == 600
     assert [c["name"] for c in found["data"]["columns_left_out"]] == ["customer_number"]
     assert {d["kind"] for d in found["data"]["decisions"]} == {"numeric", "categorical", "id"}
+    assert set(found["method"]) == {
+        *("key", "title", "parameters", "goal", "error", "alpha", "seconds", "order")
+    }
+    assert found["method"]["goal"] == "compact"
     assert found["method"]["error"] == "fdr"
     assert found["method"]["alpha"] == 0.1
+    assert found["certainty"] == "provisional"
     assert [row["rank"] for row in found["features"]] == list(range(1, 13))
     for row in found["features"]:
         assert row["low"] <= row["score"] <= row["high"]
@@ -251,7 +261,7 @@ def test_nothing_relevant_is_an_answer(tmp_path):
     path.write_text("\n".join(["a,b,y", *rows]))
     result = run("select", path, "--target", "y", "--out", tmp_path / "out")
     assert result.exit_code == 0
-    assert "None of 2 columns is relevant" in result.stdout
+    assert "none of the 2 columns is significant; none is kept." in result.stdout
     assert not any(
         row["kept"] for row in json.loads((tmp_path / "out/selection.json").read_text())["features"]
     )
@@ -400,7 +410,7 @@ def test_errors_name_what_is_typed(tmp_path):
     cases = {
         ("select", missing, "--target", "y", "--method", "ssv1", "--no-check"): "--categorical NAME",
         ("select", few, "--target", "y"): "(--method info-gain)",
-        (*compare, "--cv", "1000"): "(--cv 0.3)",
+        (*compare, "--cv", "1000"): "fewer than the 1000 folds: lower --cv, or drop or merge rare classes.",
         (*compare, "--scoring", "auc"): "did you mean 'roc_auc'?",
         ("select", missing, "--target", "y", "--alpha", "0.05", "--method", "info-gain", "--no-check"): (
             "--alpha changed nothing"
@@ -409,7 +419,7 @@ def test_errors_name_what_is_typed(tmp_path):
     for command, said in cases.items():
         result = run(*command)
         assert said in result.stderr, result.stderr
-        assert not re.search(r"categorical_features|cv=|\bmethod \"|(?<!-)\balpha", result.stderr)
+        assert not re.search(r"categorical_features|cv=|\bmethod \"|(?<!-)\b(alpha|cv)\b", result.stderr)
 
 
 def test_names_in_quotes_are_not_translated():

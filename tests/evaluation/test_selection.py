@@ -72,13 +72,18 @@ def test_what_is_found(selection):
     assert rows["strong"]["low"] > 0 > rows["noise1"]["low"]
 
 
-def test_relevant_come_first_and_redundant_ones_after_them(selection):
-    assert "then those redundant with a better one, then" in selection.method["order"]
-    groups = [
-        0 if row["relevant"] and not row["redundant_with"] else 1 + (not row["relevant"])
-        for row in selection.ranking
-    ]
+def test_one_of_each_group_comes_first_then_other_relevant_columns(selection):
+    assert selection.method["order"] == (
+        "one of each redundant group by score, then the other relevant columns, then the rest"
+    )
+    chosen = dict(zip(table()[0].columns, selection.selector_.representative_, strict=True))
+    groups = [0 if chosen[row["name"]] else 1 if row["relevant"] else 2 for row in selection.ranking]
     assert groups == sorted(groups)
+    assert set(groups) == {0, 1, 2}
+    assert not any(chosen[row["name"]] and row["redundant_with"] for row in selection.ranking)
+    for group in (0, 1, 2):
+        scores = [row["score"] for row, own in zip(selection.ranking, groups, strict=True) if own == group]
+        assert scores == sorted(scores, reverse=True)
     kept = [row["kept"] for row in selection.ranking]
     assert kept == sorted(kept, reverse=True)
 
@@ -163,10 +168,16 @@ def test_nothing_relevant():
     X, y = rng.normal(size=(80, 3)), np.arange(80) % 2
     found = select(X, y, random_state=0, n_jobs=1, parameters=FAST)
     assert found.features == []
-    assert found.sentence.startswith("None of 3 columns is relevant")
+    assert found.certainty == "too few rows"
+    assert found.verdict == (
+        "Too few rows to say which columns matter: none of the 3 columns is significant; none is kept."
+    )
+    assert "There are too few rows to be sure: the check has only 80 rows and a loss of " in found.sentence
+    assert "stability" not in found.sentence  # subsamples of noise agree on nothing
     assert found.check["kept"]["score"] <= 0.65  # the commonest class, where nothing is kept
     assert (
-        f"always predicting the most frequent class {100 * found.check['baseline']:.1f} %." in found.sentence
+        f"always predicting the most frequent class reaches {100 * found.check['baseline']:.1f} %."
+        in found.sentence
     )
     assert found.check["baseline"] == 0.5
     assert "on the selected columns" not in found.sentence

@@ -267,7 +267,7 @@ def test_a_short_verdict_first_then_details_and_notes():
 
 def test_the_score_of_the_check_is_that_of_the_way_of_selecting():
     page = Page(selection_html(report_cases.selection(["a", "b", "c", "d"])))
-    assert "accuracy of the selected columns, 90.0 % with all columns" in page.text
+    assert "accuracy with the selected columns, 90.0 % with all columns" in page.text
     assert "they kept 2 to 3" in page.text
     assert "with them" not in page.text
     assert "the 2 kept" not in page.text

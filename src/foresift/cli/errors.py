@@ -30,8 +30,10 @@ _BARE = r"(?<!['\"])\b{}\b(?!['\"])"  # in quotes it is a column name
 # Parameters in messages of the library, and the corresponding options of the command line.
 _TYPED = {
     r"name (it|the column) in categorical_features": r"take \1 as a category (--categorical NAME)",
-    r"\(?\bmethod[ =][\"']([\w-]+)[\"']\)?": r"(--method \1)",
+    r"\(method \"([\w-]+)\"\)": r"(--method \1)",
     r"\bcv=([\d.]+)": r"--cv \1",
+    r"\bgoal='(\w+)'": r"--goal \1",
+    r"\blower cv\b": "lower --cv",
     r"^(alpha|error)( and error)? changed nothing": r"--\1\2 changed nothing",
     r"--alpha and error changed": "--alpha and --error changed",
     _BARE.format("n_estimators"): "--trees",

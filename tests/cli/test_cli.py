@@ -160,6 +160,35 @@ def test_k_keeps_the_best():
     assert [row["kept"] for row in found["features"]] == [True] * 3 + [False] * 9
 
 
+def test_goals():
+    compact, every = (json.loads(demo("--goal", goal, "--json").stdout) for goal in ("compact", "all"))
+    kept = [row["name"] for row in every["features"] if row["kept"]]
+    assert set(kept) == RELEVANT | {FOLLOWS} == {row["name"] for row in every["features"] if row["relevant"]}
+    assert every["method"]["goal"] == "all"
+    assert compact["method"]["goal"] == json.loads(demo("--json").stdout)["method"]["goal"] == "compact"
+    assert compact["certainty"] is None  # without a check
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--goal", "small"), "'small' is not one of 'compact', 'all'"),
+        (
+            ("--goal", "all", "--method", "relevance"),
+            "--goal all is for the method auto, not for relevance: leave it out, or use auto.",
+        ),
+        (
+            ("--goal", "all", "--k", 3),
+            "--goal all keeps every relevant column, so --k cannot be 3 too: leave out one of them.",
+        ),
+    ],
+)
+def test_a_goal_that_cannot_be_is_refused(options, message):
+    result = demo(*options)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+
+
 def test_quiet_prints_names_only():
     names = demo("--quiet", "--k", 2).stdout.splitlines()
     assert names == [row["name"] for row in json.loads(demo("--json").stdout)["features"][:2]]

@@ -116,6 +116,12 @@ WORSE = {"high": -0.01}
             "Too few rows to say which columns matter: none of the 3 columns is significant alone, but the"
             " best one predicts better than chance and is kept.",
         ),
+        (
+            (0, 3),
+            SOME,
+            "Provisional: none of the 3 columns is significant alone, but all together predict better than"
+            " chance and are kept.",
+        ),
         ((2, 2), CLEAR | {"goal": "all"}, "2 of 3 columns are relevant and kept."),
         ((2, 2), SOME | {"goal": "all"}, "Provisional: 2 of 3 columns are relevant and kept."),
         ((2, 2), FEW | {"goal": "all"}, "Too few rows to be sure: 2 of 3 columns are relevant and kept."),

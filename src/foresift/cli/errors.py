@@ -36,6 +36,7 @@ _TYPED = {
     r"\blower cv\b": "lower --cv",
     r"^(alpha|error)( and error)? changed nothing": r"--\1\2 changed nothing",
     r"--alpha and error changed": "--alpha and --error changed",
+    r"\bn_features_to_select cannot be": "--k cannot be",
     _BARE.format("n_estimators"): "--trees",
     _BARE.format("n_jobs"): "--jobs",
     _BARE.format("random_state"): "--seed",

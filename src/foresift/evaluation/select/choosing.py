@@ -177,10 +177,16 @@ def require_goal(goal: str, method: str, n_wanted: int | None) -> None:
     """Refuse a goal that does not exist, or that the method cannot have."""
     if goal not in GOALS:
         raise ValueError(f"goal must be one of {', '.join(GOALS)}, but is {goal!r}.")
-    if goal != GOALS[0] and (method != "auto" or n_wanted is not None):
-        what = "a given number of columns" if method == "auto" else f"the method {method}"
+    if goal == GOALS[0]:
+        return
+    if method != "auto":
         raise ValueError(
-            f"goal={goal!r} is for the method auto without a number of columns, not for {what}: leave it out."
+            f"goal={goal!r} is for the method auto, not for {method}: leave it out, or use auto."
+        )
+    if n_wanted is not None:
+        raise ValueError(
+            f"goal={goal!r} keeps every relevant column, so n_features_to_select cannot be {n_wanted} too:"
+            " leave out one of them."
         )
 
 

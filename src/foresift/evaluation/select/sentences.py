@@ -118,8 +118,9 @@ def _none_significant(n: int, n_kept: int, level: str | None) -> str:
     none = f"{'none' if opening else 'None'} of the {_columns(n)} is significant"
     if not n_kept:
         return f"{opening}{none}; none is kept."
-    best = "best one predicts" if n_kept == 1 else f"best {n_kept} together predict"
-    return f"{opening}{none} alone, but the {best} better than chance and {_are(n_kept)} kept."
+    best = "the best one predicts" if n_kept == 1 else f"the best {n_kept} together predict"
+    best = "all together predict" if n_kept == n > 1 else best
+    return f"{opening}{none} alone, but {best} better than chance and {_are(n_kept)} kept."
 
 
 def _enough(n: int, n_kept: int, n_relevant: int, level: str | None, *, worse: bool) -> str:

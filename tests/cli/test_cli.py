@@ -153,6 +153,7 @@ def test_ranking_depends_on_the_seed_only():
     first = demo(*args, "--jobs", 1)
     assert first.exit_code == 0
     assert first.stdout == demo(*args, "--jobs", 2).stdout
+    assert "\nThe rule of forest-gain is not a test, and many irrelevant columns pass it" in first.stdout
 
 
 def test_k_keeps_the_best():

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from selection_cases import FAST, table
+from sklearn.feature_selection import SelectKBest
 
-from foresift import RelevanceSelector, Selection, select
+from foresift import ForestGainSelector, RelevanceSelector, Selection, select
 from foresift.evaluation.select.assess import Plan
 from foresift.evaluation.select.fitted import order_of
 from foresift.report.output import json_lines
@@ -139,6 +140,30 @@ def test_order_of_forest_gain_is_by_what_is_above_chance():
     above = [row["score"] - row["chance"] for row in found.ranking]
     assert above == sorted(above, reverse=True)
     assert [row["name"] for row in found.ranking] == [X.columns[j] for j in order_of(found.selector_)]
+
+
+def test_the_rule_of_forest_gain_is_said_to_be_no_test():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 40))
+    y = (X[:, 0] + 0.5 * rng.normal(size=200) > 0).astype(int)
+    trees = {"n_estimators": 30}
+    found = select(X, y, "forest-gain", random_state=0, check=False, parameters=trees)
+    kept = [row for row in found.ranking if row["kept"]]
+    high = sum(row["pvalue"] > 0.05 for row in kept)
+    assert high > 5  # as many irrelevant columns are above their expectation
+    assert found.notes == [
+        "The rule of forest-gain is not a test, and many irrelevant columns pass it by chance: "
+        f"{high} of the {len(kept)} columns kept have a p-value above 0.05. To control an error rate, use the"
+        " method auto or relevance."
+    ]
+    given = select(X, y, ForestGainSelector(**trees), random_state=0, check=False)
+    assert given.notes[0].startswith("The rule of ForestGainSelector is not a test")
+    for other in (
+        select(X, y, "forest-gain", 20, random_state=0, check=False, parameters=trees),  # as asked
+        select(X, y, "relevance", random_state=0, check=False, parameters=FAST),
+        select(X, y, SelectKBest(k=20), check=False),
+    ):
+        assert other.notes == []
 
 
 @pytest.mark.parametrize("container", [pd.DataFrame, pl.DataFrame, dict])

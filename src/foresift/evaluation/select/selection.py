@@ -35,7 +35,7 @@ from foresift.evaluation.select.choosing import (
 )
 from foresift.evaluation.select.findings import Findings
 from foresift.evaluation.select.fitted import fit_all, has_test
-from foresift.evaluation.select.sentences import order_of_ranking, say
+from foresift.evaluation.select.sentences import note_on_own_rule, order_of_ranking, say
 
 __all__ = ["Selection", "select"]
 
@@ -369,6 +369,8 @@ def select(
     if tested and selector.n_features_to_select is not None:
         wanted = len(kept)
     more = notes_on_classes(classes, numeric=are_numbers(y, classes))
+    if getattr(selector, "n_features_to_select", 0) is None:
+        more = [*note_on_own_rule(ranking, about), *more]
     if getattr(selector, "interrupted_", False):
         more.insert(0, "The search was stopped by Ctrl-C: this is the best set it had found until then.")
     certainty = None

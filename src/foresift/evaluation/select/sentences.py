@@ -9,7 +9,7 @@ from foresift.evaluation.select.assess import MIN_OF_A_CLASS, Assessment
 from foresift.evaluation.select.certainty import CLEAR, PROVISIONAL, TOO_FEW_ROWS, Certainty
 from foresift.report.numbers import PLAIN, counted
 
-__all__ = ["Said", "order_of_ranking", "say"]
+__all__ = ["Said", "note_on_own_rule", "order_of_ranking", "say"]
 
 _RATES = {
     "fdr": "a false discovery rate of {:g} %",
@@ -21,6 +21,7 @@ _OPENINGS = {None: "", CLEAR: "", PROVISIONAL: "Provisional: ", TOO_FEW_ROWS: "T
 ALMOST_PERFECT = 0.99  # a score of one column from which on we ask where the column comes from
 MANY_COPIES = 0.01  # share of the rows from which on they are worth a word
 MAX_CLASSES = 5  # that are named
+SIGNIFICANT = 0.05  # of columns that a rule without an error rate keeps
 
 
 class Said(NamedTuple):
@@ -85,6 +86,19 @@ def order_of_ranking(ranking: list[dict[str, Any]]) -> str:
     if any(row["relevant"] is None and row["chance"] is not None for row in ranking):
         return "by how far the score exceeds that of an irrelevant column"
     return "as the method ranks them" if all(row["score"] is None for row in ranking) else "by score"
+
+
+def note_on_own_rule(ranking: list[dict[str, Any]], method: dict[str, Any]) -> list[str]:
+    """Warn of a method that keeps columns by its own rule, though its p-values are high: `forest-gain`."""
+    kept = [row for row in ranking if row["kept"]]
+    high = sum(row["pvalue"] is not None and row["pvalue"] > SIGNIFICANT for row in kept)
+    if method["error"] is not None or not high:
+        return []
+    return [
+        f"The rule of {method['key']} is not a test, and many irrelevant columns pass it by chance: {high} of"
+        f" the {_columns(len(kept))} kept {_have(high)} a p-value above {SIGNIFICANT:g}. To control an error"
+        " rate, use the method auto or relevance."
+    ]
 
 
 def _verdict(
@@ -266,3 +280,7 @@ def _columns(n: int) -> str:
 
 def _are(n: int) -> str:
     return "are" if n != 1 else "is"
+
+
+def _have(n: int) -> str:
+    return "have" if n != 1 else "has"

@@ -267,7 +267,7 @@ def test_what_the_user_says_of_columns_counts():
     assert kinds["customer_number"] == "numeric"
     assert kinds["support_calls"] == kinds["age"] == "categorical"
     assert "city" not in kinds
-    assert {"name": "city", "reason": "as you say"} in found["data"]["columns_left_out"]
+    assert {"name": "city", "reason": "dropped by --drop"} in found["data"]["columns_left_out"]
 
 
 def test_a_column_taken_for_an_id_says_how_to_keep_it(tmp_path):
@@ -318,7 +318,9 @@ def test_too_few_rows_are_refused(tmp_path):
 def test_an_error_rate_that_changes_nothing_is_said():
     result = demo("--method", "info-gain", "--alpha", 0.01)
     assert result.exit_code == 0
-    assert "alpha changed nothing: info-gain has no test" in " ".join(result.stderr.split())
+    assert "--alpha has no effect: info-gain does not test columns. Use auto or relevance." in " ".join(
+        result.stderr.split()
+    )
 
 
 def test_long_names_are_shortened_in_the_terminal(tmp_path):
@@ -398,7 +400,7 @@ def test_methods_version_and_help():
     assert listed == [*METHODS, "auto"]
     assert run("--version").stdout == f"foresift {version('foresift')}\n"
     assert "select" in run("--help").stdout
-    assert "130 stopped" in " ".join(run("select", "--help").stdout.split())
+    assert "130 interrupted" in " ".join(run("select", "--help").stdout.split())
 
 
 def test_the_command_line_imports_nothing_slow():
@@ -443,7 +445,7 @@ def test_errors_name_what_is_typed(tmp_path):
         (*compare, "--cv", "1000"): "fewer than the 1000 folds: lower --cv, or drop or merge rare classes.",
         (*compare, "--scoring", "auc"): "did you mean 'roc_auc'?",
         ("select", missing, "--target", "y", "--alpha", "0.05", "--method", "info-gain", "--no-check"): (
-            "--alpha changed nothing"
+            "--alpha has no effect"
         ),
     }
     for command, said in cases.items():

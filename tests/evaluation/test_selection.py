@@ -291,7 +291,7 @@ def test_a_number_that_cannot_be_kept_is_refused(wanted):
 
 def test_an_error_rate_without_a_test_is_said_to_change_nothing():
     X, y = table(40)
-    with pytest.warns(UserWarning, match="alpha and error changed nothing: info-gain has no test"):
+    with pytest.warns(UserWarning, match="alpha and error have no effect: info-gain does not test"):
         select(X, y, "info-gain", alpha=0.01, error="fwer", check=False)
     found = select(X, y, "relevance", alpha=0.2, error="fwer", check=False, random_state=0, parameters=FAST)
     assert (found.method["alpha"], found.method["error"]) == (0.2, "fwer")

@@ -103,7 +103,7 @@ def test_parameters_of_the_object_stay():
     X, y = table(100)
     found = select(X, y, RelevanceSelector(alpha=0.01, error="fwer", **FAST), random_state=0, check=False)
     assert (found.method["alpha"], found.method["error"]) == (0.01, "fwer")
-    with pytest.warns(UserWarning, match="alpha changed nothing: set it where RelevanceSelector is made"):
+    with pytest.warns(UserWarning, match="alpha has no effect: set it where RelevanceSelector is made"):
         select(X, y, RelevanceSelector(**FAST), alpha=0.3, check=False)
     three = select(X, y, RelevanceSelector(3, **FAST), random_state=0)
     assert len(three.features) == 3

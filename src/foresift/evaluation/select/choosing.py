@@ -100,7 +100,7 @@ def make(
     if not hasattr(selector, "redundancy"):
         given.pop("alpha")  # of Pearson's and others it means something else
     given = {key: value for key, value in given.items() if key in known}
-    why = f"{method} has no test with such an error rate; auto and relevance have."
+    why = f"{method} does not test columns. Use auto or relevance."
     _warn_of_no_test([key for key in asked if key not in given], why)
     return _set(selector, given, parameters)
 
@@ -134,7 +134,8 @@ def _set(selector: Any, given: Mapping[str, Any], parameters: Mapping[str, Any])
 def _warn_of_no_test(ignored: list[str], why: str) -> None:
     """Say which part of a test changes nothing, though it was asked for."""
     if ignored:
-        warn_caller(f"{' and '.join(ignored)} changed nothing: {why}")
+        have = "has" if len(ignored) == 1 else "have"
+        warn_caller(f"{' and '.join(ignored)} {have} no effect: {why}")
 
 
 def require_arguments(X: Any, y: Any, method: Any) -> None:

@@ -67,7 +67,11 @@ def test_demo_says_what_it_did(whole):
     out = whole[0].stdout
     assert "customer_number: left out, id" in out
     assert re.search(
-        r"of 12 columns are enough; 7 are relevant\.\nRelevance was tested at a false discovery rate", out
+        r"\nProvisional: \d of 12 columns seem enough; 7 are relevant\.\nRelevance was tested at a false", out
+    )
+    assert "The goal was the fewest columns that predict about as well as the best number of them." in out
+    assert re.search(
+        r"This is provisional: a loss of up to \d\.\d points cannot be excluded\. More rows", out
     )
     assert "In nested 5-fold cross-validation a forest on the" in out
     assert re.search(r"95 % interval -\d+\.\d to \+\d+\.\d", out)
@@ -110,6 +114,7 @@ def test_selection_json_follows_the_contract(whole):
             "data",
             "method",
             "verdict",
+            "certainty",
             "details",
             "notes",
             "features",
@@ -125,8 +130,13 @@ def test_selection_json_follows_the_contract(whole):
     assert sum(c["count"] for c in found["data"]["classes"]) == 600
     assert [c["name"] for c in found["data"]["columns_left_out"]] == ["customer_number"]
     assert {d["kind"] for d in found["data"]["decisions"]} == {"numeric", "categorical", "id"}
+    assert set(found["method"]) == {
+        *("key", "title", "parameters", "goal", "error", "alpha", "seconds", "order")
+    }
+    assert found["method"]["goal"] == "compact"
     assert found["method"]["error"] == "fdr"
     assert found["method"]["alpha"] == 0.1
+    assert found["certainty"] == "provisional"
     assert [row["rank"] for row in found["features"]] == list(range(1, 13))
     for row in found["features"]:
         assert row["low"] <= row["score"] <= row["high"]
@@ -143,11 +153,41 @@ def test_ranking_depends_on_the_seed_only():
     first = demo(*args, "--jobs", 1)
     assert first.exit_code == 0
     assert first.stdout == demo(*args, "--jobs", 2).stdout
+    assert "\nThe rule of forest-gain is not a test, and many irrelevant columns pass it" in first.stdout
 
 
 def test_k_keeps_the_best():
     found = json.loads(demo("--k", 3, "--json").stdout)
     assert [row["kept"] for row in found["features"]] == [True] * 3 + [False] * 9
+
+
+def test_goals():
+    compact, every = (json.loads(demo("--goal", goal, "--json").stdout) for goal in ("compact", "all"))
+    kept = [row["name"] for row in every["features"] if row["kept"]]
+    assert set(kept) == RELEVANT | {FOLLOWS} == {row["name"] for row in every["features"] if row["relevant"]}
+    assert every["method"]["goal"] == "all"
+    assert compact["method"]["goal"] == json.loads(demo("--json").stdout)["method"]["goal"] == "compact"
+    assert compact["certainty"] is None  # without a check
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--goal", "small"), "'small' is not one of 'compact', 'all'"),
+        (
+            ("--goal", "all", "--method", "relevance"),
+            "--goal all is for the method auto, not for relevance: leave it out, or use auto.",
+        ),
+        (
+            ("--goal", "all", "--k", 3),
+            "--goal all keeps every relevant column, so --k cannot be 3 too: leave out one of them.",
+        ),
+    ],
+)
+def test_a_goal_that_cannot_be_is_refused(options, message):
+    result = demo(*options)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
 
 
 def test_quiet_prints_names_only():
@@ -227,7 +267,7 @@ def test_what_the_user_says_of_columns_counts():
     assert kinds["customer_number"] == "numeric"
     assert kinds["support_calls"] == kinds["age"] == "categorical"
     assert "city" not in kinds
-    assert {"name": "city", "reason": "as you say"} in found["data"]["columns_left_out"]
+    assert {"name": "city", "reason": "dropped by --drop"} in found["data"]["columns_left_out"]
 
 
 def test_a_column_taken_for_an_id_says_how_to_keep_it(tmp_path):
@@ -251,7 +291,7 @@ def test_nothing_relevant_is_an_answer(tmp_path):
     path.write_text("\n".join(["a,b,y", *rows]))
     result = run("select", path, "--target", "y", "--out", tmp_path / "out")
     assert result.exit_code == 0
-    assert "None of 2 columns is relevant" in result.stdout
+    assert "none of the 2 columns is significant; none is kept." in result.stdout
     assert not any(
         row["kept"] for row in json.loads((tmp_path / "out/selection.json").read_text())["features"]
     )
@@ -278,7 +318,9 @@ def test_too_few_rows_are_refused(tmp_path):
 def test_an_error_rate_that_changes_nothing_is_said():
     result = demo("--method", "info-gain", "--alpha", 0.01)
     assert result.exit_code == 0
-    assert "alpha changed nothing: info-gain has no test" in " ".join(result.stderr.split())
+    assert "--alpha has no effect: info-gain does not test columns. Use auto or relevance." in " ".join(
+        result.stderr.split()
+    )
 
 
 def test_long_names_are_shortened_in_the_terminal(tmp_path):
@@ -358,7 +400,7 @@ def test_methods_version_and_help():
     assert listed == [*METHODS, "auto"]
     assert run("--version").stdout == f"foresift {version('foresift')}\n"
     assert "select" in run("--help").stdout
-    assert "130 stopped" in " ".join(run("select", "--help").stdout.split())
+    assert "130 interrupted" in " ".join(run("select", "--help").stdout.split())
 
 
 def test_the_command_line_imports_nothing_slow():
@@ -400,16 +442,16 @@ def test_errors_name_what_is_typed(tmp_path):
     cases = {
         ("select", missing, "--target", "y", "--method", "ssv1", "--no-check"): "--categorical NAME",
         ("select", few, "--target", "y"): "(--method info-gain)",
-        (*compare, "--cv", "1000"): "(--cv 0.3)",
+        (*compare, "--cv", "1000"): "fewer than the 1000 folds: lower --cv, or drop or merge rare classes.",
         (*compare, "--scoring", "auc"): "did you mean 'roc_auc'?",
         ("select", missing, "--target", "y", "--alpha", "0.05", "--method", "info-gain", "--no-check"): (
-            "--alpha changed nothing"
+            "--alpha has no effect"
         ),
     }
     for command, said in cases.items():
         result = run(*command)
         assert said in result.stderr, result.stderr
-        assert not re.search(r"categorical_features|cv=|\bmethod \"|(?<!-)\balpha", result.stderr)
+        assert not re.search(r"categorical_features|cv=|\bmethod \"|(?<!-)\b(alpha|cv)\b", result.stderr)
 
 
 def test_names_in_quotes_are_not_translated():

@@ -97,6 +97,7 @@ def test_what_failed_names_the_column(tmp_path):
         (("--target", "kind", "--sizes", "1,many"), "own,2,5"),
         (("--target", "kind", "--sizes", "7"), "from 1 to 3"),
         (("--target", "kind", "--scoring", "acuracy"), "acuracy"),
+        (("--target", "kind", "--methods", "sfx"), "There is no method 'sfx'; did you mean 'sfs'?"),
         (("--target", "kind", "--jobs", "0"), "--jobs"),
         (("--target", "kind", "--store", "/no/such/folder/f.sqlite"), "no folder"),
         (("--target", "kind", "--store", __file__), "not a SQLite file"),

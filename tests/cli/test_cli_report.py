@@ -59,6 +59,10 @@ def test_compare_writes_files_and_report_makes_the_page_again(file, tmp_path):
     result = invoke("report", store, "-o", page)
     assert result.exit_code == 0, result.output
     assert "info-gain" in page.read_text()
+    result = invoke("report", store, "-o", tmp_path / "folder")  # that is how select and compare are called
+    assert result.exit_code == 2
+    assert "--out is the file to write, so its name must end in .html" in result.stderr
+    assert not (tmp_path / "folder").exists()
 
 
 def test_what_a_store_holds_is_what_compare_returned():

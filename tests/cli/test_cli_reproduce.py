@@ -81,7 +81,7 @@ def test_only_whole_repeats_are_shown(tmp_path, monkeypatch):
     assert {name: row for name, row in after.items() if name != "RF"} == {
         name: row for name, row in before.items() if name != "RF"
     }
-    assert "Means of 1 to 2 trials or repeats: unfinished." in part.stdout
+    assert "Means of 1 to 2 splits or repeats: unfinished." in part.stdout
 
 
 def rows_of(folder):

@@ -57,15 +57,23 @@ def test_the_check_is_a_literal_nested_cross_validation():
 
     def rank(train):
         fitted = clone(found.selector_).fit(X.iloc[train], y[train])
-        group = np.where(fitted.relevant_, fitted.redundant_with_ >= 0, 2)
-        return np.lexsort((fitted.ranking_, group)), fitted.relevant_.sum()
+        groups = fitted.representative_, fitted.relevant_ & ~fitted.representative_, ~fitted.relevant_
+        order = [j for group in groups for j in np.argsort(fitted.ranking_) if group[j]]
+        return order, fitted.relevant_.sum()
 
-    def score(columns, train, test):
+    def predict(columns, train, test):
         forest = SiftForestClassifier(
             N_TREES, min_samples_leaf=MIN_IN_A_LEAF, max_features="sqrt", random_state=5
         )
         here, there = (X.iloc[rows, np.sort(columns)] for rows in (train, test))
-        return accuracy_score(y[test], forest.fit(here, y[train]).predict(there))
+        return forest.fit(here, y[train]).predict_proba(there)
+
+    def score(columns, train, test):
+        return accuracy_score(y[test], np.array(["hi", "lo"])[predict(columns, train, test).argmax(axis=1)])
+
+    def losses(columns, train, test):
+        ones = np.column_stack([y[test] == "hi", y[test] == "lo"])
+        return ((predict(columns, train, test) - ones) ** 2).sum(axis=1)
 
     outer = list(StratifiedKFold(5, shuffle=True, random_state=5).split(X, y))
     fold_of = np.empty(90, dtype=int)
@@ -73,13 +81,14 @@ def test_the_check_is_a_literal_nested_cross_validation():
         fold_of[test] = fold
     kept, full, n_kept, curve = [], [], [], []
     for train, test in outer:
-        inner = []
+        inner = []  # the losses of all inner test rows, a row for every size
         for learn, check in PredefinedSplit(fold_of[train]).split():
             order, _ = rank(train[learn])
-            inner.append([score(order[:size], train[learn], train[check]) for size in sizes])
-        means, errors = np.mean(inner, axis=0), np.std(inner, axis=0, ddof=1) / math.sqrt(4)
-        best = int(np.flatnonzero(means >= means.max() - 1e-12)[0])
-        size = 1 + int(np.flatnonzero(means >= means[best] - errors[best] - 1e-12)[0])
+            inner.append([losses(order[:size], train[learn], train[check]) for size in sizes])
+        inner = np.concatenate(inner, axis=1)
+        more = inner - inner[inner.mean(axis=1).argmin()]
+        errors = more.std(axis=1, ddof=1) / math.sqrt(len(train))
+        size = 1 + int(np.flatnonzero(more.mean(axis=1) <= errors / 2)[0])
         order, n_relevant = rank(train)
         n_kept.append(min(size, n_relevant))
         kept.append(score(order[: n_kept[-1]], train, test))

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from selection_cases import FAST, table
+from sklearn.feature_selection import SelectKBest
 
-from foresift import RelevanceSelector, Selection, select
+from foresift import ForestGainSelector, RelevanceSelector, Selection, select
 from foresift.evaluation.select.assess import Plan
 from foresift.evaluation.select.fitted import order_of
 from foresift.report.output import json_lines
@@ -72,13 +73,18 @@ def test_what_is_found(selection):
     assert rows["strong"]["low"] > 0 > rows["noise1"]["low"]
 
 
-def test_relevant_come_first_and_redundant_ones_after_them(selection):
-    assert "then those redundant with a better one, then" in selection.method["order"]
-    groups = [
-        0 if row["relevant"] and not row["redundant_with"] else 1 + (not row["relevant"])
-        for row in selection.ranking
-    ]
+def test_one_of_each_group_comes_first_then_other_relevant_columns(selection):
+    assert selection.method["order"] == (
+        "one of each redundant group by score, then the other relevant columns, then the rest"
+    )
+    chosen = dict(zip(table()[0].columns, selection.selector_.representative_, strict=True))
+    groups = [0 if chosen[row["name"]] else 1 if row["relevant"] else 2 for row in selection.ranking]
     assert groups == sorted(groups)
+    assert set(groups) == {0, 1, 2}
+    assert not any(chosen[row["name"]] and row["redundant_with"] for row in selection.ranking)
+    for group in (0, 1, 2):
+        scores = [row["score"] for row, own in zip(selection.ranking, groups, strict=True) if own == group]
+        assert scores == sorted(scores, reverse=True)
     kept = [row["kept"] for row in selection.ranking]
     assert kept == sorted(kept, reverse=True)
 
@@ -136,6 +142,30 @@ def test_order_of_forest_gain_is_by_what_is_above_chance():
     assert [row["name"] for row in found.ranking] == [X.columns[j] for j in order_of(found.selector_)]
 
 
+def test_the_rule_of_forest_gain_is_said_to_be_no_test():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 40))
+    y = (X[:, 0] + 0.5 * rng.normal(size=200) > 0).astype(int)
+    trees = {"n_estimators": 30}
+    found = select(X, y, "forest-gain", random_state=0, check=False, parameters=trees)
+    kept = [row for row in found.ranking if row["kept"]]
+    high = sum(row["pvalue"] > 0.05 for row in kept)
+    assert high > 5  # as many irrelevant columns are above their expectation
+    assert found.notes == [
+        "The rule of forest-gain is not a test, and many irrelevant columns pass it by chance: "
+        f"{high} of the {len(kept)} columns kept have a p-value above 0.05. To control an error rate, use the"
+        " method auto or relevance."
+    ]
+    given = select(X, y, ForestGainSelector(**trees), random_state=0, check=False)
+    assert given.notes[0].startswith("The rule of ForestGainSelector is not a test")
+    for other in (
+        select(X, y, "forest-gain", 20, random_state=0, check=False, parameters=trees),  # as asked
+        select(X, y, "relevance", random_state=0, check=False, parameters=FAST),
+        select(X, y, SelectKBest(k=20), check=False),
+    ):
+        assert other.notes == []
+
+
 @pytest.mark.parametrize("container", [pd.DataFrame, pl.DataFrame, dict])
 def test_transform_keeps_the_container(container):
     X, y = table(80)
@@ -163,10 +193,16 @@ def test_nothing_relevant():
     X, y = rng.normal(size=(80, 3)), np.arange(80) % 2
     found = select(X, y, random_state=0, n_jobs=1, parameters=FAST)
     assert found.features == []
-    assert found.sentence.startswith("None of 3 columns is relevant")
+    assert found.certainty == "too few rows"
+    assert found.verdict == (
+        "Too few rows to say which columns matter: none of the 3 columns is significant; none is kept."
+    )
+    assert "There are too few rows to be sure: the check has only 80 rows and a loss of " in found.sentence
+    assert "stability" not in found.sentence  # subsamples of noise agree on nothing
     assert found.check["kept"]["score"] <= 0.65  # the commonest class, where nothing is kept
     assert (
-        f"always predicting the most frequent class {100 * found.check['baseline']:.1f} %." in found.sentence
+        f"always predicting the most frequent class reaches {100 * found.check['baseline']:.1f} %."
+        in found.sentence
     )
     assert found.check["baseline"] == 0.5
     assert "on the selected columns" not in found.sentence
@@ -255,7 +291,7 @@ def test_a_number_that_cannot_be_kept_is_refused(wanted):
 
 def test_an_error_rate_without_a_test_is_said_to_change_nothing():
     X, y = table(40)
-    with pytest.warns(UserWarning, match="alpha and error changed nothing: info-gain has no test"):
+    with pytest.warns(UserWarning, match="alpha and error have no effect: info-gain does not test"):
         select(X, y, "info-gain", alpha=0.01, error="fwer", check=False)
     found = select(X, y, "relevance", alpha=0.2, error="fwer", check=False, random_state=0, parameters=FAST)
     assert (found.method["alpha"], found.method["error"]) == (0.2, "fwer")

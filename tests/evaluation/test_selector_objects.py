@@ -103,11 +103,11 @@ def test_parameters_of_the_object_stay():
     X, y = table(100)
     found = select(X, y, RelevanceSelector(alpha=0.01, error="fwer", **FAST), random_state=0, check=False)
     assert (found.method["alpha"], found.method["error"]) == (0.01, "fwer")
-    with pytest.warns(UserWarning, match="alpha changed nothing: set it where RelevanceSelector is made"):
+    with pytest.warns(UserWarning, match="alpha has no effect: set it where RelevanceSelector is made"):
         select(X, y, RelevanceSelector(**FAST), alpha=0.3, check=False)
     three = select(X, y, RelevanceSelector(3, **FAST), random_state=0)
     assert len(three.features) == 3
-    assert "The best 3 of 8 columns are kept, as asked" in three.verdict
+    assert "The best 3 of 8 columns are kept, as requested; " in three.verdict
     two, by_key = (select(X, y, how, 2, check=False) for how in (InfoGainSelector(), "info-gain"))
     assert two.features == by_key.features
     small = select(X, y, RelevanceSelector(minimal=True, **FAST), random_state=0)

@@ -7,6 +7,8 @@ from selection_cases import FAST, table
 
 from foresift import select
 from foresift.evaluation.select.assess import Assessment, Check, plan_for
+from foresift.evaluation.select.by_loss import Choice
+from foresift.evaluation.select.certainty import certainty_of
 from foresift.evaluation.select.choosing import count_copies
 from foresift.evaluation.select.sentences import say
 from foresift.selectors.size_cv import SizeCurve
@@ -49,24 +51,25 @@ def test_rows_that_are_equal_by_coincidence_are_no_copies():
     assert count_copies(X, y) == 0
 
 
-def assessed(kept=0.775, full=0.79, low=-0.06, high=0.03, chosen=2, alone=0.7):
+def assessed(kept=0.775, full=0.79, low=-0.06, high=0.03, chosen=2, alone=0.7, n_rows=400, metric="accuracy"):
     """What folds could have told of three columns."""
     curve = SizeCurve(np.arange(1, 4), np.tile([alone, 0.79, 0.79], (5, 1)), chosen)
     estimates = Estimate(full, 0.7, 0.8), Estimate(kept, 0.7, 0.8), Estimate(kept - full, low, high)
-    return Assessment(
-        "accuracy", curve, Check(*estimates), plan_for(100, 3), 100, 0.2, np.array([1, 2, 2, 2, 3]), 0.5
-    )
+    about = plan_for(n_rows, 3), n_rows, 0.2, np.array([1, 2, 2, 2, 3]), 0.5
+    return Assessment(metric, curve, Choice(chosen, True), Check(*estimates), *about)
 
 
-def said(n_relevant, n_kept, *, n=3, n_wanted=None, doubles=0, **more):
+def said(n_relevant, n_kept, *, n=3, n_wanted=None, doubles=0, key="auto", goal="compact", **more):
     ranking = [
         {"name": f"c{i}", "relevant": i < n_relevant, "kept": i < n_kept, "redundant_with": None}
         for i in range(n)
     ]
     for row in ranking[n_relevant - doubles : n_relevant]:
         row["redundant_with"] = "c0"
-    method = {"key": "auto", "title": "", "error": "fdr", "alpha": 0.1}
-    return say(ranking, method, n_wanted, {"n_rows": 100, "classes": []}, assessed(**more))
+    method = {"key": key, "title": "", "goal": goal, "error": "fdr", "alpha": 0.1}
+    a = assessed(**more)
+    certainty = certainty_of(a, None, significant=n_relevant > 0 or not n_kept)
+    return say(ranking, method, n_wanted, {"n_rows": a.n_rows, "classes": []}, a, certainty)
 
 
 def whole(*args, **more):
@@ -74,8 +77,64 @@ def whole(*args, **more):
     return " ".join([verdict, *details, *notes])
 
 
+CLEAR, SOME, FEW = {"low": -0.01}, {}, {"n_rows": 60}  # levels of certainty
+WORSE = {"high": -0.01}
+
+
+@pytest.mark.parametrize(
+    ("counts", "more", "verdict"),
+    [
+        ((3, 2), CLEAR, "2 of 3 columns are enough; 3 are relevant."),
+        ((3, 2), SOME, "Provisional: 2 of 3 columns seem enough; 3 are relevant."),
+        ((3, 2), FEW, "Too few rows to say whether 2 of 3 columns are enough; 3 are relevant."),
+        (
+            (3, 2),
+            WORSE,
+            "2 of 3 columns are kept, but a forest on all columns predicts better; 3 are relevant.",
+        ),
+        ((3, 1), SOME, "Provisional: 1 of 3 columns seems enough; 3 are relevant."),
+        ((2, 2), CLEAR, "2 of 3 columns are relevant, and they are enough."),
+        ((1, 1), CLEAR, "1 of 3 columns is relevant, and it is enough."),
+        ((2, 2), SOME, "Provisional: 2 of 3 columns are relevant, and they seem enough."),
+        ((2, 2), FEW, "Too few rows to say whether the 2 relevant of 3 columns are enough."),
+        ((2, 2), WORSE, "2 of 3 columns are relevant and kept, but a forest on all columns predicts better."),
+        ((0, 0), CLEAR, "None of the 3 columns is significant; none is kept."),
+        (
+            (0, 0),
+            FEW,
+            "Too few rows to say which columns matter: none of the 3 columns is significant; none is kept.",
+        ),
+        (
+            (0, 2),
+            CLEAR,
+            "Provisional: none of the 3 columns is significant alone, but the best 2 together predict better"
+            " than chance and are kept.",
+        ),
+        (
+            (0, 1),
+            FEW,
+            "Too few rows to say which columns matter: none of the 3 columns is significant alone, but the"
+            " best one predicts better than chance and is kept.",
+        ),
+        (
+            (0, 3),
+            SOME,
+            "Provisional: none of the 3 columns is significant alone, but all together predict better than"
+            " chance and are kept.",
+        ),
+        ((2, 2), CLEAR | {"goal": "all"}, "2 of 3 columns are relevant and kept."),
+        ((2, 2), SOME | {"goal": "all"}, "Provisional: 2 of 3 columns are relevant and kept."),
+        ((2, 2), FEW | {"goal": "all"}, "Too few rows to be sure: 2 of 3 columns are relevant and kept."),
+        ((3, 2), CLEAR | {"key": "relevance", "goal": None}, "3 of 3 columns are relevant; 2 are kept."),
+        ((0, 2), {"n_wanted": 2}, "The best 2 of 3 columns are kept, as requested; none is relevant."),
+        ((3, 1), {"n_wanted": 1}, "The best 1 of 3 columns is kept, as requested; 3 are relevant."),
+    ],
+)
+def test_verdicts(counts, more, verdict):
+    assert said(*counts, **more).verdict == verdict
+
+
 def test_a_loss_that_was_seen_is_not_denied():
-    assert whole(3, 2).startswith("2 of 3 columns are enough; 3 are relevant.")
     assert "Each fold kept 1 to 3 columns." in whole(3, 2)
     assert (
         "In nested 5-fold cross-validation a forest on the selected columns reaches 77.5 % accuracy, a"
@@ -86,25 +145,54 @@ def test_a_loss_that_was_seen_is_not_denied():
     assert "improves without the other columns" in whole(3, 2, kept=0.82, low=0.01, high=0.05)
 
 
+def test_doubts_are_said_with_what_to_do():
+    why = "This is provisional: a loss of up to 6.0 points cannot be excluded. More rows would settle it."
+    assert said(3, 2).details[-1] == why
+    assert "a loss of up to 0.060 ROC AUC cannot" in said(3, 2, metric="ROC AUC").details[-1]
+    assert said(0, 2, n_rows=60).details[-1] == (
+        "There are too few rows to be sure: the check has only 60 rows, no column is significant alone and a"
+        " loss of up to 6.0 points cannot be excluded. More rows would settle it."
+    )
+    assert "More rows" not in whole(3, 2, **CLEAR)
+    assert "More rows" not in whole(3, 2, **WORSE)
+
+
+def test_the_goal_is_said():
+    compact = "The goal was the fewest columns that predict about as well as the best number of them."
+    best = "The Brier score of a forest on the best {} is close to the lowest of all sizes."
+    assert {compact, best.format("2 columns")} <= set(said(3, 2).details)
+    assert {compact, best.format("column")} <= set(said(3, 1, chosen=1).details)
+    assert "The goal was to keep every relevant column." in said(2, 2, goal="all").details
+    for other in (whole(3, 2, n_wanted=2), whole(3, 3, key="relevance", goal=None), whole(0, 0)):
+        assert "goal" not in other
+
+
+def test_columns_that_did_not_pass_are_marked():
+    said_so = (
+        "The kept columns were chosen by the Brier score of held-out rows: no error rate holds for them."
+    )
+    assert said_so in said(0, 2).details
+    assert said_so not in whole(0, 0)
+    assert said_so not in whole(3, 2)
+
+
 def test_a_curve_that_wants_more_than_is_relevant_is_not_kept_quiet():
-    assert "The size curve favours 3 columns, but no more are relevant." in said(2, 2, chosen=3).details
-    assert said(2, 2, chosen=3).verdict == "2 of 3 columns are relevant and kept."
-    assert said(1, 1, chosen=1).verdict == "1 of 3 columns is relevant and kept."
-    assert said(0, 2, n_wanted=2).verdict == "The best 2 of 3 columns are kept, as asked; none is relevant."
+    assert "The size curve suggests 3 columns, but only 2 are relevant." in said(2, 2, chosen=3).details
+    assert "The size curve suggests 3 columns, but only 1 is relevant." in said(1, 1, chosen=3).details
 
 
 def test_redundant_columns_that_are_kept_are_explained():
     """Or a reader asks why they are kept, and how to be rid of them."""
     without = (
-        "redundant with a better one, but fewer columns score less. To leave redundant columns out, ask for"
+        "redundant with a better one, but forests on fewer columns predict worse. To leave redundant columns"
+        " out, request"
     )
     assert f"2 of the kept columns are {without} 1 column." in said(3, 3, doubles=2, chosen=3).details
-    one = said(3, 2, doubles=2).details
-    assert "The best 2 score within one standard error of the best size." in one
-    assert f"1 of the kept columns is {without} 1 column." in one
+    assert f"1 of the kept columns is {without} 2 columns." in said(4, 3, n=5, doubles=2, chosen=3).details
     for other in (
         whole(3, 1, doubles=2, chosen=1),  # none of them is kept
         whole(3, 3, doubles=2, n_wanted=3),  # as asked
         whole(2, 2, doubles=1, chosen=3),  # all that are relevant
+        whole(3, 3, doubles=2, goal="all"),  # as asked
     ):
         assert "of the kept columns" not in other

@@ -267,10 +267,52 @@ def test_a_short_verdict_first_then_details_and_notes():
 
 def test_the_score_of_the_check_is_that_of_the_way_of_selecting():
     page = Page(selection_html(report_cases.selection(["a", "b", "c", "d"])))
-    assert "accuracy of the selected columns, 90.0 % with all columns" in page.text
+    assert "accuracy with the selected columns, 90.0 % with all columns" in page.text
     assert "they kept 2 to 3" in page.text
     assert "with them" not in page.text
     assert "the 2 kept" not in page.text
+
+
+@pytest.mark.parametrize(
+    ("goal", "means"),
+    [
+        (
+            "compact",
+            "selected set: the fewest relevant columns that predict about as well as the best number.",
+        ),
+        ("all", "selected set: every relevant column."),
+        (None, "The column is in the selected set."),
+    ],
+)
+def test_what_kept_means_depends_on_the_goal(goal, means):
+    d = report_cases.selection(["a", "b"])
+    d["method"]["goal"] = goal
+    assert means in Page(selection_html(d)).text
+
+
+@pytest.mark.parametrize("certainty", ["clear", "provisional", "too few rows", None])
+def test_certainty_has_a_tile_and_is_explained(certainty):
+    d = report_cases.selection(["a", "b"]) | {"certainty": certainty}
+    text = Page(selection_html(d)).text
+    assert (f"{certainty} certainty of this answer" in text) == (certainty is not None)
+    assert ("How far the answer can be trusted" in text) == (certainty is not None)
+
+
+def test_one_column_is_singular():
+    html = selection_html(report_cases.selection(["a", "b"]))
+    assert "1 column: 70.0" in Page(html).text
+    assert "<title>1 column: 70.0" in html
+    assert "1 column left out" in Page(html).text
+    assert "1 columns" not in html
+    html = comparison_html(report_cases.comparison(["relevance"], sizes=("1", "2")))
+    assert "relevance, 1 column:" in html
+    assert "relevance, 2 columns:" in html
+
+
+def test_rows_of_a_comparison_that_are_not_significantly_worse_are_marked_so():
+    text = Page(comparison_html(report_cases.comparison(["a", "b", "c"]))).text
+    assert "not significantly worse p 0.300" in text
+    assert "worse p 0.001" in text
 
 
 def test_nothing_kept():

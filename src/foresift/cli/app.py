@@ -13,7 +13,7 @@ from foresift.cli.select import select
 from foresift.evaluation.registry import METHODS
 
 app = typer.Typer(
-    help="Find the columns of a table that matter.",
+    help="Find the columns of a table that matter for a prediction.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
@@ -27,13 +27,12 @@ for command in (select, compare, report, reproduce, datasets):
 @app.command()
 @guarded
 def methods() -> None:
-    """List the methods of `foresift select --method`."""
+    """List the selection methods."""
     width = max(map(len, METHODS))
     for key, method in METHODS.items():
         typer.echo(f"{key:<{width}} {method.title}")
-    typer.echo(
-        f"{'auto':<{width}} recommended: calibrated relevance, then the smallest sufficient set of columns"
-    )
+    what = "recommended: relevance test, then the fewest relevant columns that predict as well"
+    typer.echo(f"{'auto':<{width}} {what}")
 
 
 def _version(wanted: bool) -> None:

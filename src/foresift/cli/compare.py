@@ -41,7 +41,7 @@ __all__ = ["compare"]
 
 _HOW = "How to compare"
 _WHERE = "Where it runs"
-_OUT = "What comes out"
+_OUT = "Output"
 
 
 @guarded
@@ -51,7 +51,7 @@ def compare(
     methods: Annotated[
         str,
         option(
-            "See `foresift methods`; `none` is always included.",
+            "See `foresift methods`; `none` (no selection) is always included.",
             _HOW,
             metavar="A,B",
             autocompletion=completing([*METHODS]),
@@ -64,23 +64,26 @@ def compare(
         ),
     ] = "rf",
     cv: Annotated[
-        str, option("Folds: 10, or 3x10 (repeated 3 times); or a test fraction: 0.3, 20x0.3.", _HOW)
+        str,
+        option(
+            "Folds (10), repeats x folds (3x10), test fraction (0.3) or repeats x fraction (20x0.3).", _HOW
+        ),
     ] = "10",
     sizes: Annotated[
         str, option("Numbers of features; own: what the method selects.", _HOW, metavar="own,2,5")
     ] = "own",
     scoring: Annotated[str, option("Scorers of scikit-learn.", _HOW, metavar="A,B")] = "accuracy",
-    seed: Annotated[int, option("Equal seeds, equal results.", _HOW, min=0, max=2**32 - 1)] = 0,
+    seed: Annotated[int, option("Random seed.", _HOW, min=0, max=2**32 - 1)] = 0,
     store: Annotated[
-        Path | None, option("Store results here, and resume if it exists.", _WHERE, metavar="F.sqlite")
+        Path | None, option("Store results in this file; resume if it exists.", _WHERE, metavar="F.sqlite")
     ] = None,
     jobs: Annotated[
         int, option("Processes, each with a copy of the table; -1 for all cores (select: threads).", _WHERE)
     ] = 1,
     scheduler: Annotated[
-        str | None, option("A Dask scheduler: run there, not here.", _WHERE, metavar="ADDRESS")
+        str | None, option("Address of a Dask scheduler to run on.", _WHERE, metavar="ADDRESS")
     ] = None,
-    retry_failed: Annotated[bool, option("Run failed tasks again.", _WHERE, "--retry-failed")] = False,
+    retry_failed: Annotated[bool, option("Rerun failed tasks.", _WHERE, "--retry-failed")] = False,
     out: Annotated[
         str | None,
         option(
@@ -88,8 +91,8 @@ def compare(
         ),
     ] = None,
     as_json: Annotated[bool, option("Print JSON and nothing else.", _OUT, "--json")] = False,
-    quiet: Annotated[bool, option("No progress, and only the best.", _OUT, "--quiet", "-q")] = False,
-    debug: Annotated[bool, option("Show where an error comes from.", _OUT, "--debug")] = False,
+    quiet: Annotated[bool, option("Print only the best result.", _OUT, "--quiet", "-q")] = False,
+    debug: Annotated[bool, option("Show the traceback of an error.", _OUT, "--debug")] = False,
     numeric: Numeric = "",
     categorical: Categorical = "",
     drop: Drop = "",
@@ -103,8 +106,7 @@ def compare(
 
     With a --store, the same command resumes a run that was stopped.
 
-    Exit codes: 0 success, 1 no result or it could not be written, 2 invalid file or options, 130 stopped by
-    Ctrl-C.
+    Exit codes: 0 success, 1 failure, 2 invalid file or options, 130 interrupted.
 
     For example:
 

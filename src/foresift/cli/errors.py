@@ -30,10 +30,13 @@ _BARE = r"(?<!['\"])\b{}\b(?!['\"])"  # in quotes it is a column name
 # Parameters in messages of the library, and the corresponding options of the command line.
 _TYPED = {
     r"name (it|the column) in categorical_features": r"take \1 as a category (--categorical NAME)",
-    r"\(?\bmethod[ =][\"']([\w-]+)[\"']\)?": r"(--method \1)",
+    r"\(method \"([\w-]+)\"\)": r"(--method \1)",
     r"\bcv=([\d.]+)": r"--cv \1",
-    r"^(alpha|error)( and error)? changed nothing": r"--\1\2 changed nothing",
-    r"--alpha and error changed": "--alpha and --error changed",
+    r"\bgoal='(\w+)'": r"--goal \1",
+    r"\blower cv\b": "lower --cv",
+    r"^alpha and error have no effect": "--alpha and --error have no effect",
+    r"^(alpha|error) has no effect": r"--\1 has no effect",
+    r"\bn_features_to_select cannot be": "--k cannot be",
     _BARE.format("n_estimators"): "--trees",
     _BARE.format("n_jobs"): "--jobs",
     _BARE.format("random_state"): "--seed",

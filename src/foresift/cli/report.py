@@ -7,6 +7,7 @@ import typer
 
 from foresift.cli.errors import guarded
 from foresift.cli.table import place_of
+from foresift.errors import InputError
 
 __all__ = ["report"]
 
@@ -15,9 +16,9 @@ __all__ = ["report"]
 def report(
     store: Annotated[Path, typer.Argument(metavar="F.sqlite", help="Made by `foresift compare --store`.")],
     out: Annotated[
-        str, typer.Option("--out", "-o", metavar="FILE", help="Where the page is written.")
+        str, typer.Option("--out", "-o", metavar="FILE.html", help="The page to write.")
     ] = "report.html",
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
     """Make the report of a comparison from its store, finished or not.
 
@@ -29,6 +30,8 @@ def report(
     from foresift.evaluation.harness.store import Store
 
     page = place_of(out)
+    if page is None or page.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"--out is the file to write, so its name must end in .html, not {out!r}.")
     with Store(store, read_only=True) as results:
         found = stored_comparison(results)
     found.to_html(page)

@@ -34,7 +34,7 @@ def reproduce(
     table: Annotated[
         list[str] | None, typer.Option(metavar="N", help="A table or figure-N, repeatable; all by default.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Test run: a few folds of small data.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Smoke test on small data.")] = False,
     store: Annotated[
         Path | None,
         typer.Option(metavar="F.sqlite", help="Store of results, to resume a run; PAPER.sqlite by default."),
@@ -55,14 +55,13 @@ def reproduce(
     ] = "",
     repeats: Annotated[int | None, typer.Option(min=1, help="Repeats instead of the paper's.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Run nothing; show the results in the store.")] = False,
-    retry_failed: Annotated[bool, typer.Option(help="Run failed tasks again.")] = False,
+    retry_failed: Annotated[bool, typer.Option(help="Rerun failed tasks.")] = False,
 ) -> None:
     """Compute the tables of PAPER, and compare the numbers with the published ones.
 
     The same command resumes a run that was stopped.
 
-    Exit codes: 0 success, 1 no tables or they could not be written, 2 invalid options or data, 130 stopped
-    by Ctrl-C.
+    Exit codes: 0 success, 1 failure, 2 invalid options or data, 130 interrupted.
     """
     from foresift.evaluation.harness.run import run
     from foresift.evaluation.harness.store import Store

@@ -46,32 +46,35 @@ Goal = StrEnum("Goal", ["compact", "all"])
 COMPACT = Goal("compact")
 
 _HOW = "How to select"
-_OUT = "What comes out"
+_OUT = "Output"
 
 
 @guarded
 def select(
     data: File,
     target: Target,
-    method: Annotated[Method, option("How to rank; see `foresift methods`.", _HOW)] = AUTO,
+    method: Annotated[Method, option("Selection method; see `foresift methods`.", _HOW)] = AUTO,
     k: Annotated[
-        int | None, option("Keep K columns; by default as many as the method selects.", _HOW, min=1)
+        int | None, option("Number of columns to keep; by default the method decides.", _HOW, min=1)
     ] = None,
     goal: Annotated[
         Goal,
-        option("What auto keeps: the fewest columns that predict as well, or every relevant one.", _HOW),
+        option(
+            "What auto keeps: the fewest relevant columns that predict as well, or all relevant ones.", _HOW
+        ),
     ] = COMPACT,
     alpha: Annotated[float, option("Error rate of the relevance test.", _HOW)] = 0.1,
     error: Annotated[
-        Error, option("False discovery rate, family-wise error rate, or no correction.", _HOW)
+        Error,
+        option("What to control: false discovery rate, family-wise error rate, or each column alone.", _HOW),
     ] = FDR,
     check: Annotated[
-        bool, option("Choose the size, and compare with all columns, by cross-validation.", _HOW)
+        bool, option("Choose the number of columns, and compare with all columns, by cross-validation.", _HOW)
     ] = True,
     trees: Annotated[
-        int | None, option("Trees of a forest; by default those of the method.", _HOW, min=1)
+        int | None, option("Trees per forest; the default depends on the method.", _HOW, min=1)
     ] = None,
-    seed: Annotated[int, option("Equal seeds give equal results.", _HOW, min=0, max=2**32 - 1)] = 0,
+    seed: Annotated[int, option("Random seed.", _HOW, min=0, max=2**32 - 1)] = 0,
     jobs: Annotated[int, option("Threads; -1 for all cores.", _HOW)] = -1,
     out: Annotated[
         str | None,
@@ -93,15 +96,15 @@ def select(
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     max_memory: MaxMemory = 4.0,
-    debug: Annotated[bool, option("Show where an error comes from.", _OUT, "--debug")] = False,
+    debug: Annotated[bool, option("Show the traceback of an error.", _OUT, "--debug")] = False,
 ) -> None:
-    """Select the columns of DATA that predict the target, and report how certain the selection is.
+    """Select the columns of DATA that predict the target, and report how certain that is.
 
     A cell that is empty, ?, NA, N/A, NaN or null is a missing value. Columns that look like row numbers or
     names are dropped, and dates become numbers; these decisions are printed.
 
-    Exit codes: 0 success (also if no column is relevant), 1 no result or it could not be written, 2 invalid
-    file or options, 130 stopped by Ctrl-C.
+    Exit codes: 0 success (even if no column is relevant), 1 failure, 2 invalid file or options, 130
+    interrupted.
 
     For example:
 
@@ -192,7 +195,7 @@ def _select(
     for row in found.ranking:
         row["kind"] = kinds[row["name"]]
     left_out = [{"name": d.name, "reason": d.why} for d in split.decisions if d.left_out]
-    left_out += [{"name": name, "reason": "as you say"} for name in split.dropped]
+    left_out += [{"name": name, "reason": "dropped by --drop"} for name in split.dropped]
     about = {
         "n_columns": len(split.decisions) + len(split.dropped),
         "target": split.target,

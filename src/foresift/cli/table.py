@@ -53,15 +53,13 @@ Numeric = Annotated[
 ]
 Categorical = Annotated[str, option("Columns that are categories.", _FILE, metavar="A,B")]
 Drop = Annotated[str, option("Columns to drop.", _FILE, metavar="A,B")]
-KeepIds = Annotated[bool, option("Keep columns that look like row numbers or names.", _FILE)]
+KeepIds = Annotated[bool, option("Keep columns that look like identifiers.", _FILE)]
 SkipUnlabelled = Annotated[bool, option("Drop rows without a target.", _FILE, "--skip-unlabelled")]
 Delimiter = Annotated[
     str | None, option("Delimiter, if detected wrongly; a space stands for runs of spaces.", _FILE)
 ]
 Encoding = Annotated[str | None, option("Text encoding, if detected wrongly.", _FILE)]
-MaxMemory = Annotated[
-    float, option("Reject a file that takes more memory or decompresses to more.", _FILE, metavar="GB")
-]
+MaxMemory = Annotated[float, option("Refuse files that need more memory than this.", _FILE, metavar="GB")]
 
 
 def names_of(text: str) -> tuple[str, ...]:
@@ -206,7 +204,7 @@ def column_notes(split: "Split") -> list[tuple[str, str]]:
     plain = ("text", "every cell is a number", "the file says so", "as you say")
     rest = (d for d in decisions if not (d.left_out or d.doubtful or d.kind == "date"))
     said += [(d.name, d.why) for d in rest if d.why not in plain]
-    return said + [(name, "left out, as you say") for name in split.dropped]
+    return said + [(name, "left out, dropped by --drop") for name in split.dropped]
 
 
 def notes_on_target(split: "Split", categorical: str) -> list[str]:

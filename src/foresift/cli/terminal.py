@@ -94,7 +94,7 @@ def ranking_table(rows: list[dict[str, Any]], top: int = 0, width: int | None = 
         width = WIDE
     console = Console(width=width)
     shown = rows[:top] if top else rows
-    columns = [column for column in _columns(console) if column.has_values(rows)]
+    columns = [column for column in _columns(console, rows) if column.has_values(rows)]
     if console.width < NARROW:
         columns = [column for column in columns if column.heading not in ("", "kind", "by chance")]
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
@@ -127,8 +127,10 @@ class _Column:
         return printable(str(self._cell(row, best)))
 
 
-def _columns(console: Any) -> list[_Column]:
-    from foresift.report.numbers import PLAIN  # loads NumPy
+def _columns(console: Any, rows: list[dict[str, Any]]) -> list[_Column]:
+    from foresift.report.numbers import PLAIN, decimals_for
+
+    decimals = decimals_for(row["score"] for row in rows)
 
     block = "█" if console.encoding.startswith("utf") else "#"
 
@@ -136,8 +138,11 @@ def _columns(console: Any) -> list[_Column]:
         share = (row["score"] or 0.0) / best if best > 0 else 0.0
         return block * round(BAR_WIDTH * min(max(share, 0.0), 1.0))
 
+    def number(value: float | None) -> str:
+        return PLAIN.number(value, decimals)
+
     def interval(row: dict[str, Any], _: float) -> str:
-        return PLAIN.interval(PLAIN.short, row["low"], row["high"])
+        return PLAIN.interval(number, row["low"], row["high"])
 
     def relevant(row: dict[str, Any], _: float) -> str:
         return {True: "yes", False: "no", None: ""}[row["relevant"]]
@@ -145,15 +150,18 @@ def _columns(console: Any) -> list[_Column]:
     return [
         _Column("rank", "rank", lambda row, _: row["rank"], "right"),
         _Column("column", "name", lambda row, _: _brief(row["name"]), overflow="fold"),
-        _Column("score", "score", lambda row, _: PLAIN.short(row["score"]) or "none", "right"),
+        _Column("score", "score", lambda row, _: number(row["score"]) or "none", "right"),
         _Column("95 % interval", "low", interval, "right"),
-        _Column("by chance", "chance", lambda row, _: PLAIN.short(row["chance"]) or "none", "right"),
+        _Column("by chance", "chance", lambda row, _: number(row["chance"]) or "none", "right"),
         _Column("p", "pvalue", lambda row, _: PLAIN.pvalue(row["pvalue"]), "right"),
         _Column("", "score", bar, min_width=BAR_WIDTH),
         _Column("relevant", "relevant", relevant),
         _Column("kept", "name", lambda row, _: "yes" if row["kept"] else ""),
         _Column(
-            "same as", "redundant_with", lambda row, _: _brief(row["redundant_with"] or ""), overflow="fold"
+            "redundant with",
+            "redundant_with",
+            lambda row, _: _brief(row["redundant_with"] or ""),
+            overflow="fold",
         ),
         _Column("kind", "kind", lambda row, _: row["kind"], min_width=len("numeric")),
     ]

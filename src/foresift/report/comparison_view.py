@@ -148,7 +148,7 @@ def _mark(row: dict[str, Any]) -> str:
     if row.get("best"):
         return "best"
     p: Any = row.get("p_best")
-    return "" if unknown(p) else "perhaps equal" if p > ALPHA else "worse"
+    return "" if unknown(p) else "not significantly worse" if p > ALPHA else "worse"
 
 
 def _curve(rows: Sequence[dict[str, Any]], scorer: Any) -> dict[str, Any] | None:
@@ -199,7 +199,7 @@ def _made(about: dict[str, Any]) -> list[tuple[str, str]]:
         ("Repeats", about.get("repeats")),
         ("Sizes", ", ".join(map(str, sizes)) if sizes else None),
         ("Seed", about.get("random_state")),
-        ("Kept in", about.get("store")),
+        ("Results stored in", about.get("store")),
         ("Software", about.get("software")),
     ]
     return [(label, shortened(value)) for label, value in lines if value is not None]

@@ -114,6 +114,7 @@ def _environment() -> jinja2.Environment:
     # Keeps a number and its percent sign on one line.
     environment.filters["typeset"] = lambda text: text.replace(PLAIN.percent, TYPESET.percent)
     # Jinja's own filter writes "Roc auc".
+    environment.filters["columns"] = lambda n: "1 column" if n == 1 else f"{TYPESET.count(n)} columns"
     environment.filters["capital"] = lambda text: text[:1].upper() + text[1:]
     return environment
 

@@ -24,9 +24,13 @@ MAX_LINES = 200  # rows of the tables of columns
 LONG_SENTENCE = 180  # characters; longer ones are set in smaller letters
 OPTIONAL = ("interval", "chance", "pvalue", "frequency")  # not given by every method
 ERRORS = {
-    "fdr": "of the columns called relevant, no more than {} are expected to be so by mistake",
-    "fwer": "the probability that any column is called relevant by mistake is at most {}",
-    "none": "an irrelevant column has a probability of {} of being called relevant by mistake",
+    "fdr": "at most {} of the columns called relevant are expected to be false discoveries",
+    "fwer": "the probability of at least one false discovery is at most {}",
+    "none": "each irrelevant column passes with probability {}",
+}
+KEPT = {  # by the goal of the method auto
+    "compact": "the fewest relevant columns that predict about as well as the best number",
+    "all": "every relevant column",
 }
 STATES = {  # key: text in the table, and position when sorted by it
     "kept": ("kept", 0),
@@ -97,6 +101,8 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         ],
         "most_lines": MAX_LINES,
         "error": _error(method),
+        "kept": KEPT.get(str(method.get("goal"))),
+        "certainty": d.get("certainty"),
         "made": _made(d, data, method),
         "parameters": _parameters(method),
         "cite": _cite(d, method),
@@ -273,7 +279,7 @@ def _made(d: dict[str, Any], data: dict[str, Any], method: dict[str, Any]) -> li
         ("Size", size),
         ("Target", shortened(data["target"]) if data.get("target") else None),
         ("Method", method.get("title") or method.get("key")),
-        ("Name of the method", method.get("key")),
+        ("Method key", method.get("key")),
         ("Seed", d.get("seed")),
         ("Time", None if seconds is None else f"{seconds:,.1f} s"),
         ("Made", (d.get("created") or "").replace("T", " ").replace("+00:00", " UTC") or None),

@@ -10,9 +10,9 @@ from foresift.stats import Stability
 
 __all__ = ["CLEAR", "PROVISIONAL", "TOO_FEW_ROWS", "Certainty", "certainty_of"]
 
-CLEAR, PROVISIONAL, TOO_FEW_ROWS = "clear", "provisional", "too few rows"
+LEVELS = CLEAR, PROVISIONAL, TOO_FEW_ROWS = "clear", "provisional", "too few rows"
 NO_LOSS = 0.02  # of accuracy or area under the curve; less is no loss worth mentioning
-WIDE = 0.15  # width of an interval of a difference that says nothing
+WIDE = 0.15  # width of an interval of a difference that shows neither a loss nor that there is none
 UNSTABLE, CHANCE = 0.4, 0.2  # stability below which columns may well be others, or are as good as drawn
 FEW_ROWS = 100  # whatever the folds say: with fewer, differences of several points go unnoticed
 
@@ -24,27 +24,41 @@ class Certainty(NamedTuple):
     reasons: list[str]
 
 
-def certainty_of(a: Assessment, stability: Stability | None) -> Certainty:
+def certainty_of(a: Assessment, stability: Stability | None, *, significant: bool = True) -> Certainty:
     """Judge the difference between the selected columns and all, and how stable the selection is.
 
     The answer is clear if the difference is significant, or a loss of two points can be excluded, and if
-    subsamples of the rows select the same columns. It is provisional otherwise. There are too few rows to say
-    if there are fewer than 100, if the interval of the difference is as wide as 15 points, or if subsamples
-    hardly agree.
+    subsamples of the rows select the same columns. It is provisional otherwise, and if columns are kept that
+    are not significant. There are too few rows to say if there are fewer than 100, if a loss cannot be
+    excluded and the interval of the difference is wider than 15 points, or if subsamples hardly agree.
+
+    Parameters
+    ----------
+    a : Assessment
+        What the folds show.
+    stability : Stability or None
+        Of the relevance test; None if there is no test, or if it found nothing.
+    significant : bool, default=True
+        Whether the kept columns passed the test, if there is one.
+
+    Returns
+    -------
+    Certainty
+        The level, and what speaks against a higher one.
     """
-    found = a.check.difference
-    value = 1.0 if stability is None or stability.value != stability.value else stability.value
-    unit = " points" if a.metric == "accuracy" else ""
-    reasons, level = [], CLEAR
+    doubts = []
     if a.n_rows < FEW_ROWS:
-        reasons.append(f"the check has only {a.n_rows} rows")
-    if found.low < -NO_LOSS and found.high >= 0 and found.low <= 0:
-        level = PROVISIONAL
+        doubts.append((TOO_FEW_ROWS, f"the check has only {a.n_rows} rows"))
+    if not significant:
+        doubts.append((PROVISIONAL, "no column is significant alone"))
+    found = a.check.difference
+    if found.low < -NO_LOSS and found.high >= 0:
         loss = PLAIN.difference(a.metric, -found.low).lstrip("+")
-        reasons.append(f"a loss of {loss}{unit} cannot be excluded")
-    if value < UNSTABLE:
-        level = PROVISIONAL
-        reasons.append(f"subsamples select different columns (stability {value:.2f})")
-    if a.n_rows < FEW_ROWS or found.high - found.low > WIDE or value < CHANCE:
-        level = TOO_FEW_ROWS
-    return Certainty(level, reasons)
+        unit = " points" if a.metric == "accuracy" else f" {a.metric}"
+        level = TOO_FEW_ROWS if found.high - found.low > WIDE else PROVISIONAL
+        doubts.append((level, f"a loss of up to {loss}{unit} cannot be excluded"))
+    if stability is not None and stability.value < UNSTABLE:  # NaN is not
+        level = TOO_FEW_ROWS if stability.value < CHANCE else PROVISIONAL
+        doubts.append((level, f"subsamples select different columns (stability {stability.value:.2f})"))
+    level = max((level for level, _ in doubts), key=LEVELS.index, default=CLEAR)
+    return Certainty(level, [reason for _, reason in doubts])

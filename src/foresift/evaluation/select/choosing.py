@@ -100,7 +100,7 @@ def make(
     if not hasattr(selector, "redundancy"):
         given.pop("alpha")  # of Pearson's and others it means something else
     given = {key: value for key, value in given.items() if key in known}
-    why = f"{method} has no test with such an error rate; auto and relevance have."
+    why = f"{method} does not test columns. Use auto or relevance."
     _warn_of_no_test([key for key in asked if key not in given], why)
     return _set(selector, given, parameters)
 
@@ -134,7 +134,8 @@ def _set(selector: Any, given: Mapping[str, Any], parameters: Mapping[str, Any])
 def _warn_of_no_test(ignored: list[str], why: str) -> None:
     """Say which part of a test changes nothing, though it was asked for."""
     if ignored:
-        warn_caller(f"{' and '.join(ignored)} changed nothing: {why}")
+        have = "has" if len(ignored) == 1 else "have"
+        warn_caller(f"{' and '.join(ignored)} {have} no effect: {why}")
 
 
 def require_arguments(X: Any, y: Any, method: Any) -> None:
@@ -177,10 +178,16 @@ def require_goal(goal: str, method: str, n_wanted: int | None) -> None:
     """Refuse a goal that does not exist, or that the method cannot have."""
     if goal not in GOALS:
         raise ValueError(f"goal must be one of {', '.join(GOALS)}, but is {goal!r}.")
-    if goal != GOALS[0] and (method != "auto" or n_wanted is not None):
-        what = "a given number of columns" if method == "auto" else f"the method {method}"
+    if goal == GOALS[0]:
+        return
+    if method != "auto":
         raise ValueError(
-            f"goal={goal!r} is for the method auto without a number of columns, not for {what}: leave it out."
+            f"goal={goal!r} is for the method auto, not for {method}: leave it out, or use auto."
+        )
+    if n_wanted is not None:
+        raise ValueError(
+            f"goal={goal!r} keeps every relevant column, so n_features_to_select cannot be {n_wanted} too:"
+            " leave out one of them."
         )
 
 

@@ -35,12 +35,16 @@ from foresift.evaluation.select.choosing import (
 )
 from foresift.evaluation.select.findings import Findings
 from foresift.evaluation.select.fitted import fit_all, has_test
-from foresift.evaluation.select.sentences import order_of_ranking, say
+from foresift.evaluation.select.sentences import note_on_own_rule, order_of_ranking, say
 
 __all__ = ["Selection", "select"]
 
 _TITLE = "Which columns matter"
-AUTO_TITLE = "relevance test, then the fewest columns that predict as well"
+_AUTO_TITLES = {  # by the goal; None for a given number of columns
+    "compact": "relevance test, then the fewest relevant columns that predict as well",
+    "all": "relevance test; every relevant column is kept",
+    None: "relevance test",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -349,11 +353,12 @@ def select(
         "decisions": [],
     }
     tested = has_test(selector)
+    aim = goal if key == "auto" and n_features_to_select is None else None
     about = {
         "key": key,
-        "title": _title(method),
+        "title": _title(method, aim),
         "parameters": _plain(selector.get_params(deep=False)),
-        "goal": goal if key == "auto" and n_features_to_select is None else None,
+        "goal": aim,
         "error": selector.error if tested else None,
         "alpha": selector.alpha if tested else None,
         "seconds": round(perf_counter() - started, 3),
@@ -364,10 +369,15 @@ def select(
     if tested and selector.n_features_to_select is not None:
         wanted = len(kept)
     more = notes_on_classes(classes, numeric=are_numbers(y, classes))
+    if getattr(selector, "n_features_to_select", 0) is None:
+        more = [*note_on_own_rule(ranking, about), *more]
     if getattr(selector, "interrupted_", False):
         more.insert(0, "The search was stopped by Ctrl-C: this is the best set it had found until then.")
-    stability = None if resampled is None else resampled.stability
-    certainty = None if assessment is None else certainty_of(assessment, stability)
+    certainty = None
+    if assessment is not None:
+        passes = tested and bool(selector.relevant_.any())  # subsamples of noise agree on nothing
+        stability = resampled.stability if passes and resampled is not None else None
+        certainty = certainty_of(assessment, stability, significant=passes or not tested or not len(kept))
     said = say(ranking, about, wanted, facts, assessment, certainty, unchecked, more)
     return Selection(
         selector,
@@ -396,10 +406,10 @@ def names_of(labels: Iterable[Any] | None, n_columns: int) -> list[str]:
     return [f"x{j}" for j in range(n_columns)] if labels is None else list(map(str, labels))
 
 
-def _title(method: Any) -> str:
+def _title(method: Any, goal: str | None) -> str:
     """What a method does: of a selector the first line of its documentation."""
     if isinstance(method, str):
-        return AUTO_TITLE if method == "auto" else METHODS[method].title
+        return _AUTO_TITLES[goal] if method == "auto" else METHODS[method].title
     lines = (type(method).__doc__ or "").strip().splitlines()
     return lines[0].strip().rstrip(".") if lines else "a selector that was given"
 

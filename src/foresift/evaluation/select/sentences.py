@@ -6,19 +6,22 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from foresift.evaluation.select.assess import MIN_OF_A_CLASS, Assessment
-from foresift.evaluation.select.certainty import PROVISIONAL, TOO_FEW_ROWS, Certainty
+from foresift.evaluation.select.certainty import CLEAR, PROVISIONAL, TOO_FEW_ROWS, Certainty
 from foresift.report.numbers import PLAIN, counted
 
-__all__ = ["Said", "order_of_ranking", "say"]
+__all__ = ["Said", "note_on_own_rule", "order_of_ranking", "say"]
 
 _RATES = {
     "fdr": "a false discovery rate of {:g} %",
     "fwer": "a family-wise error rate of {:g} %",
     "none": "an unadjusted level of {:g} %",
 }
+# How a verdict begins, by its level; None without a check.
+_OPENINGS = {None: "", CLEAR: "", PROVISIONAL: "Provisional: ", TOO_FEW_ROWS: "Too few rows {}"}
 ALMOST_PERFECT = 0.99  # a score of one column from which on we ask where the column comes from
 MANY_COPIES = 0.01  # share of the rows from which on they are worth a word
 MAX_CLASSES = 5  # that are named
+SIGNIFICANT = 0.05  # of columns that a rule without an error rate keeps
 
 
 class Said(NamedTuple):
@@ -85,6 +88,19 @@ def order_of_ranking(ranking: list[dict[str, Any]]) -> str:
     return "as the method ranks them" if all(row["score"] is None for row in ranking) else "by score"
 
 
+def note_on_own_rule(ranking: list[dict[str, Any]], method: dict[str, Any]) -> list[str]:
+    """Warn of a method that keeps columns by its own rule, though its p-values are high: `forest-gain`."""
+    kept = [row for row in ranking if row["kept"]]
+    high = sum(row["pvalue"] is not None and row["pvalue"] > SIGNIFICANT for row in kept)
+    if method["error"] is not None or not high:
+        return []
+    return [
+        f"The rule of {method['key']} is not a test, and many irrelevant columns pass it by chance: {high} of"
+        f" the {_columns(len(kept))} kept {_have(high)} a p-value above {SIGNIFICANT:g}. To control an error"
+        " rate, use the method auto or relevance."
+    ]
+
+
 def _verdict(
     ranking: list[dict[str, Any]],
     method: dict[str, Any],
@@ -98,44 +114,55 @@ def _verdict(
     if method["error"] is None:
         return f"Kept {'the best ' if n_wanted is not None else ''}{n_kept} of {_columns(n)}."
     n_relevant = sum(row["relevant"] for row in ranking)
-    found = f"{n_relevant if n_relevant else 'none'} {_are(n_relevant or 1)} relevant"
     if n_wanted is not None:
+        found = f"{n_relevant or 'none'} {_are(n_relevant or 1)} relevant"
         return f"The best {n_kept} of {_columns(n)} {_are(n_kept)} kept, as requested; {found}."
+    level = None if certainty is None else certainty.level
     if not n_relevant:
-        if n_kept:
-            best = f"The best {n_kept} together predict better than chance and are kept."
-            return f"None of the {_columns(n)} is significant alone. {best}"
-        if certainty is not None and certainty.level == TOO_FEW_ROWS:
-            return (
-                f"Too few rows to say which of the {_columns(n)} matter: none passes the test; none is kept."
-            )
-        return f"None of the {_columns(n)} passes the test; none is kept."
-    if method["key"] != "auto" or a is None or method["goal"] == "all":
-        said = f"{n_relevant} of {_columns(n)} {_are(n_relevant)} relevant"
-        text = f"{said} and kept." if n_kept == n_relevant else f"{said}; {n_kept} {_are(n_kept)} kept."
-        return _at_level(text, certainty, "which columns are relevant")
-    what = f"{n_kept} of {_columns(n)} {_are(n_kept)}"
-    if certainty is not None and certainty.level == TOO_FEW_ROWS:
-        return f"Too few rows to say whether {n_kept} of {_columns(n)} {_are(n_kept)} enough; {found}."
-    if a.check.difference.high < 0:
-        return f"{what} kept, but a model of all columns predicts better; {found}."
-    if certainty is not None and certainty.level == PROVISIONAL:
-        return f"Provisional: {n_kept} of {_columns(n)} {'seem' if n_kept != 1 else 'seems'} enough; {found}."
-    return f"{what} enough; {found}."
+        return _none_significant(n, n_kept, level)
+    if method["key"] == "auto" and method["goal"] == "compact" and a is not None:
+        return _enough(n, n_kept, n_relevant, level, worse=a.check.difference.high < 0)
+    what = f"{n_relevant} of {_columns(n)} {_are(n_relevant)} relevant"
+    kept = " and kept" if n_kept == n_relevant else f"; {n_kept} {_are(n_kept)} kept"
+    return _OPENINGS[level].format("to be sure: ") + f"{what}{kept}."
 
 
-def _at_level(text: str, certainty: Certainty | None, question: str) -> str:
-    if certainty is not None and certainty.level == TOO_FEW_ROWS:
-        return f"Too few rows to say {question} for certain. {text}"
-    return f"Provisional: {text}" if certainty is not None and certainty.level == PROVISIONAL else text
+def _none_significant(n: int, n_kept: int, level: str | None) -> str:
+    opening = _OPENINGS[level].format("to say which columns matter: ")
+    none = f"{'none' if opening else 'None'} of the {_columns(n)} is significant"
+    if not n_kept:
+        return f"{opening}{none}; none is kept."
+    best = "the best one predicts" if n_kept == 1 else f"the best {n_kept} together predict"
+    best = "all together predict" if n_kept == n > 1 else best
+    return f"{opening}{none} alone, but {best} better than chance and {_are(n_kept)} kept."
+
+
+def _enough(n: int, n_kept: int, n_relevant: int, level: str | None, *, worse: bool) -> str:
+    """Say whether the kept columns are enough; if all relevant ones are kept, say that instead of both."""
+    all_relevant = n_kept == n_relevant
+    rest = "" if all_relevant else f"; {n_relevant} are relevant"
+    if level == TOO_FEW_ROWS:
+        which = f"the {n_kept} relevant of {_columns(n)}" if all_relevant else f"{n_kept} of {_columns(n)}"
+        return f"Too few rows to say whether {which} {_are(n_kept)} enough{rest}."
+    kept = f"{n_kept} of {_columns(n)} {_are(n_kept)}"
+    if worse:
+        also = "relevant and kept" if all_relevant else "kept"
+        return f"{kept} {also}, but a forest on all columns predicts better{rest}."
+    verb = _are(n_kept) if level != PROVISIONAL else "seem" if n_kept != 1 else "seems"
+    if all_relevant:
+        they = "it" if n_kept == 1 else "they"
+        return f"{_OPENINGS[level]}{kept} relevant, and {they} {verb} enough."
+    return f"{_OPENINGS[level]}{n_kept} of {_columns(n)} {verb} enough{rest}."
 
 
 def _how_sure(certainty: Certainty | None) -> list[str]:
     """Say why an answer is not clear, and what to do."""
     if certainty is None or not certainty.reasons:
         return []
-    few = "There are too few rows to say" if certainty.level == TOO_FEW_ROWS else "The answer is provisional"
-    return [f"{few}: {' and '.join(certainty.reasons)}. More rows would settle it."]
+    *others, last = certainty.reasons
+    why = f"{', '.join(others)} and {last}" if others else last
+    few = "There are too few rows to be sure" if certainty.level == TOO_FEW_ROWS else "This is provisional"
+    return [f"{few}: {why}. More rows would settle it."]
 
 
 def _why(
@@ -154,17 +181,29 @@ def _why(
     said = [f"Relevance was tested at {rate}."]
     if same:
         said.append(f"{same} of the relevant columns {_are(same)} redundant with a better one.")
-    if not relevant or n_wanted is not None or method["key"] != "auto" or a is None:
+    if n_wanted is not None or method["key"] != "auto" or a is None:
         return said
+    if not relevant:
+        how = (
+            "The kept columns were chosen by the Brier score of held-out rows: no error rate holds for them."
+        )
+        return [*said, how] if n_kept else said
     if method["goal"] == "all":
         return [*said, "The goal was to keep every relevant column."]
-    said.append("The goal was to keep as few columns as predict as well.")
+    said.append("The goal was the fewest columns that predict about as well as the best number of them.")
     if a.curve.chosen > n_kept:
         wanted = _columns(a.curve.chosen)
-        return [*said, f"The size curve suggests {wanted}, but no more are relevant."]
+        return [*said, f"The size curve suggests {wanted}, but only {n_kept} {_are(n_kept)} relevant."]
     if n_kept < len(relevant):
         best = "the best column" if n_kept == 1 else f"the best {n_kept} columns"
-        said.append(f"A forest on {best} has nearly the lowest Brier score of all sizes.")
+        said.append(f"The Brier score of a forest on {best} is close to the lowest of all sizes.")
+    doubles = sum(row["kept"] and row["redundant_with"] is not None for row in ranking)
+    if doubles:
+        first = next(i for i, row in enumerate(ranking) if row["redundant_with"] is not None)
+        said.append(
+            f"{doubles} of the kept columns {_are(doubles)} redundant with a better one, but forests on fewer"
+            f" columns predict worse. To leave redundant columns out, request {_columns(first)}."
+        )
     return said
 
 
@@ -243,5 +282,5 @@ def _are(n: int) -> str:
     return "are" if n != 1 else "is"
 
 
-def _score_verb(n: int) -> str:
-    return "score" if n != 1 else "scores"
+def _have(n: int) -> str:
+    return "have" if n != 1 else "has"

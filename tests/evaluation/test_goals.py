@@ -1,0 +1,175 @@
+"""What `select` keeps by its goal, also if nothing is significant, and how much of it is false."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from power import few_or_many
+from scipy.stats import ttest_1samp
+from selection_cases import FAST, table
+
+from foresift import InfoGainSelector, select
+
+pytestmark = pytest.mark.usefixtures("small_forests")
+
+
+@pytest.fixture(scope="module")
+def by_goal():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 6)), columns=["cause", "near", "far", "n0", "n1", "n2"])
+    X["near"], X["far"] = X["cause"] + 0.3 * X["near"], X["cause"] + X["far"]
+    y = (X["cause"] > 0).to_numpy()
+    return {goal: select(X, y, goal=goal, random_state=0, parameters=FAST) for goal in ("compact", "all")}
+
+
+def relevant_in(found):
+    return [row["name"] for row in found.ranking if row["relevant"]]
+
+
+def test_all_keeps_every_relevant_column(by_goal):
+    found = by_goal["all"]
+    assert found.features == relevant_in(found)
+    assert set(found.features) == {"cause", "near", "far"}
+    assert found.method["goal"] == "all"
+    assert found.method["title"] == "relevance test; every relevant column is kept"
+    assert "The goal was to keep every relevant column." in found.details
+    assert found.verdict == "3 of 6 columns are relevant and kept."
+    assert found.certainty == "clear"
+
+
+def test_compact_keeps_the_first_of_them(by_goal):
+    found = by_goal["compact"]
+    assert found.method["goal"] == "compact"
+    assert found.features == relevant_in(found)[: found.curve["by_rule"]] == ["cause"]
+    assert "The goal was the fewest columns" in found.sentence
+    assert found.verdict == "1 of 6 columns is enough; 3 are relevant."
+    assert found.certainty == "clear"
+
+
+def test_the_goal_changes_neither_test_nor_curve(by_goal):
+    compact, whole = (by_goal[goal].to_dict() for goal in ("compact", "all"))
+    for part in ("curve", "stability"):
+        assert {**compact[part], "chosen": 0} == {**whole[part], "chosen": 0}
+    for one, other in zip(compact["features"], whole["features"], strict=True):
+        assert {**one, "kept": None} == {**other, "kept": None}
+
+
+def test_only_compact_repeats_the_choice_in_inner_folds():
+    steps = {}
+    for goal in ("compact", "all"):
+        X, y = table(60, 1)
+        told = steps[goal] = []
+        select(X, y, goal=goal, random_state=0, parameters=FAST, tell=lambda *args, t=told: t.append(args))
+    assert ("checking", 15, 0) in steps["compact"]
+    assert ("checking", 5, 0) in steps["all"]
+
+
+def test_without_a_check_each_goal_keeps_what_the_test_tells():
+    X, y = table(150)
+    compact, whole = (
+        select(X, y, goal=goal, check=False, random_state=0, parameters=FAST) for goal in ("compact", "all")
+    )
+    assert whole.features == relevant_in(whole)
+    kept = [row for row in compact.ranking if row["kept"]]
+    assert len(kept) == compact.selector_.representative_.sum() < len(whole.features)
+    assert all(row["redundant_with"] is None for row in kept)
+    assert compact.certainty is whole.certainty is None
+
+
+def test_certainty_is_in_the_dictionary_and_the_report(by_goal):
+    for found in by_goal.values():
+        plain = json.loads(json.dumps(found.to_dict()))
+        assert plain["certainty"] == found.certainty
+        assert found.certainty in ("clear", "provisional", "too few rows")
+        assert "certainty of this answer" in found.to_html()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"goal": "small"}, "goal must be one of compact, all, but is 'small'."),
+        ({"goal": None}, "goal must be one of compact, all, but is None."),
+        (
+            {"goal": "all", "method": "relevance"},
+            "goal='all' is for the method auto, not for relevance: leave it out, or use auto.",
+        ),
+        (
+            {"goal": "all", "method": InfoGainSelector()},
+            "goal='all' is for the method auto, not for InfoGainSelector: leave it out, or use auto.",
+        ),
+        (
+            {"goal": "all", "n_features_to_select": 3},
+            "goal='all' keeps every relevant column, so n_features_to_select cannot be 3 too: leave out one"
+            " of them.",
+        ),
+    ],
+)
+def test_a_goal_that_cannot_be_is_refused(arguments, message):
+    X, y = table(40)
+    with pytest.raises(ValueError) as raised:
+        select(X, y, **arguments)
+    assert str(raised.value) == message
+
+
+def test_the_usual_goal_goes_with_any_method():
+    X, y = table(60)
+    assert select(X, y, "info-gain", 2, goal="compact", check=False).method["goal"] is None
+    found = select(X, y, n_features_to_select=2, check=False, random_state=0, parameters=FAST)
+    assert found.method["goal"] is None
+    assert found.method["title"] == "relevance test"
+
+
+def test_many_weak_columns_are_kept_though_none_is_significant():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 100))
+    y = (X.sum(axis=1) > 0).astype(int)
+    found = select(X, y, error="fwer", alpha=0.01, random_state=0, parameters=FAST)
+    assert not any(row["relevant"] for row in found.ranking)
+    assert len(found.features) == found.curve["by_rule"] > 1
+    assert [row["kept"] for row in found.ranking].index(False) == len(found.features)  # the best of them
+    assert (
+        f"the best {len(found.features)} together predict better than chance and are kept." in found.verdict
+    )
+    assert found.certainty != "clear"
+    assert "no error rate holds for them." in found.sentence
+    assert "no column is significant alone" in found.sentence
+    every = select(X, y, goal="all", error="fwer", alpha=0.01, random_state=0, parameters=FAST)
+    assert every.features == []
+
+
+@pytest.mark.parametrize("goal", ["compact", "all"])
+def test_noise_is_not_kept(goal):
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(300, 20)), np.arange(300) % 2
+    found = select(X, y, goal=goal, random_state=0, parameters=FAST)
+    assert found.features == []
+    assert "one of the 20 columns is significant; none is kept." in found.verdict
+
+
+@few_or_many(4, 60)
+def test_share_of_false_columns_in_what_is_kept(n_tables):
+    """Five columns matter, two of them with a proxy, and 40 are noise; seeds that nothing was tuned on."""
+    false = {"compact": [], "all": []}
+    for seed in range(5000, 5000 + n_tables):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(250, 47))
+        y = (X[:, :5] @ [1.5, 1.2, 0.9, 0.7, 0.5] + rng.normal(size=250) > 0).astype(int)
+        X[:, 5:7] = X[:, :2] + 0.5 * rng.normal(size=(250, 2))
+        for goal, shares in false.items():
+            kept = [int(name[1:]) for name in select(X, y, goal=goal, random_state=seed).features]
+            assert {0, 1, 5, 6} & set(kept)
+            shares.append(np.mean([j >= 7 for j in kept]))
+    for goal, shares in false.items():
+        assert np.mean(shares) <= 0.1 or ttest_1samp(shares, 0.1, alternative="greater").pvalue > 0.001, goal
+
+
+@few_or_many(5, 100)
+def test_noise_is_rarely_kept(n_tables):
+    """By chance nothing passes in nine of ten tables, and the best of them seldom seem to predict."""
+    n_kept = 0
+    for seed in range(6000, 6000 + n_tables):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(120, 10)), rng.integers(0, 2, 120)
+        n_kept += bool(select(X, y, random_state=seed, parameters=FAST).features)
+    assert n_kept <= (2 if n_tables == 5 else 20)

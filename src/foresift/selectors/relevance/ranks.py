@@ -143,8 +143,8 @@ class _Ranked:
         ranks = np.array([row for _, row in known]).reshape(-1, len(self.rows))
         squares = ranks**2
         cubes, fourths = (np.einsum("ij,ij->i", other, squares) for other in (ranks, squares))
-        numbers = np.array([k for k, _ in known], dtype=np.intp)
-        return _Block(numbers, ranks, squares.sum(axis=1), cubes, fourths)
+        known_numbers = np.array([k for k, _ in known], dtype=np.intp)
+        return _Block(known_numbers, ranks, squares.sum(axis=1), cubes, fourths)
 
     def log_pvalues(
         self, values: NDArray[np.float64], residuals: _Residuals | None = None

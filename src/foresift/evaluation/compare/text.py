@@ -85,9 +85,9 @@ def render(
             Text(
                 "In brackets: the 95 % interval of the mean. p best, p none: p-values of the difference from"
                 " the best (=: not significant) and from no selection, adjusted for the number of comparisons"
-                f" and for shared training rows. Neither is given for fewer than {MIN_SPLITS} splits, or where"
-                " all scores or differences are equal. A row that failed where another did not is never the"
-                " best. Stability is 1 if all splits select the same columns."
+                f" and for shared training rows. Neither is given for fewer than {MIN_SPLITS} splits, or"
+                " where all scores or differences are equal. A row that failed where another did not is never"
+                " the best. Stability is 1 if all splits select the same columns."
             ),
             style="dim",
         )

@@ -9,7 +9,7 @@ from foresift.evaluation.select.assess import Assessment, Check, plan_for
 from foresift.evaluation.select.by_loss import Choice
 from foresift.evaluation.select.certainty import CLEAR, LEVELS, PROVISIONAL, TOO_FEW_ROWS, certainty_of
 from foresift.selectors.size_cv import SizeCurve
-from foresift.stats import Estimate, Stability
+from foresift.stats import Estimate
 
 
 def assessed(low, high, n_rows=400, metric="accuracy"):
@@ -19,10 +19,6 @@ def assessed(low, high, n_rows=400, metric="accuracy"):
     return Assessment(
         metric, curve, Choice(1, True), check, plan_for(n_rows, 2), n_rows, 0.2, np.full(5, 1), 0.5
     )
-
-
-def stable(value):
-    return Stability(value, value - 0.1, value + 0.1)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +36,7 @@ def stable(value):
     ],
 )
 def test_the_difference(low, high, level):
-    found = certainty_of(assessed(low, high), stable(0.9))
+    found = certainty_of(assessed(low, high), 0.9)
     assert found.level == level
     loss = [f"a loss of up to {-100 * low:.1f} points cannot be excluded"]
     assert found.reasons == ([] if level == CLEAR else loss)
@@ -51,20 +47,20 @@ def test_the_difference(low, high, level):
     [(1.0, CLEAR), (0.4, CLEAR), (0.39, PROVISIONAL), (0.2, PROVISIONAL), (0.19, TOO_FEW_ROWS)],
 )
 def test_the_stability(value, level):
-    found = certainty_of(assessed(-0.01, 0.01), stable(value))
+    found = certainty_of(assessed(-0.01, 0.01), value)
     assert found.level == level
-    said = [f"subsamples select different columns (stability {value:.2f})"]
+    said = [f"subsamples do not select the same columns (stability {value:.2f})"]
     assert found.reasons == ([] if level == CLEAR else said)
 
 
 def test_without_a_stability_the_difference_decides():
     assert certainty_of(assessed(-0.01, 0.01), None).level == CLEAR
-    assert certainty_of(assessed(-0.01, 0.01), stable(math.nan)).level == CLEAR
+    assert certainty_of(assessed(-0.01, 0.01), math.nan).level == CLEAR
 
 
 def test_fewer_than_a_hundred_rows_are_too_few():
-    assert certainty_of(assessed(-0.01, 0.01, 100), stable(1.0)).level == CLEAR
-    found = certainty_of(assessed(-0.01, 0.01, 99), stable(1.0))
+    assert certainty_of(assessed(-0.01, 0.01, 100), 1.0).level == CLEAR
+    found = certainty_of(assessed(-0.01, 0.01, 99), 1.0)
     assert found == (TOO_FEW_ROWS, ["the check has only 99 rows"])
 
 
@@ -75,12 +71,12 @@ def test_what_is_not_significant_is_provisional_at_best():
 
 
 def test_the_worst_doubt_decides_and_all_are_said():
-    found = certainty_of(assessed(-0.05, 0.01, 60), stable(0.3))
+    found = certainty_of(assessed(-0.05, 0.01, 60), 0.3)
     assert found.level == TOO_FEW_ROWS
     assert len(found.reasons) == 3
     assert LEVELS == ("clear", "provisional", "too few rows")
 
 
 def test_areas_have_no_points():
-    found = certainty_of(assessed(-0.05, 0.01, metric="ROC AUC"), stable(0.9))
+    found = certainty_of(assessed(-0.05, 0.01, metric="ROC AUC"), 0.9)
     assert found.reasons == ["a loss of up to 0.050 ROC AUC cannot be excluded"]

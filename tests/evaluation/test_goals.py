@@ -10,6 +10,9 @@ from scipy.stats import ttest_1samp
 from selection_cases import FAST, table
 
 from foresift import InfoGainSelector, select
+from foresift.evaluation.select.choosing import Work
+from foresift.evaluation.select.resample import Resampled
+from foresift.stats import selection_stability
 
 pytestmark = pytest.mark.usefixtures("small_forests")
 
@@ -136,6 +139,22 @@ def test_many_weak_columns_are_kept_though_none_is_significant():
     assert "no column is significant alone" in found.sentence
     every = select(X, y, goal="all", error="fwer", alpha=0.01, random_state=0, parameters=FAST)
     assert every.features == []
+
+
+def test_what_no_subsample_finds_again_is_not_clear(monkeypatch):
+    """Of subsamples that all select nothing there is no stability, and that is no sign of a stable answer."""
+
+    def nothing(self):
+        n_columns = self.rows.table.n_columns
+        passed, none = np.zeros((4, n_columns), dtype=bool), np.zeros(n_columns)
+        return Resampled(none, selection_stability(passed), none, passed)
+
+    monkeypatch.setattr(Work, "resample", nothing)
+    found = select(*table(150), random_state=0, parameters=FAST)
+    assert len(relevant_in(found)) > 0
+    assert found.stability is None
+    assert found.certainty == "too few rows"
+    assert "subsamples do not select the same columns (stability 0.00)" in found.sentence
 
 
 @pytest.mark.parametrize("goal", ["compact", "all"])

@@ -74,7 +74,8 @@ def test_the_verdict_says_which_is_best_and_whether_the_others_are_worse():
         row("random", "10", 0.8, 0.001),
     )
     best = "gain with 10 columns does best: accuracy 91.5 % (88.0 % to 92.0 %) with rf."
-    assert verdict([none, gain, near, random]) == f"{best} 1 of the 3 others is significantly worse."
+    one = "1 of the 3 other results with rf is significantly worse."
+    assert verdict([none, gain, near, random]) == f"{best} {one}"
     assert verdict([none, gain, near]) == f"{best} The others are not significantly worse."
     assert verdict([gain]) == best
     assert verdict([row("none", "all", 0.99), near]).startswith(

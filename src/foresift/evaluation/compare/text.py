@@ -47,7 +47,8 @@ def verdict(rows: Sequence[Row]) -> str:
         return said
     if not worse:
         return f"{said} The others are not significantly worse."
-    return f"{said} {worse} of the {len(judged)} others {'is' if worse == 1 else 'are'} significantly worse."
+    rest = f"{len(judged)} other results with {shortened(best.classifier)}"
+    return f"{said} {worse} of the {rest} {'is' if worse == 1 else 'are'} significantly worse."
 
 
 def as_text(
@@ -82,11 +83,11 @@ def render(
     if rows:
         console.print(
             Text(
-                "In brackets: the 95 % interval of the mean. p: p-values of the difference to the best"
-                " (=: not significant) and to no selection, adjusted for the number of comparisons and for"
-                f" shared training rows. Neither is given for fewer than {MIN_SPLITS} splits, or where all"
-                " scores or differences are equal. A row that failed where another did not is never the best."
-                " Stability is 1 if all splits select the same columns."
+                "In brackets: the 95 % interval of the mean. p best, p none: p-values of the difference from"
+                " the best (=: not significant) and from no selection, adjusted for the number of comparisons"
+                f" and for shared training rows. Neither is given for fewer than {MIN_SPLITS} splits, or"
+                " where all scores or differences are equal. A row that failed where another did not is never"
+                " the best. Stability is 1 if all splits select the same columns."
             ),
             style="dim",
         )

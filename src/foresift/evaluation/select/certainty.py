@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from foresift.evaluation.select.assess import Assessment
 from foresift.report.numbers import PLAIN
-from foresift.stats import Stability
 
 __all__ = ["CLEAR", "PROVISIONAL", "TOO_FEW_ROWS", "Certainty", "certainty_of"]
 
@@ -24,7 +23,7 @@ class Certainty(NamedTuple):
     reasons: list[str]
 
 
-def certainty_of(a: Assessment, stability: Stability | None, *, significant: bool = True) -> Certainty:
+def certainty_of(a: Assessment, stability: float | None, *, significant: bool = True) -> Certainty:
     """Judge the difference between the selected columns and all, and how stable the selection is.
 
     The answer is clear if the difference is significant, or a loss of two points can be excluded, and if
@@ -36,8 +35,9 @@ def certainty_of(a: Assessment, stability: Stability | None, *, significant: boo
     ----------
     a : Assessment
         What the folds show.
-    stability : Stability or None
-        Of the relevance test; None if there is no test, or if it found nothing.
+    stability : float or None
+        Of the relevance test; None if there is no test, or if it found nothing. 0 if it found something in
+        all rows and nothing in subsamples.
     significant : bool, default=True
         Whether the kept columns passed the test, if there is one.
 
@@ -57,8 +57,8 @@ def certainty_of(a: Assessment, stability: Stability | None, *, significant: boo
         unit = " points" if a.metric == "accuracy" else f" {a.metric}"
         level = TOO_FEW_ROWS if found.high - found.low > WIDE else PROVISIONAL
         doubts.append((level, f"a loss of up to {loss}{unit} cannot be excluded"))
-    if stability is not None and stability.value < UNSTABLE:  # NaN is not
-        level = TOO_FEW_ROWS if stability.value < CHANCE else PROVISIONAL
-        doubts.append((level, f"subsamples select different columns (stability {stability.value:.2f})"))
+    if stability is not None and stability < UNSTABLE:  # NaN is not: every column passes every time
+        level = TOO_FEW_ROWS if stability < CHANCE else PROVISIONAL
+        doubts.append((level, f"subsamples do not select the same columns (stability {stability:.2f})"))
     level = max((level for level, _ in doubts), key=LEVELS.index, default=CLEAR)
     return Certainty(level, [reason for _, reason in doubts])

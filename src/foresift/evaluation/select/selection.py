@@ -376,7 +376,9 @@ def select(
     certainty = None
     if assessment is not None:
         passes = tested and bool(selector.relevant_.any())  # subsamples of noise agree on nothing
-        stability = resampled.stability if passes and resampled is not None else None
+        stability = None
+        if passes and resampled is not None:
+            stability = resampled.stability.value if resampled.passed.any() else 0.0
         certainty = certainty_of(assessment, stability, significant=passes or not tested or not len(kept))
     said = say(ranking, about, wanted, facts, assessment, certainty, unchecked, more)
     return Selection(

@@ -26,7 +26,7 @@ class Cell:
     n: int
     p: int
     informative: int = 0
-    maker: str = "logistic"  # or "clusters", "xor", "wide", "madelon", "additive", "proxies"
+    maker: str = "logistic"  # or "clusters", "xor", "wide", "madelon", "additive", "groups", "proxies"
     rho: float = 0.0
     minority: float = 0.5
     n_classes: int = 2
@@ -70,6 +70,8 @@ CELLS: dict[str, Cell] = {
     "half wide, common 80 %": Cell(60, 2000, 1000, "wide", common=0.8),
     "Madelon-like": Cell(2600, 500, 20, "madelon", seeds=10),
     "additive 500x500, 15": Cell(500, 500, 15, "additive", effect=0.42),
+    "groups 200x100, 10": Cell(200, 100, 10, "groups", effect=0.5),
+    "groups 400x200, 40": Cell(400, 200, 40, "groups", effect=0.35),
     "proxies 400x200, 30 + 5": Cell(400, 200, 35, "proxies"),
 }
 Maker = Callable[[Cell, np.random.Generator], tuple[np.ndarray, np.ndarray]]
@@ -170,6 +172,14 @@ def _of_factors(factors: np.ndarray, p: int, common: float, rng: np.random.Gener
     return X + scale * np.outer(rng.normal(size=n), loadings)
 
 
+def _groups(cell: Cell, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Two groups that differ in the means of the relevant columns: the classes cause the columns."""
+    y = rng.integers(0, 2, cell.n)
+    X = rng.normal(size=(cell.n, cell.p))
+    X[:, : cell.informative] += cell.effect * y[:, np.newaxis]
+    return X, y
+
+
 def _additive(cell: Cell, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """A sum of curved functions; a t-test has a power of about 0.4."""
     curves = (
@@ -199,5 +209,6 @@ MAKERS: dict[str, Maker] = {
     "madelon": _madelon,
     "wide": _wide,
     "additive": _additive,
+    "groups": _groups,
     "proxies": _proxies,
 }

@@ -94,6 +94,7 @@ Grower::Grower(std::span<const Column> columns, std::span<const std::int32_t> ta
     const bool exact = plain && options.record_tried && options.level_columns.empty();
     if (options.n_shadows > 0 && options.draw == Draw::all && exact)
         shared_ = std::make_unique<SharedTrials>(columns.size(), options.n_shadows);
+    if (options.correct_nominal) find_many_categories();
     double largest = 1;
     bool whole = true;
     for (const double w : weights) {
@@ -112,10 +113,26 @@ Grower::Grower(std::span<const Column> columns, std::span<const std::int32_t> ta
     for (std::size_t i = 1; i < of_whole_.size(); ++i) of_whole_[i] = gini ? 1 / double(i) : xlog2x(double(i));
 }
 
+void Grower::find_many_categories() {
+    has_many_.assign(columns_.size(), 0);
+    for (std::size_t j = 0; j < columns_.size(); ++j) {
+        const Column& column = columns_[j];
+        if (!column.nominal || column.n_values <= kManyCategories) continue;
+        std::vector<std::uint8_t> seen(column.n_values + std::size_t{1});
+        Codes::of(column).with([&](const auto* codes) {
+            if (heavy_.empty())
+                for (std::size_t i = 0; i < target_.size(); ++i) seen[codes[i]] = 1;
+            else
+                for (const auto i : heavy_) seen[codes[i]] = 1;
+        });
+        has_many_[j] = std::count(seen.begin(), seen.end() - 1, 1) > std::ptrdiff_t{kManyCategories};
+    }
+}
+
 template <class Case, class Score>
 void Grower::grow_with(Score score, std::span<const std::uint64_t> trees, const ColumnDraw& draw,
                        const Stop& stop, const Take& take) const {
-    TreeGrower<Case, Score> grower(columns_, n_classes_, options_, score, draw, shadows_, shared_.get(), stop);
+    TreeGrower<Case, Score> grower(columns_, n_classes_, options_, score, draw, shadows_, shared_.get(), has_many_, stop);
     for (const auto tree : trees) {
         const auto times = drawn_rows(tree);
         Tree grown = grower.grow(tree, times, target_, weights_);

@@ -53,6 +53,7 @@ public:
     std::vector<std::uint32_t> drawn_rows(std::uint64_t tree) const;
 
 private:
+    void find_many_categories();
     using Take = std::function<void(Tree&&)>;
     void grow_each(std::span<const std::uint64_t> trees, const ColumnDraw& draw, const Stop& stop,
                    const Take& take) const;
@@ -67,6 +68,7 @@ private:
     std::vector<std::uint32_t> heavy_;  // the rows of positive weight; empty: all of them
     GrowOptions options_;
     std::vector<Shadow> shadows_;
+    std::vector<std::uint8_t> has_many_;  // per column: whether it has many categories; empty if nobody asks
     std::unique_ptr<SharedTrials> shared_;  // what trees have found that others may ask for
     std::vector<double> of_whole_;  // x log2 x, or for Gini 1/x; empty: weights are not whole numbers, or too large
 };

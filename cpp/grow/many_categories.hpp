@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "grow/column_search.hpp"
@@ -15,16 +16,14 @@ namespace foresift {
 template <class Case, class Score>
 class ManyCategories {
 public:
-    /// Both must outlive this.
-    ManyCategories(ColumnSearch<Case, Score>& search, const GrowOptions& options) : search_(search), options_(options) {}
+    /// All must outlive this. `has_many` says of every column whether it concerns it; empty: none.
+    ManyCategories(ColumnSearch<Case, Score>& search, std::span<const std::uint8_t> has_many, const GrowOptions& options)
+        : search_(search), has_many_(has_many), options_(options) {}
 
     void start_tree(std::uint64_t tree) { tree_ = tree, node_ = -1; }
 
     /// Whether splits of this column are held against chance.
-    bool concern(std::uint32_t column) const {
-        const Column& c = search_.columns()[column];
-        return options_.correct_nominal && c.nominal && c.n_values > kManyCategories;
-    }
+    bool concern(std::uint32_t column) const { return !has_many_.empty() && has_many_[column]; }
 
     /// Notes what chance gives the column of a split; false if that is as much as the split gains.
     bool beats_chance(std::int32_t at, const NodeRows<Case>& node, Split& split) {
@@ -48,6 +47,7 @@ private:
     }
 
     ColumnSearch<Case, Score>& search_;
+    std::span<const std::uint8_t> has_many_;
     const GrowOptions& options_;
     std::uint64_t tree_ = 0;
     std::int32_t node_ = -1;  // whose shuffled rows are in rows_

@@ -19,7 +19,7 @@ struct FinishOptions {
     bool value_thresholds = false;  // the largest training value that goes left, instead of half way to the next
 };
 
-/// A nominal column with more categories than this, in the whole table, has many.
+/// A nominal column with more categories than this, in the rows of positive weight, has many.
 inline constexpr std::uint32_t kManyCategories = 16;
 
 enum class Draw : std::uint8_t { all, bootstrap, subsample };

@@ -40,9 +40,10 @@ public:
 
     TreeGrower(std::span<const Column> columns, std::uint32_t n_classes, const GrowOptions& options, Score score,
                const ColumnDraw& draw, std::span<const Shadow> shadows, SharedTrials* shared,
-               const Stop& stop)
+               std::span<const std::uint8_t> has_many_categories, const Stop& stop)
         : columns_(columns), n_classes_(n_classes), options_(options), order_(options.column_order),
-          search_(columns, score, options.split, stop), shared_(shared), many_categories_(search_, options), draw_(draw),
+          search_(columns, score, options.split, stop), shared_(shared),
+          many_categories_(search_, has_many_categories, options), draw_(draw),
           max_features_(draw.max_features ? draw.max_features : options.max_features), totals_(n_classes) {
         used_.assign(draw.allowed.begin(), draw.allowed.end());
         if (used_.empty()) {

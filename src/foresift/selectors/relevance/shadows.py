@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
@@ -179,9 +180,11 @@ def gather_shadow_sums(
     ShadowSums
         The same for any `n_jobs`.
     """
-    n_rows = table.n_rows if weights is None else int(np.count_nonzero(weights))
     permutations = np.zeros((table.n_columns, n_shadows), dtype=np.uint32)
-    permutations[order] = draw_permutations(len(order), n_shadows, n_rows, seed)
+    permutations[order] = draw_permutations(len(order), n_shadows, table.n_rows, seed)
+    n_candidates = resolve_max_features(max_features, len(order))
+    if isinstance(max_features, numbers.Integral):  # constant columns and copies are no candidates
+        n_candidates = min(resolve_max_features(max_features, table.n_columns), len(order))
     grower = make_grower(
         table,
         weights,
@@ -189,7 +192,7 @@ def gather_shadow_sums(
         missing="learn",
         multiway=nominal_splits == "multiway",
         correct_nominal=True,
-        max_features=resolve_max_features(max_features, len(order)),
+        max_features=n_candidates,
         max_depth=-1 if max_depth is None else min(max_depth, 2**31 - 1),
         min_split=float(min_samples_split),
         min_share=min_share,

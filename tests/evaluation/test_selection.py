@@ -313,3 +313,18 @@ def test_shown_in_one_line():
     assert shown.startswith("<Selection by info-gain: 4 of 8 columns kept: '")
     assert shown.endswith(", ...>")
     assert "\n" not in shown
+
+
+def test_the_number_of_columns_is_an_argument_of_select():
+    X, y = table()
+    with pytest.raises(ValueError, match="Pass n_features_to_select to select itself"):
+        select(X, y, parameters={"n_features_to_select": 2})
+
+
+def test_rare_classes_of_a_long_table_are_in_the_check():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30_000, 2)), rng.integers(0, 2, 30_000)
+    y[rng.choice(30_000, 12, replace=False)] = 2
+    X[:, 0] += y
+    found = select(X, y, random_state=1, parameters={"n_estimators": 5}, n_jobs=2)
+    assert found.check["classes_left_out"] == []

@@ -347,3 +347,24 @@ def test_any_depth_is_as_good_as_none():
     X, y = signal(n=60)
     deep, none = (quiet_fit(X, y, max_depth=depth, n_shadows=10, n_estimators=3) for depth in (10**30, None))
     assert deep.scores_.tolist() == none.scores_.tolist()
+
+
+def test_max_features_counts_the_columns_of_the_table():
+    X, y = signal()
+    X[:, 1] = X[:, 0]  # a copy is no candidate of its own, and a constant neither
+    X[:, 2] = 1
+    selector = quiet_fit(X, y, max_features=X.shape[1])
+    assert np.array_equal(selector.scores_, quiet_fit(X, y, max_features=None).scores_)
+    with pytest.raises(ValueError, match=f"more than the {X.shape[1]} columns"):
+        quiet_fit(X, y, max_features=X.shape[1] + 1)
+
+
+def test_something_relevant_has_a_representative():
+    # Twelve proxies of a weak factor pass as a block, and not always as one discovery.
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        factor, X = rng.normal(size=150), rng.normal(size=(150, 72))
+        X[:, :12] = factor[:, np.newaxis] + 0.4 * X[:, :12]
+        y = (0.55 * factor + rng.logistic(size=150) > 0).astype(int)
+        selector = quiet_fit(X, y, random_state=seed)
+        assert selector.representative_.any() == selector.relevant_.any()

@@ -182,9 +182,9 @@ def gather_shadow_sums(
     """
     permutations = np.zeros((table.n_columns, n_shadows), dtype=np.uint32)
     permutations[order] = draw_permutations(len(order), n_shadows, table.n_rows, seed)
-    n_candidates = resolve_max_features(max_features, len(order))
-    if isinstance(max_features, numbers.Integral):  # constant columns and copies are no candidates
-        n_candidates = min(resolve_max_features(max_features, table.n_columns), len(order))
+    # Constant columns and copies are no candidates; a whole number counts all columns of the table.
+    whole = isinstance(max_features, numbers.Integral)
+    n_candidates = resolve_max_features(max_features, table.n_columns if whole else len(order))
     grower = make_grower(
         table,
         weights,
@@ -192,7 +192,7 @@ def gather_shadow_sums(
         missing="learn",
         multiway=nominal_splits == "multiway",
         correct_nominal=True,
-        max_features=n_candidates,
+        max_features=min(n_candidates, len(order)),
         max_depth=-1 if max_depth is None else min(max_depth, 2**31 - 1),
         min_split=float(min_samples_split),
         min_share=min_share,

@@ -21,7 +21,7 @@ def weights_of(pvalues):
         for name in ("ranks", "residuals")
     }
     ratio = ((5 + clear["residuals"]) / (5 + clear["ranks"])) ** 8
-    share = min(0.9, max(0.1, ratio / (1 + ratio)))
+    share = min(0.95, max(0.05, ratio / (1 + ratio)))
     both = WEIGHTS["ranks"] + WEIGHTS["residuals"]
     return {**WEIGHTS, "ranks": (1 - share) * both, "residuals": share * both}
 

@@ -12,10 +12,10 @@ __all__ = ["WEIGHTS", "combined_log_pvalues"]
 
 # Chosen on tables that the published figures do not use. The forest has most power where effects do not add
 # up, pairs are for columns that nothing else finds; tests of ranks share their weight, see `_of_residuals`.
-WEIGHTS: dict[str, float] = {"forest": 0.11, "ranks": 0.43, "residuals": 0.43, "pairs": 0.03}
+WEIGHTS: dict[str, float] = {"forest": 0.16, "ranks": 0.405, "residuals": 0.405, "pairs": 0.03}
 _CLEAR = 0.005  # p-value of the columns that decide which of the two tests of ranks weighs more,
 _OFFSET, _POWER = 5, 8  # how many of them it takes, and how far their ratio goes
-_LEAST_SHARE = 0.1  # of either test
+_LEAST_SHARE = 0.05  # of either test
 _SMALL = -30.0  # log of p-values below which Cauchy quantiles are 1 / (pi p) to the last bit
 _LARGEST = 0.99  # p-values count at most this much against the others
 
@@ -42,7 +42,7 @@ def combined_log_pvalues(tests: Mapping[str, NDArray[np.float64]]) -> NDArray[np
     --------
     >>> logs = {"forest": np.log([0.01, 0.01, 1e-90]), "ranks": np.log([0.01, 0.8, np.nan])}
     >>> np.exp(combined_log_pvalues(logs)).round(4)
-    array([0.01  , 0.0584, 0.    ])
+    array([0.01  , 0.0395, 0.    ])
     """
     logs = np.array(list(tests.values()))
     weights = np.array([[WEIGHTS[name]] * logs.shape[1] for name in tests])
@@ -76,7 +76,7 @@ def _of_residuals(ranks: NDArray[np.float64], residuals: NDArray[np.float64]) ->
     --------
     >>> few, many = (np.log(np.r_[np.full(k, 1e-4), np.full(100 - k, 0.5)]) for k in (10, 20))
     >>> [round(_of_residuals(*logs), 2) for logs in ((few, few), (few, many), (many, few))]
-    [0.5, 0.9, 0.1]
+    [0.5, 0.95, 0.05]
     """
     found = []
     for logs in (ranks, residuals):

@@ -145,6 +145,8 @@ def table(path: Path) -> None:
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     means = []
     for name, some in rows.items():
+        if len(some) < N_FOLDS:  # not done yet
+            continue
         kept, full = (np.array([row[key] for row in some]) for key in ("kept", "all"))
         points = corrected_interval(100 * (kept - full)[:, 0], 1 / N_FOLDS)
         area = corrected_interval((kept - full)[:, 1], 1 / N_FOLDS)

@@ -204,11 +204,13 @@ def test_turning_a_column_round_changes_nothing():
         assert found == pytest.approx(turned)
 
 
-def test_a_column_that_gives_the_classes_away_does_not_hide_the_others():
-    rng = np.random.default_rng(5)
+@pytest.mark.parametrize("seed", range(5))
+def test_a_column_that_gives_the_classes_away_does_not_hide_the_others(seed):
+    # Nothing is left of the classes for the residuals: what the ranks find counts alone.
+    rng = np.random.default_rng(seed)
     X = rng.normal(size=(300, 20))
     y = (0.5 * X[:, :8].sum(axis=1) + rng.logistic(size=300) > 0).astype(int)
-    without = RelevanceSelector(random_state=0).fit(X, y).relevant_[:8].sum()
-    with_leak = RelevanceSelector(random_state=0).fit(np.column_stack([X, y]), y).relevant_[:8].sum()
-    assert without >= 7
-    assert with_leak >= without - 1
+    selector = RelevanceSelector(random_state=0).fit(np.column_stack([X, y]), y)
+    found = selector.test_pvalues_["ranks"][:8] < 0.01
+    assert found.sum() >= 4
+    assert selector.relevant_[:8][found].all()

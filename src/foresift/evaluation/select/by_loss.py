@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 __all__ = ["Choice", "choose_by_loss"]
 
 # In standard errors of a difference of losses. A size is as good as the best within the first, which was
-# chosen by nested scores on 27 tables; columns predict if they are better than none by the second.
+# chosen by nested scores on 25 tables; columns predict if they are better than none by the second.
 WITHIN, BEATS = 0.5, 2.3
 
 

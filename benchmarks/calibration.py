@@ -5,6 +5,7 @@ stopped. Every method gets one thread.
 
     python benchmarks/calibration.py run results.jsonl [--package DIR]   # 50 or 100 tables a cell
     python benchmarks/calibration.py run results.jsonl --again           # forget ours first: the code changed
+    python benchmarks/calibration.py run fresh.jsonl --first-seed 100    # other tables of the same cells
     python benchmarks/calibration.py run results.jsonl --methods boruta --seeds 5
     python benchmarks/calibration.py seeds seeds.jsonl [--package DIR]   # the same rows with eight seeds
     python benchmarks/calibration.py check results.jsonl,seeds.jsonl [relevance.md]  # what must hold
@@ -109,11 +110,12 @@ def suits(method: str, name: str) -> bool:
     return method != "t-test" or CELLS[name].columns not in ("nominal", "mixed", "gaps")
 
 
-def run(path: Path, methods: list[str], names: list[str], seeds: int | None) -> None:
+def run(path: Path, methods: list[str], names: list[str], first: int, seeds: int | None) -> None:
     """Do what is not done yet; a half-written last line is done again."""
     done = {(r["cell"], r["run"], r["seed"]) for r in read(path, KEY)}
     for name in names:
-        for seed in range(CELLS[name].seeds if seeds is None else min(seeds, CELLS[name].seeds)):
+        n_seeds = CELLS[name].seeds if seeds is None else min(seeds, CELLS[name].seeds)
+        for seed in range(first, first + n_seeds):
             for method in methods:
                 if (name, method, seed) in done or not suits(method, name):
                     continue
@@ -198,6 +200,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--again", action="store_true", help="forget what these methods have done")
     parser.add_argument("--cells", default="", help="of run: those whose names have this in them")
     parser.add_argument("--seeds", type=int, default=None, help="of run: no more than so many")
+    parser.add_argument(
+        "--first-seed", type=int, default=0, help="of run: number of the first table of a cell"
+    )
     parser.add_argument("--sizes", default="2000x100", help="of speed: rows x columns, by commas")
     options = parser.parse_args()
     if options.what == "picture" and options.target is None:
@@ -230,7 +235,8 @@ def main() -> int:
         if options.what == "seeds":
             run_seeds(path, options.methods)
         else:
-            run(path, options.methods, [name for name in CELLS if options.cells in name], options.seeds)
+            names = [name for name in CELLS if options.cells in name]
+            run(path, options.methods, names, options.first_seed, options.seeds)
         if options.package is not None and "before" not in options.methods:
             run_package(options.package)
     return 0

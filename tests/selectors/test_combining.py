@@ -15,15 +15,17 @@ def combined(**pvalues):
 
 
 def weights_of(pvalues):
-    """Weights of the tests; those of ranks and residuals go by how many columns each finds, less chance."""
-    clear = {
-        name: max(0, (pvalues[name] <= 0.005).sum() - 0.005 * len(pvalues[name]))
-        for name in ("ranks", "residuals")
-    }
-    ratio = ((5 + clear["residuals"]) / (5 + clear["ranks"])) ** 8
-    share = min(0.95, max(0.05, ratio / (1 + ratio)))
-    both = WEIGHTS["ranks"] + WEIGHTS["residuals"]
-    return {**WEIGHTS, "ranks": (1 - share) * both, "residuals": share * both}
+    """Weights of the tests go by how many columns each finds, less chance."""
+    n_forest, n_ranks, n_residuals = (
+        max(0, (p <= 0.005).sum() - 0.005 * len(p))
+        for p in (pvalues[name] for name in ("forest", "ranks", "residuals"))
+    )
+    ratio = (20 + n_forest) / (20 + max(n_ranks, n_residuals))
+    forest = min(0.5, max(0.16, 0.16 * ratio**12))
+    odds = ((5 + n_residuals) / (5 + n_ranks)) ** 8
+    share = min(0.95, max(0.05, odds / (1 + odds)))
+    both = 1 - forest - WEIGHTS["pairs"]
+    return {**WEIGHTS, "forest": forest, "ranks": (1 - share) * both, "residuals": share * both}
 
 
 def test_equals_a_weighted_mean_of_cauchy_quantiles():
@@ -44,8 +46,7 @@ def test_weights_are_shares():
 def test_a_single_test_keeps_its_pvalue(name):
     logs = np.concatenate([np.linspace(-40, np.log(0.99), 3001), [-1e6, -800.0, -740.0]])
     others = {other: np.full(len(logs), np.nan) for other in NAMES if other != name}
-    for tests in ({name: logs}, {name: logs, **others}):
-        assert combined_log_pvalues(tests) == pytest.approx(logs, rel=1e-9, abs=1e-9)
+    assert combined_log_pvalues({name: logs, **others}) == pytest.approx(logs, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -75,15 +76,26 @@ def test_small_pvalues_are_divided_by_their_weight_and_neither_overflow_nor_vani
 
 
 def test_without_a_test_its_weight_is_shared_out():
-    p = {"forest": 1e-4, "ranks": 0.02, "pairs": 0.7}
+    p = {"forest": 0.01, "ranks": 0.02, "pairs": 0.7}
     alone = combined(**p, residuals=np.nan)
     own = {"forest": WEIGHTS["forest"], "pairs": WEIGHTS["pairs"]}
     own["ranks"] = WEIGHTS["ranks"] + WEIGHTS["residuals"]  # without residuals ranks are that test
     mean = sum(own[name] * cauchy.isf(p[name]) for name in p) / sum(own.values())
     assert alone == pytest.approx(cauchy.sf(mean))
-    two = combined(forest=1e-4, residuals=0.3, ranks=np.nan, pairs=np.nan)
-    shares = WEIGHTS["forest"] * cauchy.isf(1e-4) + WEIGHTS["residuals"] * cauchy.isf(0.3)
+    two = combined(forest=0.01, residuals=0.3, ranks=np.nan, pairs=np.nan)
+    shares = WEIGHTS["forest"] * cauchy.isf(0.01) + WEIGHTS["residuals"] * cauchy.isf(0.3)
     assert two == pytest.approx(cauchy.sf(shares / (WEIGHTS["forest"] + WEIGHTS["residuals"])))
+
+
+def test_the_forest_weighs_more_where_it_finds_more_of_the_same_columns():
+    forest = np.r_[np.full(20, 1e-9), 1e-3, np.full(100, 0.5)]
+    few = np.r_[np.full(10, 1e-9), np.full(111, 0.5)]
+    untested = np.r_[np.full(20, np.nan), np.full(101, 0.5)]
+    found = [
+        combined(forest=forest, ranks=ranks, residuals=ranks, pairs=np.full(121, 0.5))[20]
+        for ranks in (few, untested)
+    ]
+    assert found == pytest.approx([1e-3 / 0.5, 1e-3 / 0.16], rel=0.3)
 
 
 def test_no_test_no_pvalue():

@@ -11,12 +11,13 @@ from scipy.special import logsumexp
 __all__ = ["WEIGHTS", "combined_log_pvalues"]
 
 # Values were chosen on other seeds than the published figures, but revised after looking at those (see
-# docs/relevance.md). The forest has most power where effects do not add
-# up, pairs are for columns that nothing else finds; tests of ranks share their weight, see `_of_residuals`.
+# docs/relevance.md). Pairs are for columns that nothing else finds; how the others share, see `_weights`.
 WEIGHTS: dict[str, float] = {"forest": 0.16, "ranks": 0.405, "residuals": 0.405, "pairs": 0.03}
-_CLEAR = 0.005  # p-value of the columns that decide which of the two tests of ranks weighs more,
-_OFFSET, _POWER = 5, 8  # how many of them it takes, and how far their ratio goes
-_LEAST_SHARE = 0.05  # of either test
+_CLEAR = 0.005  # p-value of the columns that decide which tests weigh more,
+_OFFSET, _POWER = 5, 8  # how many of them it takes, and how far their ratio goes, between the tests of ranks
+_FOREST_OFFSET, _FOREST_POWER = 20, 12  # and between the forest and those
+_MOST_FOREST = 0.5  # of all weight; its least is that of `WEIGHTS`
+_LEAST_SHARE = 0.05  # of either test of ranks in the weight of both
 _SMALL = -30.0  # log of p-values below which Cauchy quantiles are 1 / (pi p) to the last bit
 _LARGEST = 0.99  # p-values count at most this much against the others
 
@@ -30,9 +31,9 @@ def combined_log_pvalues(tests: Mapping[str, NDArray[np.float64]]) -> NDArray[np
     Parameters
     ----------
     tests : mapping of str to ndarray of shape (n,)
-        By the keys of `WEIGHTS`; NaN where a column has no such test. Ranks and residuals share their weight
-        by which of them finds more in the table; without residuals all of it goes to the ranks. The weights
-        of other missing tests are shared out in proportion.
+        All of `WEIGHTS`; NaN where a column has no such test. Tests that find more in the table weigh more.
+        Columns without residuals have that weight on their ranks; those of other missing tests are shared
+        out in proportion.
 
     Returns
     -------
@@ -41,18 +42,14 @@ def combined_log_pvalues(tests: Mapping[str, NDArray[np.float64]]) -> NDArray[np
 
     Examples
     --------
-    >>> logs = {"forest": np.log([0.01, 0.01, 1e-90]), "ranks": np.log([0.01, 0.8, np.nan])}
+    >>> p = {"forest": [0.01, 0.01, 1e-90], "ranks": [0.01, 0.8, 0.1], "residuals": np.nan, "pairs": np.nan}
+    >>> logs = {name: np.log(np.broadcast_to(some, 3)) for name, some in p.items()}
     >>> np.exp(combined_log_pvalues(logs)).round(4)
-    array([0.01  , 0.0395, 0.    ])
+    array([0.01  , 0.0378, 0.    ])
     """
-    logs = np.array(list(tests.values()))
-    weights = np.array([[WEIGHTS[name]] * logs.shape[1] for name in tests])
-    if {"ranks", "residuals"} <= set(tests):
-        names = list(tests)
-        ranks, residuals = names.index("ranks"), names.index("residuals")
-        both = WEIGHTS["ranks"] + WEIGHTS["residuals"]
-        share = np.where(np.isnan(logs[residuals]), 0.0, _of_residuals(logs[ranks], logs[residuals]))
-        weights[ranks], weights[residuals] = both * (1 - share), both * share
+    logs = np.array([tests[name] for name in WEIGHTS])
+    _, ranks, residuals, _ = weights = np.repeat(_weights(*logs[:3])[:, np.newaxis], logs.shape[1], axis=1)
+    ranks += np.where(np.isnan(tests["residuals"]), residuals, 0.0)
     weights = np.where(np.isnan(logs), 0.0, weights)
     total = weights.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -66,22 +63,34 @@ def combined_log_pvalues(tests: Mapping[str, NDArray[np.float64]]) -> NDArray[np
     return np.asarray(np.where(total > 0, np.where(least < _SMALL, small, moderate), np.nan))
 
 
-def _of_residuals(ranks: NDArray[np.float64], residuals: NDArray[np.float64]) -> float:
-    """Share of the residuals in the weight of the two tests of ranks: more if they find more clear columns.
+def _weights(
+    forest: NDArray[np.float64], ranks: NDArray[np.float64], residuals: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """`WEIGHTS` for this table: tests that find more clear columns have more.
 
+    The forest has more where it finds more than the tests of ranks: effects do not add up there.
     Where columns cause the classes, the strong ones are noise in the test of the others, and residuals find
-    more. Where the classes cause the columns, as in groups that differ in their means, the strong ones are
-    noisy copies of the classes, and residuals lose what the others share with them.
+    more than ranks. Where the classes cause the columns, as in groups that differ in their means, the strong
+    ones are noisy copies of the classes, and residuals lose what the others share with them.
 
     Examples
     --------
     >>> few, many = (np.log(np.r_[np.full(k, 1e-4), np.full(100 - k, 0.5)]) for k in (10, 20))
-    >>> [round(_of_residuals(*logs), 2) for logs in ((few, few), (few, many), (many, few))]
-    [0.5, 0.95, 0.05]
+    >>> [_weights(*tests).round(2) for tests in ((few, few, few), (many, few, few), (few, few, many))]
+    [array([0.16, 0.4 , 0.4 , 0.03]), array([0.5 , 0.24, 0.24, 0.03]), array([0.16, 0.04, 0.77, 0.03])]
     """
-    found = []
-    for logs in (ranks, residuals):
-        expected = _CLEAR * np.count_nonzero(~np.isnan(logs))
-        found.append(max(0.0, np.count_nonzero(logs <= np.log(_CLEAR)) - expected))
-    ratio = ((_OFFSET + found[1]) / (_OFFSET + found[0])) ** _POWER
-    return float(np.clip(ratio / (1 + ratio), _LEAST_SHARE, 1 - _LEAST_SHARE))
+    # Columns without ranks do not say which of the two is better.
+    n_forest = _n_clear(np.where(np.isnan(ranks), np.nan, forest))
+    n_ranks, n_residuals = _n_clear(ranks), _n_clear(residuals)
+    ratio = (_FOREST_OFFSET + n_forest) / (_FOREST_OFFSET + max(n_ranks, n_residuals))
+    own = float(np.clip(WEIGHTS["forest"] * ratio**_FOREST_POWER, WEIGHTS["forest"], _MOST_FOREST))
+    odds = ((_OFFSET + n_residuals) / (_OFFSET + n_ranks)) ** _POWER
+    share = float(np.clip(odds / (1 + odds), _LEAST_SHARE, 1 - _LEAST_SHARE))
+    others = 1 - own - WEIGHTS["pairs"]
+    return np.array([own, others * (1 - share), others * share, WEIGHTS["pairs"]])
+
+
+def _n_clear(logs: NDArray[np.float64]) -> float:
+    """Number of clear columns, less what chance gives."""
+    expected = _CLEAR * np.count_nonzero(~np.isnan(logs))
+    return max(0.0, np.count_nonzero(logs <= np.log(_CLEAR)) - expected)

@@ -14,9 +14,10 @@ stopped. Every method gets one thread.
     python benchmarks/calibration.py speed times.jsonl --sizes 2000x100,5000x500 [--methods relevance]
 
 Methods: `relevance` (all defaults; the same fit gives `minimal`, its representatives, and its single tests,
-each adjusted by Benjamini & Hochberg's procedure), `t-test` (adjusted alike; numeric cells only), `boruta`
-(BorutaPy as its authors recommend), `rfecv` (scikit-learn's RFECV with a random forest; small cells only)
-and, with `--package DIR`, `before`: the RelevanceSelector of the package `foresift` in DIR.
+each adjusted by Benjamini & Hochberg's procedure), `auto` (all that `select` keeps; a few cells), `t-test`
+(adjusted alike; numeric cells only), `boruta` (BorutaPy as its authors recommend), `rfecv` (scikit-learn's
+RFECV with a random forest; small cells only) and, with `--package DIR`, `before`: the RelevanceSelector of
+the package `foresift` in DIR.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from calibration_cells import CELLS, SMALL, make
+from calibration_cells import CELLS, OF_AUTO, SMALL, make
 from calibration_check import checked
 from calibration_results import ALPHA, KEY, PEERS, beside, picture, read, table, write_into
 from sklearn.datasets import make_classification
@@ -44,7 +45,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import RFECV, f_classif
 
 import foresift
-from foresift import RelevanceSelector
+from foresift import RelevanceSelector, select
 from foresift.stats import benjamini_hochberg
 
 WIDE = [(f"wide, common {share} %", number) for share in (50, 80) for number in range(5)]
@@ -60,6 +61,11 @@ def relevance(X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int) -> di
         "minimal": selector.representative_,
         **{name: passing(p) for name, p in tests.items() if not np.isnan(p).all()},
     }
+
+
+def auto(X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int) -> dict[str, np.ndarray]:
+    selection = select(X, y, alpha=ALPHA, parameters={"categorical_features": nominal}, random_state=seed)
+    return {"auto": np.isin([f"x{j}" for j in range(X.shape[1])], selection.features)}
 
 
 def passing(pvalues: np.ndarray) -> np.ndarray:
@@ -96,6 +102,7 @@ def rfecv(X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int) -> dict[s
 
 RUNS: dict[str, Callable[..., dict[str, np.ndarray]]] = {
     "relevance": relevance,
+    "auto": auto,
     "before": before,
     "t-test": t_test,
     "boruta": boruta,
@@ -105,8 +112,8 @@ RUNS: dict[str, Callable[..., dict[str, np.ndarray]]] = {
 
 def suits(method: str, name: str) -> bool:
     """Whether a method is run in a cell."""
-    if method == "rfecv":
-        return name in SMALL
+    if method in ("rfecv", "auto"):
+        return name in (SMALL if method == "rfecv" else OF_AUTO)
     return method != "t-test" or CELLS[name].columns not in ("nominal", "mixed", "gaps")
 
 

@@ -76,6 +76,7 @@ CELLS: dict[str, Cell] = {
 }
 Maker = Callable[[Cell, np.random.Generator], tuple[np.ndarray, np.ndarray]]
 SMALL = [name for name, cell in CELLS.items() if cell.n * cell.p <= 50_000]  # where RFECV is run
+OF_AUTO = ["null 200x100", "logistic 500x100, 20", "correlation 0.9", "additive 500x500, 15"]  # of `select`
 
 
 def make(name: str, seed: int) -> tuple[np.ndarray, np.ndarray, list[int], np.ndarray]:

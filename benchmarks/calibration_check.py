@@ -14,6 +14,7 @@ from foresift.stats import holm
 
 LEVEL = 0.05  # of the tests of error rates, adjusted by Holm over the cells
 MARGIN = 0.02  # of power below the best single test
+OURS = ("relevance", "minimal", "auto")
 TESTS = ("forest", "ranks", "residuals", "pairs")
 ADDITIVE, MADELON = "additive 500x500, 15", "Madelon-like"
 
@@ -44,29 +45,37 @@ def p_above(summary: Summary, cell: str) -> float:
 
 
 def error_rates(found: Found) -> tuple[str, Verdicts]:
-    """Rates of what is selected and of its representatives, beside those of the version before."""
+    """Rates of what is selected, of its representatives, of what `select` keeps and of the version before."""
     cells = [cell for cell in found if CELLS[cell].informative < CELLS[cell].p]
-    pvalues, verdicts = {}, []
-    for method in ("relevance", "minimal"):
-        pvalues[method] = [p_above(found[cell][method], cell) for cell in cells]
-        adjusted = holm(pvalues[method])
-        above = [f"{cell} (p = {p:.2g})" for cell, p in zip(cells, adjusted, strict=True) if p <= LEVEL]
-        text = f"error rate of `{method}`, {len(cells)} cells, least p-value {min(pvalues[method]):.2g}"
-        text += f", adjusted {adjusted.min():.2g}"
-        verdicts.append((not above, f"{text}{'; above: ' if above else ''}{', '.join(above)}"))
-    lines = [
-        "| cell | tables | relevance | p | minimal | p | before | before, minimal |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    shown: dict[str, list[str]] = {cell: [cell, str(found[cell]["relevance"].seeds)] for cell in cells}
+    verdicts = []
+    for method in OURS:
+        having = [cell for cell in cells if method in found[cell]]
+        pvalues = {cell: p_above(found[cell][method], cell) for cell in having}
+        for cell in cells:
+            shown[cell] += [rate(found[cell].get(method)), f"{pvalues[cell]:.2g}" if cell in pvalues else ""]
+        if having:
+            verdicts.append(judged_rate(method, pvalues))
+    for cell in cells:
+        shown[cell] += [rate(found[cell].get(method)) for method in ("before", "before, minimal")]
+    header = [
+        "cell",
+        "tables",
+        *(part for method in OURS for part in (method, "p")),
+        "before",
+        "before, minimal",
     ]
-    for k, cell in enumerate(cells):
-        of = found[cell]
-        rates = [rate(of.get(method)) for method in ("relevance", "minimal", "before", "before, minimal")]
-        p = [f"{pvalues[method][k]:.2g}" for method in ("relevance", "minimal")]
-        lines.append(
-            f"| {cell} | {of['relevance'].seeds} | {rates[0]} | {p[0]} | {rates[1]} | {p[1]} "
-            f"| {rates[2]} | {rates[3]} |"
-        )
-    return "\n".join(lines), verdicts
+    lines = [header, ["---"] * len(header), *shown.values()]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines), verdicts
+
+
+def judged_rate(method: str, pvalues: dict[str, float]) -> tuple[bool, str]:
+    """Whether no cell is above the target, adjusted by Holm over the cells."""
+    adjusted = holm(list(pvalues.values()))
+    above = [f"{cell} (p = {p:.2g})" for cell, p in zip(pvalues, adjusted, strict=True) if p <= LEVEL]
+    text = f"error rate of `{method}`, {len(pvalues)} cells, least p-value {min(pvalues.values()):.2g}"
+    text += f", adjusted {adjusted.min():.2g}"
+    return not above, f"{text}{'; above: ' if above else ''}{', '.join(above)}"
 
 
 def rate(summary: Summary | None) -> str:

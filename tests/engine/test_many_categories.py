@@ -101,16 +101,17 @@ def check_against_literal(table, X, y, weights, seed, options):
     st.integers(0, 2**32 - 1),
     st.sampled_from(["entropy", "gini", "ssv"]),
     st.booleans(),
-    st.sampled_from([0.0, 0.1]),
+    st.sampled_from([(0.0, "learn"), (0.1, "learn"), (0.1, "fractional")]),
     st.booleans(),
     st.sampled_from([2, 3]),
 )
 @settings(deadline=None, max_examples=30)
 def test_trees_are_those_of_the_literal_rule(seed, criterion, multiway, missing, weighted, n_classes):
-    X, y, rng = make_many(seed, missing=missing, n_classes=n_classes)
+    X, y, rng = make_many(seed, missing=missing[0], n_classes=n_classes)
     weights = rng.random(len(y)) + 0.5 if weighted else np.ones(len(y))
-    options = {"criterion": criterion, "multiway": multiway, "missing": "learn", "min_split": 0}
-    options |= {"min_leaf": 0.1, "min_gain": -1e9}  # SSV may be negative
+    options = {"criterion": criterion, "multiway": multiway, "missing": missing[1], "min_split": 0}
+    options |= {"min_gain": -1e9}  # SSV may be negative
+    options |= {"min_leaf": 0.0917}  # a share of a row such as 0.1 would be above or below it by rounding
     table = grow(X, y, weights, seed=seed, record_tried=True, n_classes=3, **ON, **options)
     check_against_literal(table, X, y, weights, seed, options)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -47,26 +47,29 @@ def p_above(summary: Summary, cell: str) -> float:
 def error_rates(found: Found) -> tuple[str, Verdicts]:
     """Rates of what is selected, of its representatives, of what `select` keeps and of the version before."""
     cells = [cell for cell in found if CELLS[cell].informative < CELLS[cell].p]
-    shown: dict[str, list[str]] = {cell: [cell, str(found[cell]["relevance"].seeds)] for cell in cells}
-    verdicts = []
-    for method in OURS:
-        having = [cell for cell in cells if method in found[cell]]
-        pvalues = {cell: p_above(found[cell][method], cell) for cell in having}
+    lines = {cell: [cell, str(found[cell]["relevance"].seeds)] for cell in cells}
+    header, verdicts = ["cell", "tables"], []
+    for method in run_of(found, *OURS, "before", "before, minimal"):
+        rates = {cell: found[cell][method] for cell in cells if method in found[cell]}
+        pvalues = {cell: p_above(summary, cell) for cell, summary in rates.items()}
+        ours = method in OURS
+        header += [method, "p"] if ours else [method]
         for cell in cells:
-            shown[cell] += [rate(found[cell].get(method)), f"{pvalues[cell]:.2g}" if cell in pvalues else ""]
-        if having:
+            lines[cell].append(rate(rates.get(cell)))
+            if ours:
+                lines[cell].append(f"{pvalues[cell]:.2g}" if cell in pvalues else "")
+        if ours:
             verdicts.append(judged_rate(method, pvalues))
-    for cell in cells:
-        shown[cell] += [rate(found[cell].get(method)) for method in ("before", "before, minimal")]
-    header = [
-        "cell",
-        "tables",
-        *(part for method in OURS for part in (method, "p")),
-        "before",
-        "before, minimal",
-    ]
-    lines = [header, ["---"] * len(header), *shown.values()]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines), verdicts
+    return in_markdown(header, lines.values()), verdicts
+
+
+def run_of(found: Found, *methods: str) -> list[str]:
+    """Return those of the methods that were run in any cell."""
+    return [method for method in methods if any(method in of for of in found.values())]
+
+
+def in_markdown(header: list[str], lines: Iterable[list[str]]) -> str:
+    return "\n".join(f"| {' | '.join(line)} |" for line in (header, ["---"] * len(header), *lines))
 
 
 def judged_rate(method: str, pvalues: dict[str, float]) -> tuple[bool, str]:
@@ -88,17 +91,16 @@ def rate(summary: Summary | None) -> str:
 
 def power(found: Found) -> str:
     """Power beside that of the version before, of single tests and of a t-test, on the same tables."""
-    methods = ("relevance", "before", *TESTS, "t-test")
-    lines = [
-        f"| cell | {' | '.join(methods)} | minus before | minus best test |",
-        f"| {' | '.join(['---'] * (3 + len(methods)))} |",
-    ]
+    methods = run_of(found, "relevance", "before", *TESTS, "t-test")
+    others = [*run_of(found, "before"), "best test"]
+    lines = []
     for cell, of in found.items():
         shown = [f"{of[method].power:.3f}" if method in of else "" for method in methods]
-        for them in (of.get("before"), best_test(of)):
+        for name in others:
+            them = best_test(of) if name == "best test" else of.get(name)
             shown.append("{:+.3f} ({:.3f})".format(*difference(of["relevance"], them)) if them else "")
-        lines.append(f"| {cell} | {' | '.join(shown)} |")
-    return "\n".join(lines)
+        lines.append([cell, *shown])
+    return in_markdown(["cell", *methods, *(f"minus {name}" for name in others)], lines)
 
 
 def best_test(of: dict[str, Summary]) -> Summary:

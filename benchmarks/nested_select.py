@@ -39,7 +39,7 @@ from foresift.datasets import available, load
 from foresift.stats import corrected_interval
 
 N_FOLDS = 5
-SLOW_ROWS = 4000  # tables with more are repeated less often, see `main`
+SLOW_ROWS = 4000  # tables with more are not repeated
 
 
 def madelon(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -117,11 +117,9 @@ def nested(path: Path, names: list[str], repeats: int) -> None:
     """Add a line for every table, repeat and fold that the file does not have."""
     lines = path.read_text().splitlines() if path.exists() else []
     done = {(row["table"], row["repeat"], row["fold"]) for row in map(json.loads, lines)}
-    for repeat in range(repeats):  # all tables once before any of them twice
-        for name in names:
-            X, y = data_of(name)
-            if repeat and len(y) > SLOW_ROWS:
-                continue
+    for name in names:
+        X, y = data_of(name)
+        for repeat in range(repeats if len(y) <= SLOW_ROWS else 1):
             folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=repeat).split(y, y)
             for fold, (train, test) in enumerate(folds):
                 if (name, repeat, fold) in done:
@@ -217,8 +215,9 @@ def main() -> None:
     if options.what == "table":
         table(options.results)
         return
-    by_size = sorted((place.rows * place.features, place.name) for place in available() if place.rows > 30)
-    names = options.tables.split(",") if options.tables else [*GENERATED, *(name for _, name in by_size)]
+    sizes = {place.name: place.rows * place.features for place in available() if place.rows > 30}
+    sizes |= {name: np.size(make()[0]) for name, make in GENERATED.items()}
+    names = options.tables.split(",") if options.tables else sorted(sizes, key=lambda name: sizes[name])
     nested(options.results, names, options.repeats)
 
 

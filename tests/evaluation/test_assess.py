@@ -59,7 +59,7 @@ def test_the_check_is_a_literal_nested_cross_validation():
         fitted = clone(found.selector_).fit(X.iloc[train], y[train])
         groups = fitted.representative_, fitted.relevant_ & ~fitted.representative_, ~fitted.relevant_
         order = [j for group in groups for j in np.argsort(fitted.ranking_) if group[j]]
-        return order, fitted.relevant_.sum()
+        return order, fitted.representative_.sum(), fitted.relevant_.sum()
 
     def predict(columns, train, test):
         forest = SiftForestClassifier(
@@ -83,14 +83,14 @@ def test_the_check_is_a_literal_nested_cross_validation():
     for train, test in outer:
         inner = []  # the losses of all inner test rows, a row for every size
         for learn, check in PredefinedSplit(fold_of[train]).split():
-            order, _ = rank(train[learn])
+            order, *_ = rank(train[learn])
             inner.append([losses(order[:size], train[learn], train[check]) for size in sizes])
         inner = np.concatenate(inner, axis=1)
         more = inner - inner[inner.mean(axis=1).argmin()]
         errors = more.std(axis=1, ddof=1) / math.sqrt(len(train))
-        size = 1 + int(np.flatnonzero(more.mean(axis=1) <= errors / 2)[0])
-        order, n_relevant = rank(train)
-        n_kept.append(min(size, n_relevant))
+        size = 1 + int(np.flatnonzero(more.mean(axis=1) <= errors)[0])
+        order, n_least, n_relevant = rank(train)
+        n_kept.append(min(max(size, n_least), n_relevant))
         kept.append(score(order[: n_kept[-1]], train, test))
         full.append(score(np.arange(7), train, test))
         curve.append([score(order[:size], train, test) for size in sizes])

@@ -18,10 +18,10 @@ def in_errors(differences):
 
 
 def literal(sizes, losses, of_none):
-    """Smallest size whose loss exceeds the least by no more than half a standard error of the difference."""
+    """Smallest size whose loss exceeds the least by no more than a standard error of the difference."""
     best = min(losses, key=statistics.fmean)
     for size, own in zip(sizes, losses, strict=True):
-        if in_errors([a - b for a, b in zip(own, best, strict=True)]) <= 0.5:
+        if in_errors([a - b for a, b in zip(own, best, strict=True)]) <= 1.0:
             better = in_errors([a - b for a, b in zip(own, of_none, strict=True)])
             return Choice(size, better < -2.3)
     raise AssertionError("the best size is within any distance of itself")

@@ -9,8 +9,11 @@ from power import few_or_many
 from scipy.stats import ttest_1samp
 from selection_cases import FAST, table
 
-from foresift import InfoGainSelector, select
+from foresift import InfoGainSelector, RelevanceSelector, select
+from foresift.evaluation.select import choosing
+from foresift.evaluation.select.by_loss import Choice
 from foresift.evaluation.select.choosing import Work
+from foresift.evaluation.select.fitted import order_of
 from foresift.evaluation.select.resample import Resampled
 from foresift.stats import selection_stability
 
@@ -48,6 +51,26 @@ def test_compact_keeps_the_first_of_them(by_goal):
     assert "The goal was the fewest columns" in found.sentence
     assert found.verdict == "1 of 6 columns is enough; 3 are relevant."
     assert found.certainty == "clear"
+
+
+@pytest.mark.parametrize(
+    ("suggested", "few", "n_kept"),
+    [(1, 30, 4), (4, 30, 4), (5, 30, 5), (9, 30, 6), (1, 3, 3), (5, 3, 5), (9, 3, 6)],
+)
+def test_the_curve_adds_redundant_columns_and_leaves_out_others_only_of_many(
+    monkeypatch, suggested, few, n_kept
+):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 9))
+    y = (X[:, :4].sum(axis=1) > 0).astype(int)
+    X[:, 4:6] = X[:, :2] + 0.5 * rng.normal(size=(400, 2))
+    fitted = RelevanceSelector(random_state=0, **FAST).fit(X, y)
+    assert fitted.representative_.sum() == 4
+    assert fitted.relevant_.sum() == 6
+    monkeypatch.setattr(choosing, "FEW", few)
+    work = Work(None, fitted, "auto", "compact", None, 0, None, print)
+    kept = work.keep(fitted, Choice(suggested, True))
+    assert kept.tolist() == order_of(fitted)[:n_kept].tolist()
 
 
 def test_the_goal_changes_neither_test_nor_curve(by_goal):

@@ -181,6 +181,13 @@ def test_a_curve_that_wants_more_than_is_relevant_is_not_kept_quiet():
     assert "The size curve suggests 3 columns, but only 1 is relevant." in said(1, 1, chosen=3).details
 
 
+def test_columns_that_the_curve_would_leave_out_are_explained():
+    but = "but 2 are kept because they are not redundant."
+    assert f"The size curve suggests 1 column, {but}" in said(3, 2, chosen=1).details
+    assert f"The size curve suggests 1 column, {but}" in said(3, 2, doubles=1, chosen=1).details
+    assert "suggests" not in whole(3, 2, chosen=2)
+
+
 def test_redundant_columns_that_are_kept_are_explained():
     """Or a reader asks why they are kept, and how to be rid of them."""
     without = (

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 __all__ = ["Choice", "choose_by_loss"]
 
-# In standard errors of a difference of losses. A size is as good as the best within the first, which was
-# chosen by nested scores on 25 tables; columns predict if they are better than none by the second.
-WITHIN, BEATS = 0.5, 2.3
+# In standard errors of a difference of losses. A size is as good as the best within the first; columns
+# predict if they are better than none by the second.
+WITHIN, BEATS = 1.0, 2.3
 
 
 class Choice(NamedTuple):
@@ -24,10 +24,10 @@ class Choice(NamedTuple):
 def choose_by_loss(
     sizes: NDArray[np.intp], losses: NDArray[np.float64], of_none: NDArray[np.float64]
 ) -> Choice:
-    """Choose the smallest size that is hardly worse than the best, by the losses of the same rows.
+    """Choose the smallest size within one standard error of the best, by the losses of the same rows.
 
-    Differences of losses of the same rows have a far smaller standard error than the losses themselves, so
-    less is given away than by the rule of one standard error.
+    It is the standard error of the difference, which is far smaller than that of the losses themselves: less
+    is given away than by the usual rule.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def choose_by_loss(
 
     Examples
     --------
-    >>> losses = np.array([[0.5, 0.3, 0.4, 0.4], [0.2, 0.3, 0.2, 0.3], [0.2, 0.3, 0.2, 0.28]])
+    >>> losses = np.array([[0.5, 0.3, 0.4, 0.4], [0.2, 0.3, 0.2, 0.3], [0.1, 0.3, 0.2, 0.28]])
     >>> choose_by_loss(np.array([1, 2, 4]), losses, np.full(4, 0.5))
     Choice(size=4, predicts=True)
     """

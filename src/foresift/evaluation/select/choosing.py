@@ -44,6 +44,9 @@ Tell = Callable[[str, int, int], object]
 MIN_VALUES = 20  # of a column that tells rows apart
 USUAL = {"alpha": 0.1, "error": "fdr"}
 GOALS = ("compact", "all")  # of the method auto
+# Up to so many columns that are not redundant are kept, whatever the curve says. This number and
+# `by_loss.WITHIN` were chosen by benchmarks/size_rule.py.
+FEW = 30
 
 
 def count_copies(X: NDArray[Any], y: NDArray[np.intp]) -> int:
@@ -227,8 +230,10 @@ class Work:
     def keep(self, fitted: Any, choice: Choice | None) -> NDArray[np.intp]:
         """Return the columns that the method keeps; of "auto" as its goal says.
 
-        Where no curve says how many are needed, redundant ones are left out. If no column passes the test,
-        but the best of them predict better than none, those are kept; the sentences say so.
+        Where no curve says how many are needed, redundant ones are left out. Where one does, it decides how
+        many redundant ones are added: the curve of a small table is too rough to leave out others, unless
+        there are many. If no column passes the test, but the best of them predict better than none, those are
+        kept; the sentences say so.
         """
         if self.method != "auto":
             # If nothing is relevant, a selector keeps the best all the same, and we do not.
@@ -243,7 +248,8 @@ class Work:
             return order[: int(fitted.representative_.sum())]
         if not relevant.any():
             return order[: choice.size if choice.predicts else 0]
-        return order[: min(choice.size, int(relevant.sum()))]
+        n_least = min(int(fitted.representative_.sum()), FEW)
+        return order[: min(max(choice.size, n_least), int(relevant.sum()))]
 
     @property
     def by_curve(self) -> bool:

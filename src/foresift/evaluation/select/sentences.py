@@ -191,9 +191,12 @@ def _why(
     if method["goal"] == "all":
         return [*said, "The goal was to keep every relevant column."]
     said.append("The goal was the fewest columns that predict about as well as the best number of them.")
-    if a.curve.chosen > n_kept:
-        wanted = _columns(a.curve.chosen)
-        return [*said, f"The size curve suggests {wanted}, but only {n_kept} {_are(n_kept)} relevant."]
+    chosen = a.curve.chosen
+    if chosen != n_kept:
+        but = f"{n_kept} are kept because they are not redundant"
+        if chosen > n_kept:
+            but = f"only {n_kept} {_are(n_kept)} relevant"
+        return [*said, f"The size curve suggests {_columns(chosen)}, but {but}."]
     if n_kept < len(relevant):
         best = "the best column" if n_kept == 1 else f"the best {n_kept} columns"
         said.append(f"The Brier score of a forest on {best} is close to the lowest of all sizes.")

@@ -44,8 +44,9 @@ private:
         n_ += weight;
         ties_ += log_factorial(weight);
         whole_ = whole_ && weight == std::floor(weight);
-        n_odd_ += whole_ && std::fmod(weight, 2.0) != 0;
-        if (whole_ && weight > 3) half_ties_ += log_factorial(std::floor(weight / 2));
+        const double half = std::floor(weight / 2);
+        n_odd_ += 2 * half != weight;
+        if (weight > 3) half_ties_ += log_factorial(half);
     }
     double finish() {
         const double ways = log_factorial(n_) - ties_;

@@ -315,7 +315,7 @@ bool TreeGrower<Case, Score>::choose(Pending& at, const NodeRows<Case>& node, Sp
     // Pure branches cannot be beaten, nor have they descendants that ask which columns are constant. Random cuts
     // share their stream with the draws of columns, which must stay as they are.
     const bool may_settle = !exact && options_.split.n_thresholds == 0 && !chance_;
-    const double settled = may_settle ? search_.splitter().most_gain(totals_) - 5e-14 * totals_.unit()
+    const double settled = may_settle ? search_.splitter().most_gain(node) - 5e-14 * totals_.unit()
                                       : std::numeric_limits<double>::infinity();
     bool tried_one = false;
     for (std::uint32_t drawn = 0; drawn < max_features_ || !tried_one; ++drawn) {

@@ -114,6 +114,7 @@ public:
     void start(std::size_t n_classes) noexcept { n_classes_ = double(n_classes); }
 
     enum class Outcome : std::uint8_t { constant, none, found };
+    static constexpr std::size_t kFewRows = 16;
 
     /// Fills `split` (all but `feature`) with the best split of `column`, whose codes are `codes`. Splits that
     /// gain no more than `floor` may be reported below their true value.
@@ -124,8 +125,11 @@ public:
                               : numeric(column, codes, node, floor, bits, split);
     }
 
-    /// What a split into pure branches gains: none gains more.
-    double most_gain(const Sums& totals) {
+    /// What no split in two gains more than: one into pure branches; of a quantity and few rows, the best of all.
+    double most_gain(const NodeRows<Case>& node) {
+        const Sums& totals = node.totals;
+        if constexpr (Case::kQuantity)
+            if (node.members.size() <= kFewRows && !options_.multiway) return best_of_all(node) / double(totals.total);
         return cuts_.score().gain(cuts_.score().pure(totals), unsplit(totals), double(totals.total));
     }
 
@@ -154,6 +158,28 @@ private:
     double least_side(double known) const noexcept {
         if (!options_.c45) return std::max(min_leaf_, options_.min_share * known);
         return std::max(options_.min_leaf, std::min(25.0, 0.1 * known / n_classes_)) - kNear;
+    }
+    // The best division in two has all of one side below all of the other (Fisher 1958).
+    double best_of_all(const NodeRows<Case>& node) const {
+        std::array<Case, kFewRows> sorted;
+        std::size_t n = 0;
+        for (const auto& member : node.members) {
+            std::size_t hole = n++;
+            for (; hole > 0 && sorted[hole - 1].y() > member.of.y(); --hole) sorted[hole] = sorted[hole - 1];
+            sorted[hole] = member.of;
+        }
+        Sums left = none_of(node.totals);
+        double best = 0;
+        for (std::size_t i = 0; i + 1 < n; ++i) {
+            left.add(sorted[i]);
+            best = std::max(best, score_of(cuts_.score(), left, node.totals));
+        }
+        return best;
+    }
+    static Sums none_of(const Sums& like) {
+        Sums none;
+        none.clear_like(like);
+        return none;
     }
     double unsplit(const Sums& totals) {
         none_left_.clear_like(totals);

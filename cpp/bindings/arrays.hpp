@@ -71,10 +71,11 @@ NewArray<std::uint8_t> to_bytes(std::vector<Record>&& records) {
 // The names that Python gives the values of an enum.
 template <class Enum, std::size_t n> using Names = std::pair<const char*, Enum>[n];
 
-inline constexpr Names<Criterion, 4> kCriteria = {{"entropy", Criterion::entropy},
+inline constexpr Names<Criterion, 5> kCriteria = {{"entropy", Criterion::entropy},
                                                   {"gini", Criterion::gini},
                                                   {"gain_ratio", Criterion::gain_ratio},
-                                                  {"ssv", Criterion::ssv}};
+                                                  {"ssv", Criterion::ssv},
+                                                  {"variance", Criterion::variance}};
 inline constexpr Names<Missing, 3> kMissingRules = {
     {"learn", Missing::learn}, {"fractional", Missing::fractional}, {"known", Missing::fractional}};
 

@@ -18,6 +18,7 @@ inline constexpr std::size_t kMostColumns = std::size_t{1} << 24;
 inline constexpr std::size_t kMostClasses = 65535;  // whatever the number of rows
 inline constexpr std::size_t kMostAtOnce = std::size_t{1} << 33;   // numbers that one option may ask memory for
 inline constexpr double kMostWeight = 1e150;  // so that the squares of sums are finite
+inline constexpr double kMostValue = 1e150;
 
 [[noreturn]] inline void refuse(const std::string& why) { throw std::invalid_argument(why); }
 
@@ -65,6 +66,12 @@ inline void check_classes(std::span<const std::int32_t> codes, std::uint32_t n_c
         if (code < 0 || static_cast<std::uint32_t>(code) >= n_classes)
             refuse("A class code is out of range: " + std::to_string(code) + " of " + std::to_string(n_classes) +
                    " classes.");
+}
+
+inline void check_quantity(std::span<const double> values) {
+    if (values.empty()) refuse("A quantity needs values.");
+    for (const double value : values)
+        if (!(std::abs(value) <= kMostValue)) refuse("A quantity must be finite and at most 1e150 in size.");
 }
 
 inline void check_categories(std::span<const std::int32_t> codes, std::uint32_t n_categories) {

@@ -51,23 +51,39 @@ void check_options(const GrowOptions& o, std::size_t n_rows, std::size_t n_colum
 // A grower with the data it reads.
 struct PyGrower {
     std::shared_ptr<const std::vector<Column>> columns;
-    std::vector<std::int32_t> target;
-    std::uint32_t n_classes, n_permutations = 0;
+    std::vector<std::int32_t> classes;
+    std::vector<double> values;
+    std::size_t n_outputs;
+    std::uint32_t n_permutations = 0;
     bool in_order = false;         // draws go by column_order
     std::optional<Grower> grower;  // made when everything it reads has been looked at
 
     PyGrower(const ColumnStore& store, const Vector<std::int32_t>& y, std::uint32_t k,
              const std::optional<Vector<double>>& weights, const GrowOptions options)
-        : columns(store.columns), n_classes(k) {
-        check_length("target", y.size(), store.n_rows);
-        check_classes(span_of(y), k);
-        target.assign(y.data(), y.data() + y.size());
-        if (weights) check_weights("weights", span_of(*weights), target.size());
-        check_options(options, target.size(), columns->size(), k);
+        : columns(store.columns), classes(y.data(), y.data() + y.size()), n_outputs(k) {
+        check_classes(classes, k);
+        check_that(options.split.criterion != Criterion::variance, "criterion=\"variance\" needs a quantity, not classes.");
+        make(store, {classes, k}, weights, options);
+    }
+    PyGrower(const ColumnStore& store, const Vector<double>& y, const std::optional<Vector<double>>& weights,
+             const GrowOptions options)
+        : columns(store.columns), values(y.data(), y.data() + y.size()), n_outputs(1) {
+        check_quantity(values);
+        check_that(options.split.criterion == Criterion::variance && !options.split.c45 && !options.finish.wanted,
+                   "A quantity needs criterion=\"variance\".");
+        make(store, Response(values), weights, options);
+    }
+
+    void make(const ColumnStore& store, const Response& response, const std::optional<Vector<double>>& weights,
+              const GrowOptions& options) {
+        check_length("target", response.size(), store.n_rows);
+        if (weights) check_weights("weights", span_of(*weights), response.size());
+        check_options(options, response.size(), columns->size(), n_outputs);
         n_permutations = options.n_shadows + options.n_permutations;
         in_order = !options.column_order.empty();
-        grower.emplace(*columns, target, k, span_of(weights), options);
+        grower.emplace(*columns, response, span_of(weights), options);
     }
+    std::size_t n_rows() const noexcept { return classes.size() + values.size(); }
 
     nb::list grow(const std::vector<std::uint64_t>& trees, const std::optional<Vector<double>>& feature_weights,
                   const StopFlag* stop, const std::optional<Vector<std::uint32_t>>& some,
@@ -86,10 +102,10 @@ struct PyGrower {
         nb::list tables;
         for (auto& tree : grown)
             tables.append(nb::make_tuple(
-                to_bytes(std::move(tree.nodes)), to_numpy(std::move(tree.counts), n_classes),
+                to_bytes(std::move(tree.nodes)), to_numpy(std::move(tree.counts), n_outputs),
                 to_numpy(std::move(tree.set_offsets)), to_numpy(std::move(tree.set_codes)),
                 to_numpy(std::move(tree.set_branches)), to_bytes(std::move(tree.tried)),
-                to_numpy(std::move(tree.permuted), n_permutations)));
+                to_numpy(std::move(tree.permuted), n_permutations), to_numpy(std::move(tree.complexity))));
         return tables;
     }
 
@@ -97,9 +113,9 @@ struct PyGrower {
     void vote(const std::vector<std::uint64_t>& trees, const Vector<std::uint32_t>& allowed, std::uint32_t max_features,
               const Vector<std::uint32_t>& rows, Writable<double> out, const StopFlag* stop) const {
         check_allowed(span_of(allowed));
-        check_below("rows", span_of(rows), target.size());
+        check_below("rows", span_of(rows), n_rows());
         check_length("out", out.shape(0), rows.size());
-        check_length("A row of out", out.shape(1), n_classes);
+        check_length("A row of out", out.shape(1), n_outputs);
         check_aligned<double>(out.data());
         check_apart(out.data(), out.nbytes(), rows.data(), rows.nbytes());
         check_apart(out.data(), out.nbytes(), allowed.data(), allowed.nbytes());
@@ -180,11 +196,13 @@ void bind_grower(nb::module_& m) {
                       const std::optional<Vector<double>>&, GrowOptions>(),
              "store"_a.lock(), "target"_a.noconvert(), "n_classes"_a, "weights"_a.none().noconvert(),
              "options"_a = GrowOptions())
+        .def(nb::init<const ColumnStore&, const Vector<double>&, const std::optional<Vector<double>>&, GrowOptions>(),
+             "store"_a.lock(), "target"_a.noconvert(), "weights"_a.none().noconvert(), "options"_a = GrowOptions())
         .def("grow", &PyGrower::grow, "trees"_a, "feature_weights"_a.none().noconvert() = nb::none(),
              "stop"_a.none() = nb::none(), "columns"_a.none().noconvert() = nb::none(), "max_features"_a = 0)
         .def("vote", &PyGrower::vote, "trees"_a, "columns"_a.noconvert(), "max_features"_a, "rows"_a.noconvert(),
              "out"_a.noconvert(), "stop"_a.none() = nb::none(), "Add what trees of some columns say of some rows.")
-        .def_prop_ro("n_rows", [](const PyGrower& g) { return g.target.size(); })
+        .def_prop_ro("n_rows", &PyGrower::n_rows)
         .def("shadow_rows", &PyGrower::shadow, "shadow"_a, "The row whose values each row has in a shadow.")
         .def("shadow_ratios", &PyGrower::ratios, "shadow"_a,
              "By what the weight of each row is multiplied in a shadow; empty: it stays.")

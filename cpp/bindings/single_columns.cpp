@@ -78,22 +78,65 @@ void check_rows_to_split(std::size_t n, const Vector<std::int32_t>& y, std::uint
         check_length("weights", weights.size(), 0);
 }
 
-std::tuple<double, double, bool> best_split(const Vector<double>& x, const Vector<std::int32_t>& y, std::uint32_t n_classes,
-                                            const Vector<double>& weights, const std::string& criterion,
-                                            const std::string& missing) {
-    check_rows_to_split(x.size(), y, n_classes, weights);
-    const nb::gil_scoped_release unlocked;
-    check_finite_or_missing(span_of(x));
+void check_values_to_split(std::size_t n, const Vector<double>& y, const Vector<double>& weights) {
+    check_length("y", y.size(), n);
+    check_weights("weights", span_of(weights), n);
+    check_quantity(span_of(y));
+}
+
+Criterion class_criterion(const std::string& name) {
+    const Criterion criterion = criterion_of(name);
+    if (criterion == Criterion::variance) refuse("criterion=\"variance\" needs a quantity, not classes.");
+    return criterion;
+}
+
+SplitOptions whole_column(Criterion criterion, const std::string& missing) {
     SplitOptions options;
-    options.criterion = criterion_of(criterion);
+    options.criterion = criterion;
     options.missing = missing_of(missing);
     options.min_leaf = 0;
+    return options;
+}
+
+// Gain, threshold, and whether missing values go left.
+std::tuple<double, double, bool> split_numbers(const Vector<double>& x, const Response& response,
+                                               const Vector<double>& weights, const SplitOptions& options) {
+    const nb::gil_scoped_release unlocked;
+    check_finite_or_missing(span_of(x));
     const Column column = code_numeric<double>(span_of(x), kMaxCodes);
-    const Split split = split_column(column, span_of(y), n_classes, span_of(weights), options);
+    const Split split = split_column(column, response, span_of(weights), options);
     const double threshold = split.found() && std::isnan(split.threshold)
                                  ? column.threshold_between(split.cut, split.cut + 1)
                                  : split.threshold;
     return {split.gain, threshold, split.missing_branch == 0};
+}
+
+// Gain, and the branch of every category, -1 for those that do not occur.
+std::tuple<double, std::vector<int>> split_categories(const Vector<std::int32_t>& codes, std::uint32_t n_categories,
+                                                      const Response& response, const Vector<double>& weights,
+                                                      const SplitOptions& options) {
+    check_categories(span_of(codes), n_categories);
+    const nb::gil_scoped_release unlocked;
+    const Column column = code_nominal(span_of(codes), n_categories);
+    const Split split = split_column(column, response, span_of(weights), options);
+    std::vector<int> branches(n_categories, -1);
+    for (std::size_t g = 0; g < split.grouping.categories.size(); ++g)
+        if (split.grouping.categories[g] < n_categories)
+            branches[split.grouping.categories[g]] = split.grouping.branches[g];
+    return {split.gain, branches};
+}
+
+std::tuple<double, double, bool> best_split(const Vector<double>& x, const Vector<std::int32_t>& y, std::uint32_t n_classes,
+                                            const Vector<double>& weights, const std::string& criterion,
+                                            const std::string& missing) {
+    check_rows_to_split(x.size(), y, n_classes, weights);
+    return split_numbers(x, {span_of(y), n_classes}, weights, whole_column(class_criterion(criterion), missing));
+}
+
+std::tuple<double, double, bool> best_value_split(const Vector<double>& x, const Vector<double>& y,
+                                                  const Vector<double>& weights, const std::string& missing) {
+    check_values_to_split(x.size(), y, weights);
+    return split_numbers(x, Response(span_of(y)), weights, whole_column(Criterion::variance, missing));
 }
 
 std::tuple<double, std::vector<int>> nominal_split(const Vector<std::int32_t>& codes, std::uint32_t n_categories,
@@ -101,20 +144,18 @@ std::tuple<double, std::vector<int>> nominal_split(const Vector<std::int32_t>& c
                                                    const Vector<double>& weights, const std::string& criterion,
                                                    bool multiway, const std::string& missing) {
     check_rows_to_split(codes.size(), y, n_classes, weights);
-    check_categories(span_of(codes), n_categories);
-    const nb::gil_scoped_release unlocked;
-    SplitOptions options;
-    options.criterion = criterion_of(criterion);
-    options.missing = missing_of(missing);
+    SplitOptions options = whole_column(class_criterion(criterion), missing);
     options.multiway = multiway;
-    options.min_leaf = 0;
-    const Column column = code_nominal(span_of(codes), n_categories);
-    const Split split = split_column(column, span_of(y), n_classes, span_of(weights), options);
-    std::vector<int> branches(n_categories, -1);
-    for (std::size_t g = 0; g < split.grouping.categories.size(); ++g)
-        if (split.grouping.categories[g] < n_categories)
-            branches[split.grouping.categories[g]] = split.grouping.branches[g];
-    return {split.gain, branches};
+    return split_categories(codes, n_categories, {span_of(y), n_classes}, weights, options);
+}
+
+std::tuple<double, std::vector<int>> nominal_value_split(const Vector<std::int32_t>& codes, std::uint32_t n_categories,
+                                                         const Vector<double>& y, const Vector<double>& weights,
+                                                         bool multiway, const std::string& missing) {
+    check_values_to_split(codes.size(), y, weights);
+    SplitOptions options = whole_column(Criterion::variance, missing);
+    options.multiway = multiway;
+    return split_categories(codes, n_categories, Response(span_of(y)), weights, options);
 }
 
 }  // namespace
@@ -128,6 +169,9 @@ void bind_columns(nb::module_& m) {
           "weights"_a.none().noconvert(), "stop"_a.none() = nb::none());
     m.def("best_split", &best_split, "x"_a.noconvert(), "y"_a.noconvert(), "n_classes"_a, "weights"_a.noconvert(),
           "criterion"_a, "missing"_a);
+    m.def("best_value_split", &best_value_split, "x"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert(), "missing"_a);
+    m.def("nominal_value_split", &nominal_value_split, "codes"_a.noconvert(), "n_categories"_a, "y"_a.noconvert(),
+          "weights"_a.noconvert(), "multiway"_a, "missing"_a);
     m.def("nominal_split", &nominal_split, "codes"_a.noconvert(), "n_categories"_a, "y"_a.noconvert(), "n_classes"_a,
           "weights"_a.noconvert(), "criterion"_a, "multiway"_a, "missing"_a);
 }

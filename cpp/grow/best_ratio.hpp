@@ -32,7 +32,7 @@ public:
         if (std::find(left_out_.begin(), left_out_.end(), 0) == left_out_.end()) left_out_.assign(columns.size(), 0);
     }
 
-    void start_node(std::int32_t) override { candidates_.clear(); }
+    void start_node(std::int32_t, double) override { candidates_.clear(); }
     void offer(Split& candidate, Split&) override { candidates_.push_back(candidate); }
 
     void finish(const NodeRows<Case>& node, Split& chosen) override {

@@ -16,9 +16,10 @@ public:
     /// Whether every gain counts; else only those above the gain chosen so far, and the others may be reported too low.
     virtual bool exact() const noexcept { return true; }
 
-    /// Before every tree, with all of its rows, and before the candidates of a node. `level`: how deep it lies.
+    /// Before every tree, with all of its rows, and before the candidates of a node. `level`: how deep it lies;
+    /// `unit`: what rounding errors of gains are measured in, see Tally::unit.
     virtual void start_tree(const NodeRows<Case>&) {}
-    virtual void start_node(std::int32_t /*level*/) {}
+    virtual void start_node(std::int32_t /*level*/, double /*unit*/) {}
 
     /// Takes note of a candidate. A rule that can tell at once puts the better one into `chosen`; `candidate` is then
     /// of no use any more.

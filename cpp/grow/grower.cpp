@@ -17,7 +17,7 @@ constexpr double kLargestTable = 1 << 23;
 }  // namespace
 
 std::vector<std::uint32_t> Grower::drawn_rows(std::uint64_t tree) const {
-    const auto n_rows = static_cast<std::uint32_t>(target_.size());
+    const auto n_rows = static_cast<std::uint32_t>(response_.size());
     const auto n = heavy_.empty() ? n_rows : static_cast<std::uint32_t>(heavy_.size());
     const auto row_at = [&](std::uint32_t i) { return heavy_.empty() ? i : heavy_[i]; };
     std::vector<std::uint32_t> times(n_rows, 0);
@@ -39,7 +39,7 @@ std::vector<std::uint32_t> Grower::drawn_rows(std::uint64_t tree) const {
 }
 
 std::vector<std::uint32_t> Grower::shadow_rows(std::uint64_t shadow) const {
-    std::vector<std::uint32_t> rows(target_.size());
+    std::vector<std::uint32_t> rows(response_.size());
     std::iota(rows.begin(), rows.end(), 0U);
     Bits bits(options_.seed, shadow, kShadowStream);
     if (heavy_.empty()) {
@@ -55,12 +55,12 @@ std::vector<std::uint32_t> Grower::shadow_rows(std::uint64_t shadow) const {
 std::vector<double> Grower::shadow_ratios(std::uint64_t shadow) const {
     if (weights_.empty()) return {};
     const auto source = shadow_rows(shadow);
-    std::vector<std::vector<std::uint32_t>> of_class(n_classes_);
+    std::vector<std::vector<std::uint32_t>> of_stratum(static_cast<std::size_t>(n_strata_));
     for (std::uint32_t i = 0; i < weights_.size(); ++i)  // in the order of the shadow: ties fall by chance
-        if (weights_[source[i]] > 0) of_class[target_[source[i]]].push_back(source[i]);
+        if (weights_[source[i]] > 0) of_stratum[strata_[source[i]]].push_back(source[i]);
     std::vector<std::uint32_t> rank(weights_.size(), 0);
     bool vary = false;
-    for (auto& rows : of_class) {
+    for (auto& rows : of_stratum) {
         const auto lighter = [&](std::uint32_t a, std::uint32_t b) { return weights_[a] < weights_[b]; };
         std::stable_sort(rows.begin(), rows.end(), lighter);
         for (std::uint32_t k = 0; k < rows.size(); ++k) rank[rows[k]] = k;
@@ -70,17 +70,18 @@ std::vector<double> Grower::shadow_ratios(std::uint64_t shadow) const {
     std::vector<double> ratios(weights_.size(), 1.0);
     for (std::uint32_t i = 0; i < ratios.size(); ++i) {
         if (!(weights_[i] > 0)) continue;
-        const auto &own = of_class[target_[i]], &other = of_class[target_[source[i]]];
+        const auto &own = of_stratum[strata_[i]], &other = of_stratum[strata_[source[i]]];
         const std::uint64_t place = (2ULL * rank[source[i]] + 1) * own.size() / (2ULL * other.size());
         ratios[i] = weights_[own[place]] / weights_[i];
     }
     return ratios;
 }
 
-Grower::Grower(std::span<const Column> columns, std::span<const std::int32_t> target, std::uint32_t n_classes,
-               std::span<const double> weights, const GrowOptions& options)
-    : columns_(columns), target_(target), n_classes_(n_classes), weights_(weights.begin(), weights.end()),
-      options_(options) {
+Grower::Grower(std::span<const Column> columns, const Response& response, std::span<const double> weights,
+               const GrowOptions& options)
+    : columns_(columns), response_(response), weights_(weights.begin(), weights.end()), options_(options) {
+    if (!response.values.empty()) scale_values();
+    if (!weights_.empty()) find_strata();
     if (std::find(weights.begin(), weights.end(), 0.0) != weights.end())
         for (std::uint32_t row = 0; row < weights.size(); ++row)
             if (weights[row] > 0) heavy_.push_back(row);
@@ -101,16 +102,42 @@ Grower::Grower(std::span<const Column> columns, std::span<const std::int32_t> ta
         largest = std::max(largest, w);
         whole = whole && w == std::floor(w);
     }
-    const double n_drawn = options.draw == Draw::all ? double(target.size()) : double(options.n_draw);
+    const double n_drawn = options.draw == Draw::all ? double(response.size()) : double(options.n_draw);
     const bool parts = options.split.missing == Missing::fractional &&
                        std::any_of(columns.begin(), columns.end(), [](const Column& c) { return c.has_missing; });
     // The weight of a row is counted in 16 bits; a bootstrap draws some rows far more often than the average one.
-    const double n_rows = heavy_.empty() ? double(target.size()) : double(heavy_.size());
+    const double n_rows = heavy_.empty() ? double(response.size()) : double(heavy_.size());
     const double average = std::max(1.0, n_drawn / n_rows) * largest;
-    if (!whole || parts || average > 1024 || n_drawn * largest > kLargestTable || n_classes >= CountCase::kLimit) return;
+    whole_ = whole && !parts && average <= 1024 && n_drawn * largest <= kLargestTable &&
+             response.n_classes < CountCase::kLimit;
+    if (!whole_ || !response.values.empty()) return;
     of_whole_.resize(static_cast<std::size_t>(n_drawn * largest) + 1);
     const bool gini = options.split.criterion == Criterion::gini;
     for (std::size_t i = 1; i < of_whole_.size(); ++i) of_whole_[i] = gini ? 1 / double(i) : xlog2x(double(i));
+}
+
+void Grower::scale_values() {
+    const auto [low, high] = std::minmax_element(response_.values.begin(), response_.values.end());
+    scale_ = *high > *low ? std::ilogb(*high - *low) : 0;
+    for (const double y : response_.values) values_.push_back(std::ldexp(y, -scale_));
+    response_.values = values_;
+    auto sorted = values_;
+    std::sort(sorted.begin(), sorted.end());
+    response_.has_ties = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+}
+
+// Classes, or tenths of the rows by the quantity; rows of the same value stay together.
+void Grower::find_strata() {
+    strata_.assign(response_.classes.begin(), response_.classes.end());
+    n_strata_ = static_cast<std::int32_t>(response_.n_classes);
+    if (values_.empty()) return;
+    n_strata_ = 10;
+    auto sorted = values_;
+    std::sort(sorted.begin(), sorted.end());
+    for (const double y : values_) {
+        const auto below = std::lower_bound(sorted.begin(), sorted.end(), y) - sorted.begin();
+        strata_.push_back(static_cast<std::int32_t>(below * n_strata_ / std::ssize(sorted)));
+    }
 }
 
 void Grower::find_many_categories() {
@@ -121,7 +148,7 @@ void Grower::find_many_categories() {
         std::vector<std::uint8_t> seen(column.n_values + std::size_t{1});
         Codes::of(column).with([&](const auto* codes) {
             if (heavy_.empty())
-                for (std::size_t i = 0; i < target_.size(); ++i) seen[codes[i]] = 1;
+                for (std::size_t i = 0; i < response_.size(); ++i) seen[codes[i]] = 1;
             else
                 for (const auto i : heavy_) seen[codes[i]] = 1;
         });
@@ -129,15 +156,26 @@ void Grower::find_many_categories() {
     }
 }
 
+// Gains and sums in the units of the quantity.
+void Grower::unscale(Tree& tree) const {
+    const double unit = std::ldexp(1.0, scale_), square = std::ldexp(1.0, 2 * scale_);
+    for (auto& node : tree.nodes) node.gain *= square;
+    for (auto& sum : tree.counts) sum *= unit;
+    for (auto& trial : tree.tried) trial.gain *= square;
+    for (auto& gain : tree.permuted) gain *= square;
+}
+
 template <class Case, class Score>
 void Grower::grow_with(Score score, std::span<const std::uint64_t> trees, const ColumnDraw& draw,
                        const Stop& stop, const Take& take) const {
-    TreeGrower<Case, Score> grower(columns_, n_classes_, options_, score, draw, shadows_, shared_.get(), has_many_, stop);
+    TreeGrower<Case, Score> grower(columns_, response_, options_, score, draw, shadows_, shared_.get(), has_many_, stop);
     for (const auto tree : trees) {
         const auto times = drawn_rows(tree);
-        Tree grown = grower.grow(tree, times, target_, weights_);
-        if (options_.finish.wanted)
-            grown = finish_c45({columns_, target_, n_classes_, times, weights_}, grown, options_.finish, stop);
+        Tree grown = grower.grow(tree, times, weights_);
+        if constexpr (Case::kQuantity)
+            unscale(grown);
+        else if (options_.finish.wanted)
+            grown = finish_c45({columns_, response_.classes, response_.n_classes, times, weights_}, grown, options_.finish, stop);
         take(std::move(grown));
     }
 }
@@ -151,21 +189,25 @@ std::vector<Tree> Grower::grow(std::span<const std::uint64_t> trees, const Colum
 
 void Grower::vote(std::span<const std::uint64_t> trees, const ColumnDraw& draw, std::span<const std::uint32_t> rows,
                   std::span<double> shares, const Stop& stop) const {
-    CodeWalker walker(columns_, n_classes_);
+    CodeWalker walker(columns_, response_.n_outputs());
     grow_each(trees, draw, stop, [&](Tree&& tree) { walker.add(tree, rows, shares); });
 }
 
 void Grower::grow_each(std::span<const std::uint64_t> trees, const ColumnDraw& draw, const Stop& stop,
                        const Take& take) const {
-    const bool table = !of_whole_.empty();
+    const bool table = whole_;
     switch (options_.split.criterion) {
+        case Criterion::variance:
+            return table ? grow_with<ValueCase<std::uint32_t>>(VarianceScore{}, trees, draw, stop, take)
+                         : grow_with<ValueCase<double>>(VarianceScore{}, trees, draw, stop, take);
         case Criterion::gini:
             return table ? grow_with<CountCase>(GiniScore<TableQuotient>{{of_whole_.data()}}, trees, draw, stop, take)
                          : grow_with<RealCase>(GiniScore<>{}, trees, draw, stop, take);
         case Criterion::ssv:
             return table ? grow_with<CountCase>(SsvScore{}, trees, draw, stop, take)
                          : grow_with<RealCase>(SsvScore{}, trees, draw, stop, take);
-        default:
+        case Criterion::entropy:
+        case Criterion::gain_ratio:
             return table ? grow_with<CountCase>(EntropyScore<TableLog>{{of_whole_.data()}}, trees, draw, stop, take)
                          : grow_with<RealCase>(EntropyScore<RealLog>{}, trees, draw, stop, take);
     }

@@ -1,4 +1,4 @@
-// Grows classification trees into flat node tables.
+// Grows trees into flat node tables.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,11 @@ struct Shadow {
 /// What all trees of a forest share. Const and safe to use from many threads.
 class Grower {
 public:
-    /// `columns` and `target` must outlive the grower. target[i] in 0..n_classes-1. `weights`: empty, or one
-    /// finite value >= 0 per row.
-    Grower(std::span<const Column> columns, std::span<const std::int32_t> target, std::uint32_t n_classes,
-           std::span<const double> weights, const GrowOptions& options);
+    /// `columns` and what `response` refers to must outlive the grower. Classes in 0..n_classes-1; values finite, and
+    /// the square of their range too. `weights`: empty, or one finite value >= 0 per row. A quantity goes with
+    /// Criterion::variance, and that with nothing else.
+    Grower(std::span<const Column> columns, const Response& response, std::span<const double> weights,
+           const GrowOptions& options);
 
     /// Grows the trees of these numbers; each depends on its number only, not on the others.
     /// A tree of some columns is the one that data of these columns alone would give, but for their numbers.
@@ -35,15 +36,16 @@ public:
     std::vector<Tree> grow(std::span<const std::uint64_t> trees, const ColumnDraw& draw,
                            const Stop& stop) const;
 
-    /// Grows the trees and adds the class shares of the leaf that rows[i] reaches in each to shares[i * n_classes ...],
-    /// tree after tree. The rows are read from the columns' codes; those of weight 0 are what the trees have not seen.
+    /// Grows the trees and adds the class shares, or the mean, of the leaf that rows[i] reaches in each to
+    /// shares[i * n_outputs ...], tree after tree. The rows are read from the columns' codes; those of weight 0 are what the trees have not seen.
     void vote(std::span<const std::uint64_t> trees, const ColumnDraw& draw, std::span<const std::uint32_t> rows,
               std::span<double> shares, const Stop& stop) const;
 
     /// The row whose values row i has in shadow `shadow` of every column: a permutation of the rows of positive weight.
     std::vector<std::uint32_t> shadow_rows(std::uint64_t shadow) const;
 
-    /// By what the weight of row i is multiplied in shadow `shadow`; empty: no weights, or none that vary within a class.
+    /// By what the weight of row i is multiplied in shadow `shadow`; empty: no weights, or none that vary within a class
+    /// (a quantity: within a tenth of the rows).
     /// Values bring their weights along, so that shadows of a column from which weights were made have to do with the
     /// weights as the column has. What is brought is the rank of a weight in its class, and row i gets the weight of
     /// that rank in its own class, so that weights keep what they have to do with the classes.
@@ -53,7 +55,10 @@ public:
     std::vector<std::uint32_t> drawn_rows(std::uint64_t tree) const;
 
 private:
+    void scale_values();
+    void find_strata();
     void find_many_categories();
+    void unscale(Tree& tree) const;
     using Take = std::function<void(Tree&&)>;
     void grow_each(std::span<const std::uint64_t> trees, const ColumnDraw& draw, const Stop& stop,
                    const Take& take) const;
@@ -62,15 +67,19 @@ private:
                    const Stop& stop, const Take& take) const;
 
     std::span<const Column> columns_;
-    std::span<const std::int32_t> target_;
-    std::uint32_t n_classes_;
+    Response response_;
+    std::vector<double> values_;        // a quantity divided by 2^scale_, so that its squares are neither huge nor tiny
+    int scale_ = 0;
+    std::vector<std::int32_t> strata_;  // groups of rows with a similar target
+    std::int32_t n_strata_ = 0;
     std::vector<double> weights_;
     std::vector<std::uint32_t> heavy_;  // the rows of positive weight; empty: all of them
     GrowOptions options_;
     std::vector<Shadow> shadows_;
     std::vector<std::uint8_t> has_many_;  // per column: whether it has many categories; empty if nobody asks
     std::unique_ptr<SharedTrials> shared_;  // what trees have found that others may ask for
-    std::vector<double> of_whole_;  // x log2 x, or for Gini 1/x; empty: weights are not whole numbers, or too large
+    bool whole_ = false;            // weights are whole numbers, and not too large
+    std::vector<double> of_whole_;  // x log2 x, or for Gini 1/x, of whole weights
 };
 
 }  // namespace foresift

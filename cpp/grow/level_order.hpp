@@ -17,7 +17,7 @@ public:
         for (std::size_t k = 0; k < columns.size(); ++k) of_column_.at(columns[k]) = static_cast<std::int32_t>(k);
     }
 
-    void start_node(std::int32_t level) override { level_ = level; }
+    void start_node(std::int32_t level, double) override { level_ = level; }
     void offer(Split& candidate, Split& chosen) override {
         const auto level = of_column_[candidate.feature];
         if (level >= level_ && (!chosen.found() || level < of_column_[chosen.feature])) std::swap(chosen, candidate);

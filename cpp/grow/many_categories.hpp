@@ -32,7 +32,7 @@ public:
         const double by_chance = search_.gain(split.feature, {rows_, node.totals}, bits);
         // SSV is no gain: any split has much of it, so what a numeric column has by chance would have to go too.
         if (options_.split.criterion != Criterion::ssv) split.by_chance = by_chance;
-        return split.gain - by_chance > 1e-13 * (1 + std::abs(split.gain));  // equal ones may differ by rounding
+        return split.gain - by_chance > 1e-13 * (node.totals.unit() + std::abs(split.gain));  // equal ones may differ by rounding
     }
 
 private:

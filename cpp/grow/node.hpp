@@ -39,10 +39,11 @@ struct Tried {
 /// Category set s holds set_codes[set_offsets[s] .. set_offsets[s + 1]), each with its child.
 struct Tree {
     std::vector<Node> nodes;
-    std::vector<double> counts;  // one row of class weights per node
+    std::vector<double> counts;  // per node the weights of its classes, or the weighted sum of a quantity
     std::vector<std::int32_t> set_offsets{0};
     std::vector<std::uint16_t> set_codes, set_branches;
     std::vector<Tried> tried;
+    std::vector<double> complexity;  // of a quantity, per node; 0 for leaves of one value. See complexity.hpp
     std::vector<double> permuted;  // per trial, n_permutations or n_shadows gains; NaN: not asked for
 };
 

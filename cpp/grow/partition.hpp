@@ -32,8 +32,8 @@ void TreeGrower<Case, Score>::write_split(const Pending& at, const Split& split,
 template <class Case, class Score>
 void TreeGrower<Case, Score>::divide(const Pending& at, Split& split) {
     const std::size_t n_branches = split.n_branches();
-    while (sides_.size() < n_branches) sides_.emplace_back(n_classes_);
-    for (std::size_t b = 0; b < n_branches; ++b) sides_[b].clear();
+    while (sides_.size() < n_branches) sides_.emplace_back(response_.n_classes);
+    for (std::size_t b = 0; b < n_branches; ++b) sides_[b].clear_like(totals_);
     ends_.resize(n_branches);
     const bool plain_cut = !split.nominal && split.missing_branch == Split::kNoMissing;
     if (plain_cut)
@@ -49,7 +49,7 @@ void TreeGrower<Case, Score>::divide(const Pending& at, Split& split) {
         const std::size_t from = b + 1 == n_branches ? at.begin : ends_[b + 1], size = ends_[b] - from;
         const auto child = first + static_cast<std::int32_t>(b);
         set_counts(child, sides_[b]);
-        if (n_present(sides_[b]) < 2) continue;
+        if (is_pure(sides_[b], std::span(members_).subspan(from, size))) continue;
         if (from != begin) std::copy_n(members_.begin() + from, size, members_.begin() + begin);
         end = begin + size;
         pending_.push_back({child, at.depth + 1, begin, sampler_->n_constant()});
@@ -98,12 +98,12 @@ void TreeGrower<Case, Score>::note_threshold(const Pending& at, Split& split, st
 
 template <class Case, class Score>
 void TreeGrower<Case, Score>::tally_sides(std::span<const Member<Case>> left, std::span<const Member<Case>> right) {
-    if constexpr (std::is_same_v<Weight, double>) {
+    if constexpr (Case::kQuantity || std::is_same_v<Weight, double>) {
         for (const auto& m : left) sides_[0].add(m.of);
         for (const auto& m : right) sides_[1].add(m.of);
     } else {
         // Whole numbers: count the left, the rest is right. Two classes need no look-up, so the loop is vectorised.
-        if (n_classes_ == 2) {
+        if (response_.n_classes == 2) {
             Weight total = 0, second = 0;
             for (const auto& m : left) {
                 total += m.of.weight();
@@ -116,7 +116,7 @@ void TreeGrower<Case, Score>::tally_sides(std::span<const Member<Case>> left, st
             for (const auto& m : left) sides_[0].add(m.of);
         }
         sides_[1].total = totals_.total - sides_[0].total;
-        for (std::size_t c = 0; c < n_classes_; ++c)
+        for (std::size_t c = 0; c < response_.n_classes; ++c)
             sides_[1].by_class[c] = totals_.by_class[c] - sides_[0].by_class[c];
     }
 }
@@ -161,7 +161,7 @@ void TreeGrower<Case, Score>::share_out(const Pending& at, Split& split) {
         }
         const double whole = double(member.of.weight());
         for (std::size_t b = 0; b < n_branches; ++b) {
-            member.of = Case::make(member.of.cls(), whole * shares[b] / known);
+            member.of = member.of.weighing(whole * shares[b] / known);
             sides_[b].add(member.of);
             members_[at_end[b]++] = member;
         }

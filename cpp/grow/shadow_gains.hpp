@@ -68,7 +68,7 @@ private:
                 if (by.ratios.empty()) continue;
                 double weight = double(member.of.weight()) * by.ratios[member.row];
                 if constexpr (std::is_integral_v<typename Case::Weight>) weight = std::round(weight);
-                to.rows[i].of = Case::make(member.of.cls(), weight);
+                to.rows[i].of = member.of.weighing(weight);
                 to.totals.add(to.rows[i].of);
             }
         }
@@ -78,7 +78,7 @@ private:
     struct Moved {
         std::int32_t node = -1;  // whose rows they are
         std::vector<Member<Case>> rows;
-        Tally<typename Case::Weight> totals;
+        typename Case::Sums totals;
     };
 
     ColumnSearch<Case, Score>& search_;

@@ -21,6 +21,7 @@
 #include "grow/branches.hpp"
 #include "grow/class_shuffles.hpp"
 #include "grow/column_search.hpp"
+#include "grow/complexity.hpp"
 #include "grow/grower.hpp"
 #include "grow/level_order.hpp"
 #include "grow/many_categories.hpp"
@@ -36,15 +37,16 @@ template <class Case, class Score>
 class TreeGrower {
 public:
     using Weight = typename Case::Weight;
+    using Sums = typename Case::Sums;
     using Outcome = typename Splitter<Case, Score>::Outcome;
 
-    TreeGrower(std::span<const Column> columns, std::uint32_t n_classes, const GrowOptions& options, Score score,
+    TreeGrower(std::span<const Column> columns, const Response& response, const GrowOptions& options, Score score,
                const ColumnDraw& draw, std::span<const Shadow> shadows, SharedTrials* shared,
                std::span<const std::uint8_t> has_many_categories, const Stop& stop)
-        : columns_(columns), n_classes_(n_classes), options_(options), order_(options.column_order),
+        : columns_(columns), response_(response), options_(options), order_(options.column_order),
           search_(columns, score, options.split, stop), shared_(shared),
           many_categories_(search_, has_many_categories, options), draw_(draw),
-          max_features_(draw.max_features ? draw.max_features : options.max_features), totals_(n_classes) {
+          max_features_(draw.max_features ? draw.max_features : options.max_features), totals_(response.n_classes) {
         used_.assign(draw.allowed.begin(), draw.allowed.end());
         if (used_.empty()) {
             used_.resize(columns.size());
@@ -63,16 +65,15 @@ public:
     }
 
     /// times[i] = how often row i was drawn.
-    Tree grow(std::uint64_t tree, std::span<const std::uint32_t> times, std::span<const std::int32_t> target,
-              std::span<const double> weights) {
+    Tree grow(std::uint64_t tree, std::span<const std::uint32_t> times, std::span<const double> weights) {
         start(tree);
         for (std::uint32_t row = 0; row < times.size(); ++row) {
             const double weight = weights.empty() ? times[row] : times[row] * weights[row];
             if (!(weight > 0)) continue;
-            members_.push_back({row, Case::make(static_cast<std::uint32_t>(target[row]), weight)});
+            members_.push_back({row, response_.at<Case>(row, weight)});
             totals_.add(members_.back().of);
         }
-        search_.splitter().start(n_present(totals_));
+        if constexpr (!Case::kQuantity) search_.splitter().start(totals_.n_present());
         chooser_->start_tree({members_, totals_});
         many_categories_.start_tree(tree);
         if (chance_) chance_->start_tree(tree);
@@ -111,7 +112,7 @@ private:
         search_.start();
         out_ = {};
         out_.nodes.reserve(most_nodes_);
-        out_.counts.reserve(most_nodes_ * n_classes_);
+        out_.counts.reserve(most_nodes_ * response_.n_outputs());
         members_.clear(), totals_.clear();
         pending_.clear(), cut_codes_.clear();
         deferred_.clear(), deferred_members_.clear();
@@ -137,24 +138,33 @@ private:
     void write_thresholds();
     void note_threshold(const Pending& at, Split& split, std::span<const std::uint16_t> codes);
 
-    static std::size_t n_present(const Tally<Weight>& tally) {
-        return static_cast<std::size_t>(
-            std::count_if(tally.by_class.begin(), tally.by_class.end(), [](Weight w) { return w > 0; }));
+    void sum_up(const Pending& at);
+    static bool is_pure(const Sums& sums, std::span<const Member<Case>> members) {
+        if constexpr (Case::kQuantity)
+            return std::all_of(members.begin(), members.end(), [&](const auto& m) { return m.of.y() == members[0].of.y(); });
+        else
+            return sums.n_present() < 2;
     }
     std::int32_t new_nodes(std::size_t count, std::int32_t parent) {
         const auto first = static_cast<std::int32_t>(out_.nodes.size());
         Node node;
         node.parent = parent;
         out_.nodes.resize(out_.nodes.size() + count, node);
-        out_.counts.resize(out_.nodes.size() * n_classes_);
+        out_.counts.resize(out_.nodes.size() * response_.n_outputs());
+        if constexpr (Case::kQuantity) out_.complexity.resize(out_.nodes.size());
         return first;
     }
-    void set_counts(std::int32_t node, const Tally<Weight>& tally) {
-        out_.nodes[node].size = double(tally.total);
-        for (std::size_t c = 0; c < n_classes_; ++c) out_.counts[node * n_classes_ + c] = double(tally.by_class[c]);
+    void set_counts(std::int32_t node, const Sums& sums) {
+        out_.nodes[node].size = double(sums.total);
+        if constexpr (Case::kQuantity) {
+            out_.counts[node] = sums.sum + double(sums.total) * sums.center;
+        } else {
+            const std::size_t k = sums.n_classes();
+            for (std::size_t c = 0; c < k; ++c) out_.counts[node * k + c] = double(sums.by_class[c]);
+        }
     }
     std::span<const Column> columns_;
-    std::size_t n_classes_;
+    Response response_;
     const GrowOptions& options_;
     std::span<const std::uint32_t> order_;  // of each place of the sampler, its column; empty: the same number
     ColumnSearch<Case, Score> search_;
@@ -180,11 +190,12 @@ private:
         std::vector<std::uint16_t> wide;
     };
     std::vector<CodeBuffer> near_;  // the codes of the deferred rows, column by column
-    Tally<Weight> totals_;
+    Sums totals_;
+    Complexity complexity_;
     Split trial_, chosen_;
     Branches branches_;
     std::vector<CutCodes> cut_codes_;
-    std::vector<Tally<Weight>> sides_;  // of each branch
+    std::vector<Sums> sides_;  // of each branch
     std::vector<std::size_t> ends_;     // where each branch's rows end in members_; the last branch comes first
 };
 
@@ -237,24 +248,47 @@ void TreeGrower<Case, Score>::visit(Pending at) {
         members_.resize(at.begin);
         return;
     }
-    // Only impure nodes are pending: pure ones became leaves when their parent was divided (or: the root).
-    totals_.total = 0;
-    std::size_t present = 0;
-    for (std::size_t c = 0; c < n_classes_; ++c) {
-        const double count = out_.counts[at.node * n_classes_ + c];
-        totals_.by_class[c] = static_cast<Weight>(count);
-        totals_.total += totals_.by_class[c];
-        present += count > 0;
-    }
+    sum_up(at);
     const NodeRows<Case> node{members_of(at), totals_};
     Split& split = chosen_;
     split.reset();
-    const bool may_split = present > 1 && double(totals_.total) >= options_.min_split &&
+    // Only impure nodes are pending: pure ones became leaves when their parent was divided (or: the root).
+    const bool pure = at.node == 0 && is_pure(totals_, node.members);
+    const bool may_split = !pure && double(totals_.total) >= options_.min_split &&
                            (options_.max_depth < 0 || at.depth < options_.max_depth);
     if (may_split && choose(at, node, split) && split.merit() >= options_.min_gain) {
         divide(at, split);
     } else {
         members_.resize(at.begin);
+    }
+}
+
+// What the rows of a node add up to. The center of a quantity is its mean, but for digits that would keep the sums of
+// whole numbers, or of few values, from being exact.
+template <class Case, class Score>
+void TreeGrower<Case, Score>::sum_up(const Pending& at) {
+    if constexpr (Case::kQuantity) {
+        const auto members = members_of(at);
+        double n = 0, sum = 0, low = members[0].of.y(), high = low;
+        for (const auto& m : members) {
+            const double y = m.of.y();
+            n += double(m.of.weight());
+            sum += double(m.of.weight()) * y;
+            low = std::min(low, y);
+            high = std::max(high, y);
+        }
+        const double grid = std::ldexp(1.0, std::ilogb(high > low ? high - low : 1.0) - 20);
+        totals_.clear();
+        totals_.center = std::clamp(std::nearbyint(sum / n / grid) * grid, low, high);
+        for (const auto& m : members) totals_.add(m.of);
+        out_.complexity[at.node] = complexity_.of<Case>(members, response_.has_ties);
+    } else {
+        const std::size_t k = totals_.n_classes();
+        totals_.total = 0;
+        for (std::size_t c = 0; c < k; ++c) {
+            totals_.by_class[c] = static_cast<Weight>(out_.counts[at.node * k + c]);
+            totals_.total += totals_.by_class[c];
+        }
     }
 }
 
@@ -276,18 +310,21 @@ bool TreeGrower<Case, Score>::choose(Pending& at, const NodeRows<Case>& node, Sp
     Bits bits(options_.seed, tree_number_, static_cast<std::uint64_t>(at.node));
     sampler_->start(at.n_constant);
     shared_.enter(out_, at.node, at.depth);
-    chooser_->start_node(at.depth);
+    chooser_->start_node(at.depth, totals_.unit());
     const bool exact = options_.record_tried || chooser_->exact();
     // Pure branches cannot be beaten, nor have they descendants that ask which columns are constant. Random cuts
     // share their stream with the draws of columns, which must stay as they are.
     const bool may_settle = !exact && options_.split.n_thresholds == 0 && !chance_;
-    const double settled = may_settle ? search_.splitter().most_gain(totals_) - 5e-14
+    const double settled = may_settle ? search_.splitter().most_gain(node) - 5e-14 * totals_.unit()
                                       : std::numeric_limits<double>::infinity();
     bool tried_one = false;
     for (std::uint32_t drawn = 0; drawn < max_features_ || !tried_one; ++drawn) {
         const auto place = sampler_->draw(bits);
         if (!place) break;
-        if (chosen.found() && chosen.merit() >= settled) continue;
+        if (chosen.found() && chosen.merit() >= settled) {
+            if constexpr (Case::kQuantity) break;
+            continue;
+        }
         const std::uint32_t feature = order_.empty() ? *place : order_[*place];
         Outcome outcome = Outcome::constant;
         if (!sampler_->is_constant(*place)) {

@@ -245,7 +245,7 @@ std::vector<double> ssv_ranks(std::span<const Column> columns, std::span<const s
             ranks.push_back(rank_by_pruning(numeric.grow(columns[j])));
             continue;
         }
-        const Tree tree = Grower(columns.subspan(j, 1), target, n_classes, weights, options).grow(first, {}, stop)[0];
+        const Tree tree = Grower(columns.subspan(j, 1), {target, n_classes}, weights, options).grow(first, {}, stop)[0];
         ranks.push_back(rank_by_pruning(splits_of(tree.nodes, tree.counts, n_classes)));
     }
     return ranks;

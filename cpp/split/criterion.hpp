@@ -1,12 +1,12 @@
-// What a split is worth, from the class counts of its two sides. Every criterion is a sum over classes and a
-// formula that finishes it, so a scan can update the sum one row at a time:
+// What a split is worth. Of classes, from their counts on its two sides: every criterion is a sum over classes and
+// a formula that finishes it, so a scan can update the sum one row at a time:
 //
 //     score = join( sum_c term(l_c, r_c),  n_left,  n_right )
 //
 // `score` orders the splits of one node; `gain` turns it into the reported value; no split of a node scores more
 // than `pure`, and only those into pure sides as much. Each score is convex in
 // every single l_c, so over a box of left counts its largest value is at a corner of the box: the splitter
-// relies on that to skip stretches of a column that cannot hold the best cut.
+// relies on that to skip stretches of a column that cannot hold the best cut. Of a quantity, see VarianceScore.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace foresift {
 
-enum class Criterion : std::uint8_t { entropy, gini, gain_ratio, ssv };
+enum class Criterion : std::uint8_t { entropy, gini, gain_ratio, ssv, variance };
 
 /// x log2 x, with 0 at 0.
 inline double xlog2x(double x) noexcept { return x > 0 ? x * std::log2(x) : 0.0; }
@@ -51,7 +51,7 @@ struct EntropyScore {
     XLogX xlogx;
     template <class N> Sum term(N l, N r) const noexcept { return xlogx(l) + xlogx(r); }
     template <class N> double join(Sum sum, N nl, N nr) const noexcept { return sum - (xlogx(nl) + xlogx(nr)); }
-    double pure(double) const noexcept { return 0; }
+    template <class Sums> double pure(const Sums&) const noexcept { return 0; }
     double gain(double score, double unsplit, double n) const noexcept { return (score - unsplit) / n; }
     double score_at(double gain, double unsplit, double n) const noexcept { return gain * n + unsplit; }
 };
@@ -70,7 +70,7 @@ struct GiniScore {
     template <class N> double join(Sum sum, N nl, N nr) const noexcept {
         return quotient(sum.left, nl) + quotient(sum.right, nr);
     }
-    double pure(double n) const noexcept { return n; }
+    template <class Sums> double pure(const Sums& totals) const noexcept { return double(totals.total); }
     double gain(double score, double unsplit, double n) const noexcept { return (score - unsplit) / n; }
     double score_at(double gain, double unsplit, double n) const noexcept { return gain * n + unsplit; }
 };
@@ -80,9 +80,22 @@ struct SsvScore {
     using Sum = double;
     template <class N> Sum term(N l, N r) const noexcept { return -2 * double(l) * double(r) - double(std::min(l, r)); }
     template <class N> double join(Sum sum, N nl, N nr) const noexcept { return 2 * double(nl) * double(nr) + sum; }
-    double pure(double) const noexcept { return std::numeric_limits<double>::infinity(); }  // depends on the sizes
+    // Depends on the sizes.
+    template <class Sums> double pure(const Sums&) const noexcept { return std::numeric_limits<double>::infinity(); }
     double gain(double score, double, double) const noexcept { return score; }
     double score_at(double gain, double, double) const noexcept { return gain; }
+};
+
+/// n times the decrease of the variance. With the quantity centred at the node, a side of weight n_left and sum s
+/// decreases it by s^2 n / (n_left n_right) / n. That is convex in (n_left, s), and grows with |s|.
+struct VarianceScore {
+    double of(double left, double sum, double n) const noexcept {
+        const double both = left * (n - left);
+        return both > 0 ? sum * sum * n / both : 0.0;
+    }
+    template <class Sums> double pure(const Sums& totals) const noexcept { return totals.spread(); }
+    double gain(double score, double, double n) const noexcept { return score / n; }
+    double score_at(double gain, double, double n) const noexcept { return gain * n; }
 };
 
 }  // namespace foresift

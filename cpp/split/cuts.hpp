@@ -45,8 +45,8 @@ struct Known {
 /// left before the first known value (the missing ones, when they go left).
 template <class Case>
 struct Frame {
-    const Tally<typename Case::Weight>& totals;
-    const Tally<typename Case::Weight>& start;
+    const typename Case::Sums& totals;
+    const typename Case::Sums& start;
     double min_leaf;  // least weight on either side
     double floor;     // scores below this are of no interest to the caller
     double tie;       // scores closer than this are equal; the smaller cut wins

@@ -1,7 +1,9 @@
-// The rows of one node as the splitter sees them: class and weight of each row, and the totals.
+// The rows of one node as the splitter sees them: class or quantity and weight of each row, and what they add up to.
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -9,37 +11,6 @@
 #include <vector>
 
 namespace foresift {
-
-/// A row with a whole weight (bootstrap copies): class in the low, weight in the high 16 bits.
-struct CountCase {
-    using Weight = std::uint32_t;
-    static constexpr std::uint32_t kLimit = 1U << 16;  // classes and weights stay below this
-    std::uint32_t packed;
-
-    static CountCase make(std::uint32_t cls, double weight) noexcept {
-        return {(static_cast<std::uint32_t>(weight) << 16) | cls};
-    }
-    std::uint32_t cls() const noexcept { return packed & 0xffffU; }
-    Weight weight() const noexcept { return packed >> 16; }
-};
-
-/// A row with a real weight (sample weights, class weights, fractions of cases).
-struct RealCase {
-    using Weight = double;
-    double value;
-    std::uint32_t index;
-
-    static RealCase make(std::uint32_t cls, double weight) noexcept { return {weight, cls}; }
-    std::uint32_t cls() const noexcept { return index; }
-    Weight weight() const noexcept { return value; }
-};
-
-/// A row of the table that lies in a node.
-template <class Case>
-struct Member {
-    std::uint32_t row;
-    Case of;  // its class and weight
-};
 
 /// Weight per class and in all.
 template <class Weight>
@@ -49,14 +20,138 @@ struct Tally {
 
     explicit Tally(std::size_t n_classes = 0) : by_class(n_classes) {}
     std::size_t n_classes() const noexcept { return by_class.size(); }
+    std::size_t n_present() const noexcept {
+        return static_cast<std::size_t>(std::count_if(by_class.begin(), by_class.end(), [](Weight w) { return w > 0; }));
+    }
     void clear() noexcept {
         std::fill(by_class.begin(), by_class.end(), Weight{0});
+        total = 0;
+    }
+    /// Nothing, of as many classes as `other`.
+    void clear_like(const Tally& other) {
+        by_class.assign(other.n_classes(), Weight{0});
         total = 0;
     }
     template <class Case> void add(const Case& c) noexcept {
         by_class[c.cls()] += c.weight();
         total += c.weight();
     }
+    /// What is left of `all` without `part`.
+    void set_rest(const Tally& all, const Tally& part) {
+        by_class.resize(all.n_classes());
+        total = all.total - part.total;
+        for (std::size_t c = 0; c < n_classes(); ++c) by_class[c] = all.by_class[c] - part.by_class[c];
+    }
+    /// Gains that differ by less than some 1e-13 of this may be equal.
+    double unit() const noexcept { return 1; }
+};
+
+/// Weight of rows, and weighted sum and sum of squares of their quantity less `center`. Only those of the same center
+/// can be added up. It lies near the mean of a node, so that nothing is lost for y = 1e9 + noise.
+template <class Weight>
+struct ValueSums {
+    Weight total = 0;
+    double sum = 0, squares = 0, center = 0;
+
+    explicit ValueSums(std::size_t /*n_classes*/ = 0) {}
+    void clear() noexcept { total = 0, sum = 0, squares = 0; }
+    void clear_like(const ValueSums& other) noexcept {
+        clear();
+        center = other.center;
+    }
+    template <class Case> void add(const Case& c) noexcept {
+        const double d = c.y() - center, part = double(c.weight()) * d;
+        total += c.weight();
+        sum += part;
+        squares += part * d;
+    }
+    void add(const ValueSums& o) noexcept { total += o.total, sum += o.sum, squares += o.squares; }
+    void remove(const ValueSums& o) noexcept { total -= o.total, sum -= o.sum, squares -= o.squares; }
+    void set_rest(const ValueSums& all, const ValueSums& part) noexcept {
+        *this = all;
+        remove(part);
+    }
+    /// Less the center.
+    double mean() const noexcept { return total > 0 ? sum / double(total) : 0.0; }
+    /// Sum of squared differences from the mean.
+    double spread() const noexcept { return std::max(0.0, squares - sum * mean()); }
+    double unit() const noexcept { return total > 0 ? 10 * spread() / double(total) : 0.0; }
+};
+
+/// A row with a whole weight (bootstrap copies): class in the low, weight in the high 16 bits.
+struct CountCase {
+    using Weight = std::uint32_t;
+    using Sums = Tally<Weight>;
+    static constexpr bool kQuantity = false;
+    static constexpr std::uint32_t kLimit = 1U << 16;  // classes and weights stay below this
+    std::uint32_t packed;
+
+    static CountCase make(std::uint32_t cls, double weight) noexcept {
+        return {(static_cast<std::uint32_t>(weight) << 16) | cls};
+    }
+    CountCase weighing(double weight) const noexcept { return make(cls(), weight); }
+    std::uint32_t cls() const noexcept { return packed & 0xffffU; }
+    Weight weight() const noexcept { return packed >> 16; }
+};
+
+/// A row with a real weight (sample weights, class weights, fractions of cases).
+struct RealCase {
+    using Weight = double;
+    using Sums = Tally<Weight>;
+    static constexpr bool kQuantity = false;
+    double value;
+    std::uint32_t index;
+
+    static RealCase make(std::uint32_t cls, double weight) noexcept { return {weight, cls}; }
+    RealCase weighing(double weight) const noexcept { return make(cls(), weight); }
+    std::uint32_t cls() const noexcept { return index; }
+    Weight weight() const noexcept { return value; }
+};
+
+/// A row with a quantity and a whole or real weight. The quantity is kept in two halves, so that it needs no more room
+/// than its bytes beside a row number of 32 bits.
+template <class W>
+struct ValueCase {
+    using Weight = W;
+    using Sums = ValueSums<Weight>;
+    static constexpr bool kQuantity = true;
+    W w;
+    std::array<std::uint32_t, 2> bits;
+
+    static ValueCase make(double y, double weight) noexcept {
+        return {static_cast<W>(weight), std::bit_cast<std::array<std::uint32_t, 2>>(y)};
+    }
+    ValueCase weighing(double weight) const noexcept { return {static_cast<W>(weight), bits}; }
+    double y() const noexcept { return std::bit_cast<double>(bits); }
+    Weight weight() const noexcept { return w; }
+};
+
+/// What is to be predicted: a class or a quantity per row; one of the two is empty.
+struct Response {
+    std::span<const std::int32_t> classes;
+    std::uint32_t n_classes = 0;
+    std::span<const double> values;
+    bool has_ties = false;  // whether rows share a value
+
+    Response() = default;
+    Response(std::span<const std::int32_t> codes, std::uint32_t n) : classes(codes), n_classes(n) {}
+    explicit Response(std::span<const double> quantity) : values(quantity) {}
+    std::size_t size() const noexcept { return classes.size() + values.size(); }
+    /// Numbers that describe a node: the weights of its classes, or the sum of the quantity.
+    std::size_t n_outputs() const noexcept { return values.empty() ? n_classes : 1; }
+    template <class Case> Case at(std::size_t row, double weight) const noexcept {
+        if constexpr (Case::kQuantity)
+            return Case::make(values[row], weight);
+        else
+            return Case::make(static_cast<std::uint32_t>(classes[row]), weight);
+    }
+};
+
+/// A row of the table that lies in a node.
+template <class Case>
+struct Member {
+    std::uint32_t row;
+    Case of;  // its class or quantity, and its weight
 };
 
 /// Score of sending everything in `left` left.
@@ -66,6 +161,11 @@ double score_of(const Score& score, const Tally<Weight>& left, const Tally<Weigh
     for (std::size_t c = 0; c < totals.n_classes(); ++c)
         sum += score.term(left.by_class[c], Weight(totals.by_class[c] - left.by_class[c]));
     return score.join(sum, left.total, Weight(totals.total - left.total));
+}
+template <class Score, class Weight>
+double score_of(const Score& score, const ValueSums<Weight>& left, const ValueSums<Weight>& totals) noexcept {
+    const double n = double(left.total);
+    return score.of(n, left.sum - n * totals.mean(), double(totals.total));
 }
 
 /// A row's code in one column beside its case: what gets sorted.

@@ -11,6 +11,7 @@
 #include "base/columns.hpp"
 #include "split/cuts.hpp"
 #include "split/node_rows.hpp"
+#include "split/sums_rows.hpp"
 
 namespace foresift {
 
@@ -27,11 +28,11 @@ public:
 
 private:
     void draw_values(double low, double high, double last_below_high, std::span<const double> draws);
-    void tally_between(const Known<Case>& known, const Column& column, std::size_t n_classes);
+    void tally_between(const Known<Case>& known, const Column& column, const typename Case::Sums& like);
 
     Score score_;
-    std::vector<Weight> between_;  // class weights between two neighbouring cuts
-    Tally<Weight> left_;
+    SumsRows<Case> between_;  // what the rows between two neighbouring cuts add up to
+    typename Case::Sums left_;
     std::vector<std::uint32_t> drawn_codes_;
     std::vector<double> drawn_, drawn_values_;
 };
@@ -67,14 +68,13 @@ void RandomCuts<Case, Score>::draw_values(double low, double high, double last_b
     }
 }
 
-// Weighs the rows between two neighbouring drawn values, per class.
+// Adds up the rows between two neighbouring drawn values.
 template <class Case, class Score>
-void RandomCuts<Case, Score>::tally_between(const Known<Case>& known, const Column& column, std::size_t n_classes) {
+void RandomCuts<Case, Score>::tally_between(const Known<Case>& known, const Column& column,
+                                            const typename Case::Sums& like) {
     constexpr std::size_t kFew = 256;  // rows for which looking up their values costs less than the codes of the cuts
-    between_.assign((drawn_.size() + 1) * n_classes, Weight{0});
-    const auto count = [&](std::size_t i, std::size_t between) {
-        between_[between * n_classes + known.members[i].of.cls()] += known.members[i].of.weight();
-    };
+    between_.assign(drawn_.size() + 1, like);
+    const auto count = [&](std::size_t i, std::size_t between) { between_.add(between, known.members[i].of); };
     if (known.codes.size() <= kFew) {
         const std::span<const double> cuts(drawn_values_);
         for (std::size_t i = 0; i < known.codes.size(); ++i) count(i, count_below(cuts, column.value(known.codes[i])));
@@ -91,17 +91,13 @@ template <class Case, class Score>
 void RandomCuts<Case, Score>::search(const Known<Case>& known, const Frame<Case>& frame, const Column& column,
                                          std::span<const double> draws, Cut& best) {
     if (known.low == known.high) return;
-    const std::size_t n_classes = frame.totals.n_classes();
     draw_values(column.value(known.low), column.value(known.high), column.value(known.high - 1), draws);
-    tally_between(known, column, n_classes);
+    tally_between(known, column, frame.totals);
     left_ = frame.start;
     auto& left = left_;
     for (std::size_t j = 0; j < drawn_.size(); ++j) {
-        Weight more = 0;
-        for (std::size_t c = 0; c < n_classes; ++c) {
-            left.by_class[c] += between_[j * n_classes + c];
-            more += between_[j * n_classes + c];
-        }
+        const Weight more = between_.weight(j);
+        between_.move(j, left, true);
         left.total += more;
         if ((more == 0 && j > 0) || !frame.admissible(left.total)) continue;
         const double score = score_of(score_, left, frame.totals), t = drawn_values_[j];

@@ -34,28 +34,42 @@ double branch_gain(Criterion criterion, std::span<const double> counts, std::siz
     return (inside - (term - xlog2x(n))) / n;
 }
 
-Split split_column(const Column& column, std::span<const std::int32_t> target, std::uint32_t n_classes,
-                   std::span<const double> weights, const SplitOptions& options) {
-    std::vector<Member<RealCase>> members;
-    Tally<double> totals(n_classes);
-    for (std::uint32_t row = 0; row < target.size(); ++row) {
+namespace {
+
+template <class Case, class Score>
+Split split_with(Score score, const Column& column, const Response& response, std::span<const double> weights,
+                 const SplitOptions& options) {
+    std::vector<Member<Case>> members;
+    typename Case::Sums totals(response.n_classes);
+    double mean = 0, n = 0;  // a quantity is centred
+    for (std::uint32_t row = 0; row < response.values.size(); ++row) {
         if (!(weights[row] > 0)) continue;
-        members.push_back({row, RealCase::make(static_cast<std::uint32_t>(target[row]), weights[row])});
+        n += weights[row];
+        mean += (response.values[row] - mean) * (weights[row] / n);
+    }
+    if constexpr (Case::kQuantity) totals.center = mean;
+    for (std::uint32_t row = 0; row < response.size(); ++row) {
+        if (!(weights[row] > 0)) continue;
+        members.push_back({row, response.at<Case>(row, weights[row])});
         totals.add(members.back().of);
     }
-    const NodeRows<RealCase> node{members, totals};
     Bits bits(0, 0, 0);
     Split split;
-    const auto search = [&](auto score) {
-        Splitter<RealCase, decltype(score)>(score, options).best(column, Codes::of(column), node, 0.0, bits, split);
-    };
-    if (options.criterion == Criterion::gini)
-        search(GiniScore<>{});
-    else if (options.criterion == Criterion::ssv)
-        search(SsvScore{});
-    else
-        search(EntropyScore<RealLog>{});
+    Splitter<Case, Score>(score, options).best(column, Codes::of(column), {members, totals}, 0.0, bits, split);
     return split;
+}
+
+}  // namespace
+
+Split split_column(const Column& column, const Response& response, std::span<const double> weights,
+                   const SplitOptions& options) {
+    const auto with = [&]<class Case>(auto score) { return split_with<Case>(score, column, response, weights, options); };
+    switch (options.criterion) {
+        case Criterion::variance: return with.operator()<ValueCase<double>>(VarianceScore{});
+        case Criterion::gini: return with.operator()<RealCase>(GiniScore<>{});
+        case Criterion::ssv: return with.operator()<RealCase>(SsvScore{});
+        default: return with.operator()<RealCase>(EntropyScore<RealLog>{});
+    }
 }
 
 }  // namespace foresift

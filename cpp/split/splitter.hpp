@@ -13,6 +13,7 @@
 #include "split/node_rows.hpp"
 #include "split/random_cuts.hpp"
 #include "split/subsets.hpp"
+#include "split/value_cuts.hpp"
 
 namespace foresift {
 
@@ -64,7 +65,7 @@ struct Split {
 template <class Case>
 struct NodeRows {
     std::span<const Member<Case>> members;
-    const Tally<typename Case::Weight>& totals;
+    const typename Case::Sums& totals;
 };
 
 /// Information gain (bits), Gini decrease or SSV of any number of branches; `counts` has one row of class
@@ -72,14 +73,39 @@ struct NodeRows {
 /// each class outside its fullest branch: for two branches the formula of Grabczewski & Jankowski.
 double branch_gain(Criterion criterion, std::span<const double> counts, std::size_t n_classes);
 
+/// The same of the branches that each category of a table goes to.
+template <class Case>
+double branch_gain(Criterion criterion, const CategoryTable<Case>& table, const Grouping& grouping) {
+    if constexpr (Case::kQuantity) {
+        SumsRows<Case> branches;
+        branches.assign(grouping.n_branches, table.totals);
+        for (std::size_t g = 0; g < table.size(); ++g) branches.add(grouping.branches[g], table.sums.row(g));
+        const double mean = table.totals.mean(), n = double(table.totals.total);
+        double between = 0;
+        for (std::size_t b = 0; b < branches.size(); ++b) {
+            const double size = double(branches.weight(b)), sum = branches.row(b).sum - size * mean;
+            between += size > 0 ? sum * sum / size : 0.0;
+        }
+        return between / n;
+    } else {
+        const std::size_t n_classes = table.totals.n_classes();
+        std::vector<double> branches(grouping.n_branches * n_classes);
+        for (std::size_t g = 0; g < table.size(); ++g)
+            for (std::size_t c = 0; c < n_classes; ++c)
+                branches[grouping.branches[g] * n_classes + c] += double(table.sums.row(g)[c]);
+        return branch_gain(criterion, branches, n_classes);
+    }
+}
+
 /// The best split of one column over all rows; weights[i] >= 0, and those of weight 0 are not there.
-Split split_column(const Column& column, std::span<const std::int32_t> target, std::uint32_t n_classes,
-                   std::span<const double> weights, const SplitOptions& options);
+Split split_column(const Column& column, const Response& response, std::span<const double> weights,
+                   const SplitOptions& options);
 
 template <class Case, class Score>
 class Splitter {
 public:
     using Weight = typename Case::Weight;
+    using Sums = typename Case::Sums;
 
     Splitter(Score score, const SplitOptions& options)
         : cuts_(score), random_cuts_(score), options_(options), min_leaf_(options.c45 ? options.min_leaf - kNear : options.min_leaf) {}
@@ -88,6 +114,7 @@ public:
     void start(std::size_t n_classes) noexcept { n_classes_ = double(n_classes); }
 
     enum class Outcome : std::uint8_t { constant, none, found };
+    static constexpr std::size_t kFewRows = 16;
 
     /// Fills `split` (all but `feature`) with the best split of `column`, whose codes are `codes`. Splits that
     /// gain no more than `floor` may be reported below their true value.
@@ -98,10 +125,12 @@ public:
                               : numeric(column, codes, node, floor, bits, split);
     }
 
-    /// What a split into pure branches gains: none gains more.
-    double most_gain(const Tally<Weight>& totals) {
-        const double n = double(totals.total);
-        return cuts_.score().gain(cuts_.score().pure(n), unsplit(totals), n);
+    /// What no split in two gains more than: one into pure branches; of a quantity and few rows, the best of all.
+    double most_gain(const NodeRows<Case>& node) {
+        const Sums& totals = node.totals;
+        if constexpr (Case::kQuantity)
+            if (node.members.size() <= kFewRows && !options_.multiway) return best_of_all(node) / double(totals.total);
+        return cuts_.score().gain(cuts_.score().pure(totals), unsplit(totals), double(totals.total));
     }
 
     /// The codes of the last numeric column without missing values, row by row of its node.
@@ -112,7 +141,9 @@ private:
                     Split& split);
     Outcome nominal(const Column& column, Codes codes, const NodeRows<Case>& node, Split& split);
     template <class Code> Known<Case> gather(const Code* codes, const Column&, const NodeRows<Case>&);
-    double tie(double n) noexcept {
+    double tie(const Sums& totals) noexcept {
+        const double n = double(totals.total);
+        if constexpr (Case::kQuantity) return 1e-12 * totals.spread();
         if (n != tie_of_) {  // the columns of a node come one after the other
             tie_of_ = n;
             tie_ = 1e-13 * (options_.criterion == Criterion::ssv ? n * n : 1 + xlog2x(n));
@@ -128,22 +159,44 @@ private:
         if (!options_.c45) return std::max(min_leaf_, options_.min_share * known);
         return std::max(options_.min_leaf, std::min(25.0, 0.1 * known / n_classes_)) - kNear;
     }
-    double unsplit(const Tally<Weight>& totals) {
-        if (none_left_.n_classes() != totals.n_classes()) none_left_.by_class.assign(totals.n_classes(), Weight{0});
+    // The best division in two has all of one side below all of the other (Fisher 1958).
+    double best_of_all(const NodeRows<Case>& node) const {
+        std::array<Case, kFewRows> sorted;
+        std::size_t n = 0;
+        for (const auto& member : node.members) {
+            std::size_t hole = n++;
+            for (; hole > 0 && sorted[hole - 1].y() > member.of.y(); --hole) sorted[hole] = sorted[hole - 1];
+            sorted[hole] = member.of;
+        }
+        Sums left = none_of(node.totals);
+        double best = 0;
+        for (std::size_t i = 0; i + 1 < n; ++i) {
+            left.add(sorted[i]);
+            best = std::max(best, score_of(cuts_.score(), left, node.totals));
+        }
+        return best;
+    }
+    static Sums none_of(const Sums& like) {
+        Sums none;
+        none.clear_like(like);
+        return none;
+    }
+    double unsplit(const Sums& totals) {
+        none_left_.clear_like(totals);
         return score_of(cuts_.score(), none_left_, totals);
     }
 
-    CutSearch<Case, Score> cuts_;
+    std::conditional_t<Case::kQuantity, ValueCuts<Case, Score>, CutSearch<Case, Score>> cuts_;
     RandomCuts<Case, Score> random_cuts_;
     SplitOptions options_;
     double min_leaf_, n_classes_ = 2;
     double tie_of_ = -1, tie_ = 0;
     std::vector<std::uint16_t> codes_;
     std::vector<Member<Case>> known_members_;
-    Tally<Weight> missing_, known_, none_left_;
+    Sums missing_, known_, none_left_;
     std::vector<double> draws_;
     ItemBuffers<Case> buffers_;
-    CategoryTable<Weight> table_;
+    CategoryTable<Case> table_;
 };
 
 template <class Case, class Score>
@@ -158,8 +211,7 @@ Known<Case> Splitter<Case, Score>::gather(const Code* codes, const Column& colum
         for (std::size_t i = 0; i < n; ++i) codes_[i] = codes[members[i].row];
     } else {
         if (known_members_.size() < n) known_members_.resize(n);
-        missing_.by_class.assign(node.totals.n_classes(), Weight{0});
-        missing_.total = 0;
+        missing_.clear_like(node.totals);
         known = 0;
         for (const auto& member : node.members) {
             const std::uint32_t code = codes[member.row];
@@ -194,12 +246,7 @@ auto Splitter<Case, Score>::numeric(const Column& column, Codes codes, const Nod
 
     // What the cut divides: every row, or only the known ones.
     const bool only_known = some_missing && options_.missing == Missing::fractional;
-    if (only_known) {
-        known_.by_class.resize(node.totals.n_classes());
-        known_.total = node.totals.total - missing_.total;
-        for (std::size_t c = 0; c < known_.n_classes(); ++c)
-            known_.by_class[c] = node.totals.by_class[c] - missing_.by_class[c];
-    }
+    if (only_known) known_.set_rest(node.totals, missing_);
     const auto& totals = only_known ? known_ : node.totals;
     const double n = double(totals.total), base = unsplit(totals);
     const auto& score = cuts_.score();
@@ -207,7 +254,7 @@ auto Splitter<Case, Score>::numeric(const Column& column, Codes codes, const Nod
     const bool all_count = some_missing || options_.min_share > 0 || !(floor > 0);
     const double floor_score = all_count ? -std::numeric_limits<double>::infinity() : score.score_at(floor, base, n);
     double least = least_side(n);
-    Frame<Case> frame{totals, none_left_, least, floor_score, tie(n), false, options_.cut_penalty};
+    Frame<Case> frame{totals, none_left_, least, floor_score, tie(totals), false, options_.cut_penalty};
 
     Cut best;
     draws_.clear();
@@ -256,23 +303,18 @@ auto Splitter<Case, Score>::nominal(const Column& column, Codes codes, const Nod
             if (!missing || options_.missing == Missing::learn) items[kept++] = {code, member.of};
         }
     });
-    const std::size_t n_classes = node.totals.n_classes();
-    table_.template assign<Case>(buffers_.sort(kept, 0, missing_code), n_classes);
+    table_.assign(buffers_.sort(kept, 0, missing_code), node.totals);
     if (table_.size() < 2) return Outcome::constant;
 
-    double n = 0;
-    for (const Weight size : table_.sizes) n += double(size);
-    SubsetSearch<Weight, Score> search(cuts_.score(), table_, min_leaf_, tie(n));
+    const double n = double(table_.totals.total);
+    SubsetSearch<Case, Score> search(cuts_.score(), table_, min_leaf_, tie(table_.totals));
     const bool convex = options_.criterion != Criterion::ssv;
-    split.grouping = options_.multiway ? search.multiway() : search.two_sets(n_classes == 2 && convex);
+    split.grouping =
+        options_.multiway ? search.multiway() : search.two_sets(convex && table_.sums.one_order_suffices());
     if (!split.grouping.found()) return Outcome::none;
     split.nominal = true;
 
-    std::vector<double> branches(split.grouping.n_branches * n_classes);
-    for (std::size_t g = 0; g < table_.size(); ++g)
-        for (std::size_t c = 0; c < n_classes; ++c)
-            branches[split.grouping.branches[g] * n_classes + c] += double(table_.row(g)[c]);
-    split.gain = rounded(branch_gain(options_.criterion, branches, n_classes)) * (n / double(node.totals.total));
+    split.gain = rounded(branch_gain(options_.criterion, table_, split.grouping)) * (n / double(node.totals.total));
     if (some_missing) {
         const bool fractional = options_.missing == Missing::fractional;
         split.missing_branch = fractional ? Split::kFractions : split.grouping.branches.back();

@@ -13,6 +13,7 @@
 
 #include "split/criterion.hpp"
 #include "split/node_rows.hpp"
+#include "split/sums_rows.hpp"
 
 namespace foresift {
 
@@ -25,54 +26,63 @@ struct Grouping {
     bool found() const noexcept { return n_branches > 0; }
 };
 
-/// Class weights of the categories present at a node; row g of `counts` has one entry per class.
-template <class Weight>
+/// The categories present at a node: their weights, and what their rows add up to.
+template <class Case>
 struct CategoryTable {
+    using Weight = typename Case::Weight;
+    using Sums = typename Case::Sums;
     std::vector<std::uint16_t> categories;
-    std::vector<Weight> counts, sizes;
-    std::size_t n_classes = 0;
+    std::vector<Weight> sizes;
+    SumsRows<Case> sums;
+    Sums totals;
 
     std::size_t size() const noexcept { return categories.size(); }
-    std::span<const Weight> row(std::size_t g) const noexcept { return {&counts[g * n_classes], n_classes}; }
 
-    /// From items sorted by code.
-    template <class Case>
-    void assign(std::span<const Item<Case>> items, std::size_t classes) {
-        categories.clear(), counts.clear(), sizes.clear();
-        n_classes = classes;
+    /// From items sorted by code; `like` says how many classes there are.
+    void assign(std::span<const Item<Case>> items, const Sums& like) {
+        categories.clear(), sizes.clear();
+        sums.assign(0, like);
         for (const auto& item : items) {
             if (categories.empty() || categories.back() != item.code) {
                 categories.push_back(static_cast<std::uint16_t>(item.code));
-                counts.resize(counts.size() + n_classes, Weight{0});
+                sums.push_back();
                 sizes.push_back(Weight{0});
             }
-            counts[counts.size() - n_classes + item.row.cls()] += item.row.weight();
+            sums.add(size() - 1, item.row);
             sizes.back() += item.row.weight();
         }
+        totals.clear_like(like);
+        for (std::size_t g = 0; g < size(); ++g) move(g, totals, true);
+    }
+    /// Adds a category to `side`, or takes it away.
+    void move(std::size_t g, Sums& side, bool in) const noexcept {
+        sums.move(g, side, in);
+        side.total += in ? sizes[g] : -sizes[g];
     }
 };
 
 /// Up to this many categories every division in two is tried; beyond, see `two_sets`.
 inline constexpr std::size_t kMostForEverySubset = 10;
 
-template <class Weight, class Score>
+template <class Case, class Score>
 class SubsetSearch {
 public:
-    SubsetSearch(Score score, const CategoryTable<Weight>& table, double min_leaf, double tie)
-        : score_(score), table_(table), left_(table.n_classes), totals_(table.n_classes), min_leaf_(min_leaf),
-          tie_(tie) {
-        for (std::size_t g = 0; g < table.size(); ++g) move(totals_, g, true);
-    }
+    using Weight = typename Case::Weight;
+    using Sums = typename Case::Sums;
+
+    SubsetSearch(Score score, const CategoryTable<Case>& table, double min_leaf, double tie)
+        : score_(score), table_(table), left_(table.totals), totals_(table.totals), min_leaf_(min_leaf), tie_(tie) {}
 
     /// The best division in two sets. All subsets up to ten categories; beyond, single categories and the
     /// prefixes of every order of the categories by the share of one class. With two classes and a criterion
-    /// that is convex in all counts at once, those prefixes hold the optimum (Breiman et al. 1984, 4.2), so
-    /// `prefixes_suffice` skips the rest, unless the optimum is too small on one side.
+    /// that is convex in all counts at once, those prefixes hold the optimum (Breiman et al. 1984, 4.2), as those
+    /// of the order by the mean do for a quantity. So `prefixes_suffice` skips the rest, unless the optimum is too
+    /// small on one side.
     Grouping two_sets(bool prefixes_suffice) {
         if (table_.size() < 2) return {};
         if (prefixes_suffice) {
             const double least = std::exchange(min_leaf_, 0.0);
-            prefixes(1);
+            prefixes(table_.sums.n_orders() - 1);
             min_leaf_ = least;
             if (large_enough(best_.weight)) return best_division();
             best_ = {};
@@ -82,10 +92,10 @@ public:
         } else {
             singletons();
             bool in_table_order = false;  // that is how all classes sort that no row has
-            for (std::size_t c = 0; c < table_.n_classes; ++c) {
-                const bool absent = totals_.by_class[c] == 0;
-                if (!absent || !in_table_order) prefixes(c);
-                in_table_order |= absent;
+            for (std::size_t c = 0; c < table_.sums.n_orders(); ++c) {
+                const bool flat = table_.sums.is_flat(c, totals_);
+                if (!flat || !in_table_order) prefixes(c);
+                in_table_order |= flat;
             }
         }
         return best_division();
@@ -105,15 +115,10 @@ public:
     }
 
 private:
-    void move(Tally<Weight>& side, std::size_t g, bool in) noexcept {
-        const auto row = table_.row(g);
-        for (std::size_t c = 0; c < row.size(); ++c) side.by_class[c] += in ? row[c] : -row[c];
-        side.total += in ? table_.sizes[g] : -table_.sizes[g];
-    }
     void flip(std::size_t g) noexcept {
         in_left_[g] ^= 1;
         n_left_ += in_left_[g] ? 1 : -1;
-        move(left_, g, in_left_[g]);
+        table_.move(g, left_, in_left_[g]);
     }
     void reset() {
         left_.clear();
@@ -132,17 +137,17 @@ private:
         Weight weight = 0;  // of the left side
         std::size_t smaller = 0;
         Kind kind = Kind::none;
-        std::size_t cls = 0, number = 0;
+        std::size_t order = 0, number = 0;
     };
 
     // Takes the present division if it is better; of equals the one with the smaller set, and the first.
-    void offer(Kind kind, std::size_t cls, std::size_t number) {
+    void offer(Kind kind, std::size_t order, std::size_t number) {
         if (!large_enough(left_.total)) return;
         const double score = score_of(score_, left_, totals_);
         const auto n_left = static_cast<std::size_t>(n_left_);
         const std::size_t smaller = std::min(n_left, table_.size() - n_left);
         if (score > best_.score + tie_ || (score > best_.score - tie_ && smaller < best_.smaller))
-            best_ = {score, left_.total, smaller, kind, cls, number};
+            best_ = {score, left_.total, smaller, kind, order, number};
     }
 
     // The smaller set is branch 0; of equally large ones that with the first category.
@@ -153,7 +158,7 @@ private:
         if (best_.kind == Kind::single) {
             flip(best_.number);
         } else if (best_.kind == Kind::prefix) {
-            order_by_share(best_.cls);
+            sort_by_key(best_.order);
             for (std::size_t i = 0; i < best_.number; ++i) flip(order_[i]);
         } else {
             const std::size_t gray = best_.number ^ (best_.number >> 1);
@@ -189,25 +194,24 @@ private:
             left_.clear();
         }
     }
-    void prefixes(std::size_t cls) {
+    void prefixes(std::size_t order) {
         reset();
-        order_by_share(cls);
+        sort_by_key(order);
         for (std::size_t i = 0; i + 1 < order_.size(); ++i) {
             flip(order_[i]);
-            offer(Kind::prefix, cls, i + 1);
+            offer(Kind::prefix, order, i + 1);
         }
     }
-    void order_by_share(std::size_t cls) {
+    void sort_by_key(std::size_t order) {
         order_.resize(table_.size());
         std::iota(order_.begin(), order_.end(), std::size_t{0});
-        const auto share = [&](std::size_t g) { return double(table_.row(g)[cls]) / double(table_.sizes[g]); };
-        std::stable_sort(order_.begin(), order_.end(),
-                         [&](std::size_t a, std::size_t b) { return share(a) < share(b); });
+        const auto key = [&](std::size_t g) { return table_.sums.key(g, order, table_.sizes[g]); };
+        std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
     }
 
     Score score_;
-    const CategoryTable<Weight>& table_;
-    Tally<Weight> left_, totals_;
+    const CategoryTable<Case>& table_;
+    Sums left_, totals_;
     double min_leaf_, tie_;
     std::vector<std::uint8_t> in_left_;
     std::ptrdiff_t n_left_ = 0;

@@ -26,7 +26,7 @@ void by_hand() {
         options.split.criterion = kCriteria[k];
         options.max_features = 2;
         for (const std::vector<double>& weights : {std::vector<double>{}, std::vector<double>(6, 1.0)}) {
-            const Tree tree = grow(Grower(columns, target, 2, weights, options));
+            const Tree tree = grow(Grower(columns, {target, 2}, weights, options));
             assert(tree.nodes.size() == 5);
             const Node &root = tree.nodes[0], &right = tree.nodes[2];
             assert(root.feature == 0 && root.threshold == 2.5 && near(root.gain, gains[k][0]));
@@ -68,13 +68,13 @@ void sizes_add_up() {
             options.split.multiway = multiway;
             options.max_features = 70;
             options.split.min_leaf = 20;
-            check_sizes(grow(Grower(wide.columns, wide.target, 3, {}, options)), 1500);
+            check_sizes(grow(Grower(wide.columns, {wide.target, 3}, {}, options)), 1500);
             options.split.min_leaf = 1;
             options.max_features = 2;
             for (const Draw draw : {Draw::all, Draw::bootstrap, Draw::subsample}) {
                 options.draw = draw;
                 options.n_draw = draw == Draw::bootstrap ? 500 : 300;
-                const Tree tree = grow(Grower(data.columns, data.target, 3, {}, options), 5);
+                const Tree tree = grow(Grower(data.columns, {data.target, 3}, {}, options), 5);
                 check_sizes(tree, draw == Draw::all ? 500 : options.n_draw);
             }
         }
@@ -85,7 +85,7 @@ void draws() {
     options.seed = 4;
     const std::vector<std::int32_t> target(60, 0);
     const auto drawn = [&](std::uint64_t tree, std::span<const double> weights = {}) {
-        return Grower({}, target, 2, weights, options).drawn_rows(tree);
+        return Grower({}, {target, 2}, weights, options).drawn_rows(tree);
     };
     assert(drawn(0) == std::vector<std::uint32_t>(60, 1));
     options.n_draw = 40;
@@ -141,10 +141,10 @@ void oblivious_tree() {
     GrowOptions options;
     options.max_features = 4;
     options.record_tried = true;
-    assert(grow(Grower(columns, target, 2, {}, options)).nodes[0].feature == 3);
+    assert(grow(Grower(columns, {target, 2}, {}, options)).nodes[0].feature == 3);
     options.level_columns = {0, 1, 2};
     for (const std::vector<double>& weights : {std::vector<double>{}, std::vector<double>(8, 1.0)}) {
-        const Tree tree = grow(Grower(columns, target, 2, weights, options));
+        const Tree tree = grow(Grower(columns, {target, 2}, weights, options));
         assert(tree.nodes.size() == 7);
         const Node& root = tree.nodes[0];
         assert(root.feature == 0 && root.threshold == 0.5 && near(root.gain, 0.0));  // though the last gains 1 bit
@@ -162,13 +162,13 @@ void oblivious_tree() {
         }
     }
     options.level_columns = {2, 0};
-    const Tree tree = grow(Grower(columns, target, 2, {}, options));
+    const Tree tree = grow(Grower(columns, {target, 2}, {}, options));
     assert(tree.nodes[0].feature == 2);
     for (const Node& node : tree.nodes) assert(node.first_child < 0 || (node.feature == 2) == (node.parent < 0));
     options.level_columns = {9};
     bool refused = false;
     try {
-        grow(Grower(columns, target, 2, {}, options));
+        grow(Grower(columns, {target, 2}, {}, options));
     } catch (const std::out_of_range&) {
         refused = true;
     }
@@ -184,7 +184,7 @@ void levels_rise() {
             options.split.missing = missing;
             options.max_features = std::uint32_t(some.columns.size());
             options.level_columns = {4, 1, 5, 0};
-            const Tree tree = grow(Grower(some.columns, some.target, 3, {}, options));
+            const Tree tree = grow(Grower(some.columns, {some.target, 3}, {}, options));
             check_sizes(tree, double(some.target.size()));
             const auto level = [&](const Node& node) {
                 const auto at = std::find(options.level_columns.begin(), options.level_columns.end(),
@@ -212,7 +212,7 @@ void very_deep() {
         target[i] = std::int32_t(i % 2);
     }
     const std::vector<Column> columns{code_numeric<float>(values, kMaxCodes)};
-    const Tree tree = grow(Grower(columns, target, 2, {}, {}));
+    const Tree tree = grow(Grower(columns, {target, 2}, {}, {}));
     assert(tree.nodes.size() == 2 * kRows - 1);
     std::vector<int> depth(tree.nodes.size());
     for (std::size_t i = 1; i < depth.size(); ++i) depth[i] = depth[std::size_t(tree.nodes[i].parent)] + 1;
@@ -269,7 +269,7 @@ void limits() {
             options.max_depth = depth;
             options.split.min_leaf = least;
             options.min_split = 3 * least;
-            const Tree tree = grow(Grower(data.columns, data.target, 3, {}, options));
+            const Tree tree = grow(Grower(data.columns, {data.target, 3}, {}, options));
             std::vector<int> depths(tree.nodes.size());
             for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
                 const Node& node = tree.nodes[i];
@@ -290,11 +290,11 @@ void heavy_rows() {
     GrowOptions options;
     options.max_features = 4;
     options.split.criterion = Criterion::gini;
-    const Tree light = grow(Grower(data.columns, data.target, 3, weights, options));
+    const Tree light = grow(Grower(data.columns, {data.target, 3}, weights, options));
     for (const double factor : {1000.0, 20000.0, 1e6, 1e9}) {
         std::vector<double> heavy(weights);
         for (auto& w : heavy) w *= factor;
-        const Tree tree = grow(Grower(data.columns, data.target, 3, heavy, options));
+        const Tree tree = grow(Grower(data.columns, {data.target, 3}, heavy, options));
         assert(tree.nodes.size() == light.nodes.size());
         for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
             assert(tree.nodes[i].feature == light.nodes[i].feature);
@@ -313,7 +313,7 @@ void nothing_to_learn_from() {
         options.max_features = 3;
         options.split.missing = missing;
         options.record_tried = true;
-        const Tree tree = grow(Grower(columns, target, 2, {}, options));
+        const Tree tree = grow(Grower(columns, {target, 2}, {}, options));
         assert(tree.nodes.size() == 1 && tree.nodes[0].first_child == -1);
         assert(tree.tried.size() == 3);
         for (const Tried& t : tree.tried) assert(t.node == 0 && t.gain == 0);
@@ -327,7 +327,7 @@ void shadows() {
     options.record_tried = true;
     options.max_features = 5;
     options.seed = 3;
-    const Tree plain = grow(Grower(data.columns, data.target, 3, {}, options));
+    const Tree plain = grow(Grower(data.columns, {data.target, 3}, {}, options));
     options.n_shadows = 3;
     const Grower grower(data.columns, data.target, 3, {}, options);
     const Tree tree = grow(grower);
@@ -341,7 +341,7 @@ void shadows() {
             if (!from.wide.empty()) column.wide[i] = from.wide[rows[i]];
         }
     options.n_shadows = 0;
-    const Tree other = grow(Grower(moved, data.target, 3, {}, options));
+    const Tree other = grow(Grower(moved, {data.target, 3}, {}, options));
     for (std::size_t k = 0; k < 5; ++k)
         assert(tree.tried[k].node == 0 && tree.permuted[3 * k + 2] == other.tried[k].gain);
 }
@@ -372,12 +372,12 @@ void weighted_shadows() {
         if (data.target[i] == data.target[rows[i]]) assert(brought[i] == weights[rows[i]]);
     }
     options.n_shadows = 0;
-    const Tree other = grow(Grower(moved, data.target, 3, brought, options));
+    const Tree other = grow(Grower(moved, {data.target, 3}, brought, options));
     for (std::size_t k = 0; k < 5; ++k)
         assert(tree.tried[k].node == 0 && tree.permuted[2 * k + 1] == other.tried[k].gain);
     const std::vector<double> of_classes = {0.5, 2, 3};
     for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = of_classes[data.target[i]];
-    assert(Grower(data.columns, data.target, 3, weights, options).shadow_ratios(0).empty());
+    assert(Grower(data.columns, {data.target, 3}, weights, options).shadow_ratios(0).empty());
 }
 
 void draws_by_order() {
@@ -385,10 +385,10 @@ void draws_by_order() {
     GrowOptions options;
     options.record_tried = true;
     options.max_features = 2;
-    const Tree plain = grow(Grower(data.columns, data.target, 3, {}, options));
+    const Tree plain = grow(Grower(data.columns, {data.target, 3}, {}, options));
     options.column_order = {4, 3, 2, 1, 0};
     std::vector<Column> reversed(data.columns.rbegin(), data.columns.rend());
-    const Tree tree = grow(Grower(reversed, data.target, 3, {}, options));
+    const Tree tree = grow(Grower(reversed, {data.target, 3}, {}, options));
     assert(plain.tried.size() == tree.tried.size());
     for (std::size_t k = 0; k < plain.tried.size(); ++k)
         assert(plain.tried[k].feature == 4 - tree.tried[k].feature && plain.tried[k].gain == tree.tried[k].gain);

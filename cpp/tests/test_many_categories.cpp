@@ -36,7 +36,7 @@ Tree grow_on(const Data& data, bool correct, Criterion criterion, bool multiway,
     options.max_features = 2;
     options.correct_nominal = correct;
     options.record_tried = record;
-    return grow(Grower(data.columns, data.target, data.n_classes, {}, options));
+    return grow(Grower(data.columns, {data.target, data.n_classes}, {}, options));
 }
 
 void unique_values_do_not_split() {

@@ -98,7 +98,7 @@ void any_number_of_rows() {
         options.draw = Draw::bootstrap;
         options.n_draw = kRows;
         const std::uint64_t numbers[] = {0, 1, 2};
-        trees = Grower(columns, target, 4, {}, options).grow(numbers, {}, kGoOn);
+        trees = Grower(columns, {target, 4}, {}, options).grow(numbers, {}, kGoOn);
         for (const auto& tree : trees) views.push_back(view(tree, 4));
         for (const std::size_t n : {1, 2, 15, 16, 17, 63, 64, 65, 130, 700}) {
             const Matrix<double> matrix{x.data(), n, kColumns};

@@ -48,7 +48,7 @@ void trees_share_trials() {
                         threads.emplace_back([&, k] { grown[k] = shared.grow(numbers, {}, kGoOn); });
                     for (auto& thread : threads) thread.join();
                     for (const auto number : numbers) {
-                        const Tree alone = grow(Grower(data.columns, data.target, n_classes, w, options), number);
+                        const Tree alone = grow(Grower(data.columns, {data.target, n_classes}, w, options), number);
                         for (const auto& trees : grown)
                             assert(equal(trees[number], alone) && same_permuted(trees[number], alone));
                     }

@@ -45,7 +45,7 @@ Data make_data(Dice& dice, std::size_t n, double missing) {
 }
 
 Split split(const Data& data, bool nominal, const SplitOptions& options) {
-    return split_column(data.column(nominal), data.target, data.n_classes, data.weights, options);
+    return split_column(data.column(nominal), {data.target, data.n_classes}, data.weights, options);
 }
 
 /// Largest gain over all divisions of the distinct values (and missing, if learned) that `allowed` admits.

@@ -135,7 +135,7 @@ double rank_by_engine(const Column& column, const std::vector<std::int32_t>& tar
     options.split.min_leaf = 0;
     options.min_split = 0;
     const std::uint64_t first[] = {0};
-    const auto tree = Grower({&column, 1}, target, n_classes, weights, options).grow(first, {}, kGoOn)[0];
+    const auto tree = Grower({&column, 1}, {target, n_classes}, weights, options).grow(first, {}, kGoOn)[0];
     return rank_by_pruning(splits_of(tree.nodes, tree.counts, n_classes));
 }
 

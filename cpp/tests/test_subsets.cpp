@@ -8,22 +8,22 @@ using namespace foresift::tests;
 
 namespace {
 
-CategoryTable<double> make_table(Dice& dice, std::size_t n_categories, std::size_t n_classes) {
+CategoryTable<RealCase> make_table(Dice& dice, std::size_t n_categories, std::size_t n_classes) {
     std::vector<Item<RealCase>> items;
     for (std::uint32_t g = 0; g < n_categories; ++g)
         for (std::uint32_t i = 0; i <= dice.below(6); ++i)
             items.push_back({3 * g + 1, RealCase::make(dice.below(std::uint32_t(n_classes)), 0.2 + dice.unit())});
-    CategoryTable<double> table;
-    table.assign<RealCase>(items, n_classes);
-    assert(table.size() == n_categories && table.n_classes == n_classes);
+    CategoryTable<RealCase> table;
+    table.assign(items, Tally<double>(n_classes));
+    assert(table.size() == n_categories && table.totals.n_classes() == n_classes);
     return table;
 }
 
-Counts side(const CategoryTable<double>& table, std::uint32_t categories) {
-    Counts counts(table.n_classes);
+Counts side(const CategoryTable<RealCase>& table, std::uint32_t categories) {
+    Counts counts(table.totals.n_classes());
     for (std::size_t g = 0; g < table.size(); ++g)
-        for (std::size_t c = 0; c < table.n_classes; ++c)
-            if (categories >> g & 1) counts[c] += table.row(g)[c];
+        for (std::size_t c = 0; c < table.totals.n_classes(); ++c)
+            if (categories >> g & 1) counts[c] += table.sums.row(g)[c];
     return counts;
 }
 
@@ -42,7 +42,7 @@ std::uint32_t left_of(const Grouping& grouping) {
     return left;
 }
 
-void check_shape(const Grouping& grouping, const CategoryTable<double>& table) {
+void check_shape(const Grouping& grouping, const CategoryTable<RealCase>& table) {
     assert(grouping.found() && grouping.n_branches == 2);
     assert(grouping.categories == table.categories && grouping.branches.size() == table.size());
     const auto left = std::count(grouping.branches.begin(), grouping.branches.end(), 0);
@@ -63,7 +63,7 @@ void every_subset(const Score& score) {
             const Counts l = side(table, left), r = side(table, all & ~left);
             if (sum(l) >= min_leaf && sum(r) >= min_leaf) best = std::max(best, score_of_sides(score, l, r));
         }
-        const auto found = SubsetSearch<double, Score>(score, table, min_leaf, 1e-12).two_sets(false);
+        const auto found = SubsetSearch<RealCase, Score>(score, table, min_leaf, 1e-12).two_sets(false);
         assert(found.found() == (best > -kInfinity));
         if (!found.found()) continue;
         check_shape(found, table);
@@ -80,7 +80,7 @@ void prefixes_of_two_classes(const Score& score) {
     Dice dice(2);
     for (int round = 0; round < 100; ++round) {
         const auto table = make_table(dice, 2 + dice.below(9), 2);
-        SubsetSearch<double, Score> one(score, table, 0, 1e-12), two(score, table, 0, 1e-12);
+        SubsetSearch<RealCase, Score> one(score, table, 0, 1e-12), two(score, table, 0, 1e-12);
         assert(near(one.two_sets(true).score, two.two_sets(false).score));
     }
 }
@@ -91,7 +91,7 @@ void many_categories(const Score& score) {
     for (const std::size_t m : {11, 25, 31}) {
         const auto table = make_table(dice, m, 4);
         const std::uint32_t all = m == 32 ? ~0U : (1U << m) - 1;
-        const auto found = SubsetSearch<double, Score>(score, table, 0, 1e-12).two_sets(false);
+        const auto found = SubsetSearch<RealCase, Score>(score, table, 0, 1e-12).two_sets(false);
         check_shape(found, table);
         const auto left = left_of(found);
         assert(near(found.score, score_of_sides(score, side(table, left), side(table, all & ~left))));
@@ -105,16 +105,16 @@ void many_categories(const Score& score) {
 void ties_go_to_the_smaller_set() {
     // Three pure categories, two of class 0: {1} against {0, 2} is the same division as {0, 2} against {1}.
     std::vector<Item<RealCase>> items{{0, RealCase::make(0, 1)}, {1, RealCase::make(1, 1)}, {2, RealCase::make(0, 1)}};
-    CategoryTable<double> table;
-    table.assign<RealCase>(items, 2);
-    const auto found = SubsetSearch<double, GiniScore<>>(GiniScore<>{}, table, 0, 1e-12).two_sets(false);
+    CategoryTable<RealCase> table;
+    table.assign(items, Tally<double>(2));
+    const auto found = SubsetSearch<RealCase, GiniScore<>>(GiniScore<>{}, table, 0, 1e-12).two_sets(false);
     assert((found.branches == std::vector<std::uint16_t>{1, 0, 1}));
 }
 
 void one_branch_per_category() {
     Dice dice(4);
     const auto table = make_table(dice, 5, 3);
-    const auto found = SubsetSearch<double, GiniScore<>>(GiniScore<>{}, table, 0, 0).multiway();
+    const auto found = SubsetSearch<RealCase, GiniScore<>>(GiniScore<>{}, table, 0, 0).multiway();
     assert(found.n_branches == 5 && found.categories == table.categories);
     assert((found.branches == std::vector<std::uint16_t>{0, 1, 2, 3, 4}));
     // C4.5: at least two branches must be large enough.
@@ -127,7 +127,7 @@ void one_branch_per_category() {
             second = std::max(second, size);
         }
     }
-    using Search = SubsetSearch<double, GiniScore<>>;
+    using Search = SubsetSearch<RealCase, GiniScore<>>;
     assert(Search(GiniScore<>{}, table, second, 0).multiway().found());
     assert(!Search(GiniScore<>{}, table, second * 1.0001, 0).multiway().found());
     const auto single = make_table(dice, 1, 2);

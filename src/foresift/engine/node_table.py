@@ -68,7 +68,7 @@ class NodeTable:
     @classmethod
     def from_core(cls, arrays: Sequence[NDArray[Any]], *, tried: bool) -> NodeTable:
         """Make a table from the arrays of the native engine."""
-        nodes, counts, set_offsets, set_codes, set_branches, candidates, permuted = arrays
+        nodes, counts, set_offsets, set_codes, set_branches, candidates, permuted = arrays[:7]
         return cls(
             nodes.view(NODE_DTYPE)[:, 0],
             counts,

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from foresift.evaluation.compare import Comparison, compare
     from foresift.evaluation.select import Selection, select
     from foresift.models.c45 import C45Classifier
-    from foresift.models.forests import SiftForestClassifier
+    from foresift.models.cart import CartClassifier, CartRegressor
+    from foresift.models.forests import SiftForestClassifier, SiftForestRegressor
     from foresift.models.gefs.classifier import GEFSClassifier
     from foresift.models.networks import NetworkClassifier
     from foresift.models.resample_boosting import ResampleBoostClassifier
     from foresift.models.ssv_tree import SSVTreeClassifier
     from foresift.models.subset_bagging import SubsetBaggingClassifier
-    from foresift.models.trees import CartClassifier
     from foresift.selectors.aggregate import AggregateSelector
     from foresift.selectors.cfs import CFSSelector
     from foresift.selectors.cumulative import CumulativeGainSelector
@@ -40,6 +40,7 @@ __all__ = [
     "C45Classifier",
     "CFSSelector",
     "CartClassifier",
+    "CartRegressor",
     "Comparison",
     "ContributionSelector",
     "CumulativeGainSelector",
@@ -61,6 +62,7 @@ __all__ = [
     "Selection",
     "SequentialSelector",
     "SiftForestClassifier",
+    "SiftForestRegressor",
     "SubsetBaggingClassifier",
     "SubsetSizeCV",
     "__version__",
@@ -79,7 +81,8 @@ _HOMES = {
     "AggregateSelector": "selectors.aggregate",
     "C45Classifier": "models.c45",
     "CFSSelector": "selectors.cfs",
-    "CartClassifier": "models.trees",
+    "CartClassifier": "models.cart",
+    "CartRegressor": "models.cart",
     "ContributionSelector": "selectors.search.contribution",
     "CumulativeGainSelector": "selectors.cumulative",
     "FScoreSelector": "selectors.filters",
@@ -99,6 +102,7 @@ _HOMES = {
     "SSVTreeClassifier": "models.ssv_tree",
     "SequentialSelector": "selectors.search.sequential",
     "SiftForestClassifier": "models.forests",
+    "SiftForestRegressor": "models.forests",
     "SubsetBaggingClassifier": "models.subset_bagging",
     "SubsetSizeCV": "selectors.size_cv",
     "Comparison": "evaluation.compare",

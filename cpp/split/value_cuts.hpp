@@ -33,8 +33,15 @@ public:
         center_ = frame.totals.center;
         mean_ = frame.totals.mean();
         total_ = double(frame.totals.total);
-        if (known.codes.size() <= kRankSorted)
-            sorted(known, frame, best);
+        const std::size_t n = known.codes.size();
+        if (n <= 8)
+            ranked<8>(known, frame, best);
+        else if (n <= 16)
+            ranked<16>(known, frame, best);
+        else if (n <= 32)
+            ranked<32>(known, frame, best);
+        else if (n <= kRanked)
+            ranked<kRanked>(known, frame, best);
         else
             binned(known, frame, best);
     }
@@ -44,6 +51,7 @@ public:
 
 private:
     static constexpr bool kWhole = std::is_integral_v<Weight>;
+    static constexpr std::size_t kRanked = 48;      // rows up to which comparing all with all is fastest
     static constexpr std::uint32_t kTabled = 96;  // weight of a node up to which factors are kept
     static constexpr std::size_t kLeastBins = 16, kMostBins = 8192, kBinsPerRow = 2;
 
@@ -58,7 +66,7 @@ private:
     void binned(const Known<Case>& known, const Frame<Case>& frame, Cut& best);
     void search_edges(const Known<Case>& known, const Frame<Case>& frame, unsigned shift, Cut& best);
     void search_inside(const Known<Case>& known, const Frame<Case>& frame, unsigned shift, Cut& best);
-    void sorted(const Known<Case>& known, const Frame<Case>& frame, Cut& best);
+    template <std::size_t kRows> void ranked(const Known<Case>& known, const Frame<Case>& frame, Cut& best);
     const double* factors_of(Weight total);
 
     Score score_;
@@ -167,42 +175,56 @@ void ValueCuts<Case, Score>::search_inside(const Known<Case>& known, const Frame
     }
 }
 
-// Few rows: each finds its rank by comparing it with all, which needs no branch that depends on the data.
+// Few rows, at most kRows: each finds its rank by comparing it with all. Loops of fixed length and no branch that
+// depends on the data: a wrong guess costs more than a row does.
 template <class Case, class Score>
-void ValueCuts<Case, Score>::sorted(const Known<Case>& known, const Frame<Case>& frame, Cut& best) {
-    const std::size_t n = known.codes.size(), padded = (n + 3) & ~std::size_t{3};
-    std::array<std::int32_t, kRankSorted> keys;
-    for (std::size_t i = 0; i < n; ++i) keys[i] = static_cast<std::int32_t>((std::uint32_t{known.codes[i]} << 5) | i);
-    for (std::size_t i = n; i < padded; ++i) keys[i] = std::numeric_limits<std::int32_t>::max();
-    std::array<std::int32_t, kRankSorted> codes;
-    std::array<Weight, kRankSorted> weights;
-    std::array<double, kRankSorted> parts;
+template <std::size_t kRows>
+void ValueCuts<Case, Score>::ranked(const Known<Case>& known, const Frame<Case>& frame, Cut& best) {
+    static_assert(kRows <= kRanked);
+    const std::size_t n = known.codes.size();
+    std::array<std::int32_t, kRows> keys, ranks{};
+    keys.fill(std::numeric_limits<std::int32_t>::max());
+    for (std::size_t i = 0; i < n; ++i) keys[i] = static_cast<std::int32_t>((std::uint32_t{known.codes[i]} << 6) | i);
+    for (std::size_t j = 0; j < n; ++j) {
+        const std::int32_t key = keys[j];
+        for (std::size_t i = 0; i < kRows; ++i) ranks[i] += key < keys[i];
+    }
+    std::array<std::int32_t, kRows> codes;
+    std::array<Weight, kRows> weights;
+    std::array<double, kRows> sums, scores;
     for (std::size_t i = 0; i < n; ++i) {
-        std::int32_t rank = 0;
-        for (std::size_t j = 0; j < padded; ++j) rank += keys[j] < keys[i];
+        const auto rank = static_cast<std::size_t>(ranks[i]);
         const Case& c = known.members[i].of;
-        codes[static_cast<std::size_t>(rank)] = keys[i] >> 5;
-        weights[static_cast<std::size_t>(rank)] = c.weight();
-        parts[static_cast<std::size_t>(rank)] = part_of(c);
+        codes[rank] = keys[i] >> 6;
+        weights[rank] = c.weight();
+        sums[rank] = part_of(c);
     }
     const double* const factors = factors_of(frame.totals.total);
-    const Weight least = least_weight<Weight>(frame.min_leaf);
     Weight weight = frame.start.total;
-    double sum = frame.start.sum, bar = best.score - frame.tie;
+    double sum = frame.start.sum;
     for (std::size_t i = 0; i + 1 < n; ++i) {
-        weight += weights[i];
-        sum += parts[i];
-        const bool cut = (codes[i + 1] != codes[i]) & (weight >= least) & (frame.totals.total - weight >= least);
+        weights[i] = weight += weights[i];
+        sum += sums[i];
         const double moved = sum - double(weight) * mean_;
-        double score;
         if constexpr (kWhole)
-            score = factors ? moved * moved * factors[weight] : score_.of(double(weight), moved, total_);
+            scores[i] = moved * moved * (factors ? factors[weight] : score_.of(double(weight), 1.0, total_));
         else
-            score = score_.of(weight, moved, total_);
-        if (cut && score > bar) {
-            frame.offer(score, static_cast<std::uint32_t>(codes[i]), best);
-            bar = best.score - frame.tie;
-        }
+            scores[i] = score_.of(weight, moved, total_);
+    }
+    const Weight least = least_weight<Weight>(frame.min_leaf);
+    double highest = -std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i + 1 < n; ++i) {
+        const bool cut = (codes[i + 1] != codes[i]) & (weights[i] >= least) & (frame.totals.total - weights[i] >= least);
+        scores[i] = cut ? scores[i] : -std::numeric_limits<double>::infinity();
+        highest = std::max(highest, scores[i]);
+    }
+    double bar = std::max(best.score, frame.floor) - frame.tie;
+    if (!(highest > bar)) return;
+    bar = best.score - frame.tie;
+    for (std::size_t i = 0; i + 1 < n; ++i) {
+        if (!(scores[i] > bar)) continue;
+        frame.offer(scores[i], static_cast<std::uint32_t>(codes[i]), best);
+        bar = best.score - frame.tie;
     }
 }
 

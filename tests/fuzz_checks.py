@@ -15,7 +15,7 @@ import pandas as pd
 import polars as pl
 from fuzz_functions import draw_arguments, functions
 from fuzz_parameters import draw_classifier, draw_parameters, draw_selector, junk_for
-from fuzz_tables import chance, draw_sketch, draw_target, draw_variant, draw_weights, pick
+from fuzz_tables import chance, draw_quantity, draw_sketch, draw_target, draw_variant, draw_weights, pick
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import NotFittedError
@@ -199,6 +199,8 @@ def draw_data(case, hostile=0.25):
         columns = tuple(column[:n] for column in sketch.columns[:7])
         sketch = replace(sketch, columns=columns, names=sketch.names[:7], n_rows=n)
     y, weights = draw_target(case.rng, sketch, hostile=hostile), draw_weights(case.rng, sketch.n_rows)
+    if case.name.endswith("Regressor") and chance(case.rng, 0.6):
+        y = draw_quantity(case.rng, sketch.n_rows)
     case.note(f"X: {sketch.about}\ny: {type(y).__name__} {y!r:.300}\nsample_weight: {weights!r:.200}")
     return sketch, _make(case, sketch), y, weights
 

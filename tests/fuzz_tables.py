@@ -412,6 +412,15 @@ def draw_target(rng, sketch, *, hostile=0.25):
     return pick(rng, list(HOSTILE_TARGETS.values()))(rng, codes)
 
 
+def draw_quantity(rng, n):
+    """Draw numbers to predict: of any scale, with ties, on a large offset, with heavy tails."""
+    y = pick(rng, [rng.normal, rng.standard_cauchy, rng.standard_exponential])(size=n)
+    y = np.round(y, int(rng.integers(0, 3))) if chance(rng, 0.3) else y
+    y = y * 10.0 ** int(rng.integers(-100, 100)) if chance(rng, 0.2) else y
+    y = y + 10.0 ** int(rng.integers(0, 12)) if chance(rng, 0.2) else y
+    return pick(rng, [y, y, y.astype(np.float32), y.tolist(), pd.Series(y, dtype="Float64"), pl.Series(y)])
+
+
 TARGETS = {
     "codes": lambda codes: codes,
     "floats": lambda codes: codes.astype(float),

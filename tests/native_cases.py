@@ -40,7 +40,7 @@ def grown(**options):
     store.add_numeric(X[:, :2])
     store.add_nominal(X[:, 2].astype(np.int32), 5)
     options = {"max_features": 3, "record_tried": True, **options}
-    nodes, *others, trials, _ = _core.Grower(store, Y, 3, None, _core.GrowOptions(**options)).grow([0])[0]
+    nodes, *others, trials, _, _ = _core.Grower(store, Y, 3, None, _core.GrowOptions(**options)).grow([0])[0]
     return [nodes.view(NODE_DTYPE)[:, 0].copy(), *(array.copy() for array in others)], trials
 
 

@@ -33,7 +33,13 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 from foresift import CartClassifier, SiftForestClassifier, SubsetBaggingClassifier, _core
 from foresift.criteria import node_complexity
 from foresift.engine.node_table import NODE_DTYPE, TRIED_DTYPE, NodeTable
-from foresift.importance import average_gain, contribution_ratio, mean_decrease_impurity, node_tables
+from foresift.importance import (
+    average_gain,
+    co_occurrence,
+    contribution_ratio,
+    mean_decrease_impurity,
+    node_tables,
+)
 
 X, Y = load_wine(return_X_y=True)
 CLASSIFIERS = [
@@ -152,6 +158,8 @@ def test_mean_decrease_is_scikit_learns_for_regressors(model):
     known = weights > 0
     np.testing.assert_allclose(average_gain(model)[known], sums[known] / weights[known], rtol=1e-9)
     assert contribution_ratio(model).sum() == pytest.approx(100)
+    if len(node_tables(model)) > 1:
+        assert co_occurrence(model).observed.sum() > 0
 
 
 def test_tables_of_regression_trees_predict():

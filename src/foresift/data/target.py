@@ -395,7 +395,7 @@ def _require_discrete(y: NDArray[Any], estimator: Any) -> None:
     except ValueError as error:
         if "continuous" not in str(error):
             raise
-        who = "It" if estimator is None else type(estimator).__name__
+        who = "This method" if estimator is None else type(estimator).__name__
         other = "" if estimator is None or not is_classifier(estimator) else "use SiftForestRegressor, or "
         raise ValueError(
             f"Unknown label type: continuous. {who} needs classes, but y is a quantity: {other}cut it into"

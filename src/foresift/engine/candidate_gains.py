@@ -55,7 +55,8 @@ class GainSums:
         self.n_candidates += np.bincount(feature, weight > 0, minlength=n_features).astype(np.intp)
         self.weight += np.bincount(feature, weight, minlength=n_features)
         self.gain += np.bincount(feature, weighted, minlength=n_features)
-        self.square += np.bincount(feature, weighted * gain, minlength=n_features)
+        with np.errstate(over="ignore"):  # after a warm start with a y of another unit
+            self.square += np.bincount(feature, weighted * gain, minlength=n_features)
 
     def add_trees(self, tables: Sequence[NodeTable], weighting: str = "complexity") -> None:
         """Add the split candidates of trees, weighted by node complexity or ("unit") equally."""

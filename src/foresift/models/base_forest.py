@@ -67,7 +67,7 @@ class ForestModel(TreeModel):
     }
 
     _seed: int
-    _gain_unit: float
+    _gain_unit: float = 1.0
     _metric: ClassVar[Callable[..., float]]  # of the out-of-bag score
     _sampling: Sampling
     _sampling_name: str
@@ -97,7 +97,8 @@ class ForestModel(TreeModel):
         with track(self, len(wanted), task="tree", X=X, y=y) as progress:
             new = self._grow(grower, wanted, sampling, progress)
         self.node_tables_ = old + new
-        self._seed, self._gain_unit = seed, table.target.gain_unit(weights)
+        self._seed = seed
+        self._gain_unit = self._gain_unit if old else table.target.gain_unit(weights)
         self._set_attributes(table)
         self._set_sampling(sampling, table.n_columns)
         if self.oob_score:

@@ -221,7 +221,8 @@ class _Chance:
     """A quantity that is permuted along a column, without the rows where the column is missing."""
 
     def __init__(self, x: Any, y: Any, nominal: bool | None, n_permutations: Any, random_state: Any) -> None:
-        if not isinstance(n_permutations, numbers.Integral) or not 2 <= n_permutations <= _MAX_PERMUTATIONS:
+        is_whole = isinstance(n_permutations, numbers.Integral)
+        if not (is_whole and 2 <= int(n_permutations) <= _MAX_PERMUTATIONS):
             raise ValueError(
                 f"n_permutations must be a whole number from 2 to {_MAX_PERMUTATIONS:,}, but is"
                 f" {n_permutations!r}."

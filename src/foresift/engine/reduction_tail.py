@@ -95,10 +95,15 @@ class _Sums:
             return float(log_tied - log_ways) if s <= largest + _ROUNDING else -np.inf
         if self.step:  # the next value that the sum can have; half a step less for continuity
             s = largest - self.step * np.floor((largest - s + _ROUNDING) / self.step) - self.step / 2
-        return max(self._saddlepoint(m, s), float(-log_ways))
+        log_p, entropy = self._saddlepoint(m, s)
+        # Between one way and Chernoff's bound, which is exact for the largest sum.
+        return float(np.clip(log_p, -log_ways, entropy - log_ways))
 
-    def _saddlepoint(self, m: int, s: float) -> float:
-        """Each value is drawn with its own odds exp(a + t y), such that m are expected, and the sum s."""
+    def _saddlepoint(self, m: int, s: float) -> tuple[float, float]:
+        """Each value is drawn with its own odds exp(a + t y), such that m are expected, and the sum s.
+
+        Returns the logarithm of the tail and the entropy of these draws.
+        """
         y, counts = self.values, self.counts
         none = np.log(m / (self.n - m))  # log odds without a tilt
         a, t, f = none, 0.0, self._cumulant(none, 0.0, m, s)
@@ -119,15 +124,18 @@ class _Sums:
             size = 1.0
             while (g := self._cumulant(a - size * da, t - size * dt, m, s)) > f - size * decrease / 4:
                 size /= 2
-                if size < 1e-9:
+                if size < 1e-9:  # as near as rounding allows
                     break
+            if size < 1e-9:
+                break
             a, t, f = a - size * da, t - size * dt, g
         w = np.sqrt(max(2 * (start - f), 0.0))
-        tilt = 2 * np.sinh(t * self.step / 2) / self.step if self.step else t
+        if t <= 0 or w < 1e-4:
+            return float(np.log(0.5)), np.inf
+        with np.errstate(over="ignore"):
+            tilt = 2 * np.sinh(t * self.step / 2) / self.step if self.step else t
         u = tilt * np.sqrt(max(determinant, 0.0) * self.n / (m * (self.n - m)))
-        if not (t > 0 and w > 1e-4 and u > 0):
-            return float(np.log(0.5)) if t <= 0 or w <= 1e-4 else -np.inf
-        return float(log_ndtr(-(w + np.log(u / w) / w)))
+        return float(log_ndtr(-(w + np.log(u / w) / w)) if u > 0 else 0.0), f
 
     def _cumulant(self, a: float, t: float, m: int, s: float) -> float:
         return float(self.counts @ np.logaddexp(0.0, a + t * self.values) - a * m - t * s)

@@ -2,22 +2,22 @@
 
 The sum of y on one side of a cut is a sum of draws without replacement. Its tail is a double saddlepoint
 approximation (Booth & Butler 1990), which accounts for skewness, heavy tails and outliers of y. The tails of
-the cuts are added up as for a Gaussian process: each counts as far as its neighbour does not reach the
-reduction (Lausen & Schumacher 1992, with Siegmund's correction for discrete cuts).
+the cuts are added up as in Lausen & Schumacher (1992), with Siegmund's (1985) correction for discrete cuts:
+each counts as far as none before it reaches the reduction.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, gammaln, log_ndtr, ndtr, ndtri_exp
+from scipy.special import expit, gammaln, log_ndtr, ndtr
 
 __all__ = ["reduction_tail"]
 
 _MAX_GROUPS, _SINGLE = 1024, 128  # of values of y, and of those at each end that stay alone
 _MAX_CUTS = 40  # whose tails are computed; those between are interpolated
 _ROUNDING = 1e-10
-_LEAST = -1e5  # logarithm of a probability
+_LEAST, _STEEPEST, _GENTLEST = -1e5, 20.0, 1e-6  # logarithms of a probability and a steepness, a steepness
 
 
 def reduction_tail(y: NDArray[np.float64], sizes: NDArray[np.uint32], share: float) -> float:
@@ -33,15 +33,17 @@ def reduction_tail(y: NDArray[np.float64], sizes: NDArray[np.uint32], share: flo
     """
     n = len(y)
     cuts = np.cumsum(sizes, dtype=np.float64)[:-1]
-    smaller = np.minimum(cuts, n - cuts)
-    computed = _some(np.unique(smaller))
+    # From both ends of the column to its middle, by the rows on the smaller side.
+    halves = [half for half in (cuts[2 * cuts <= n], n - cuts[2 * cuts > n][::-1]) if len(half)]
+    computed = _some(np.unique(np.concatenate(halves)))
     total = 0.0
-    for values in (y, -y):  # the smaller side has a large sum, or a small one
+    for values in (y, -y):  # the sum of the smaller side is large, or small
         sums = _Sums(values)
-        logs = np.array([sums.log_tail(m, np.sqrt(share * m * (n - m) / n)) for m in computed])
-        log_p = np.interp(np.log(smaller), np.log(computed), np.maximum(logs, _LEAST))
-        total += _over_cuts(cuts, n, np.minimum(log_p, np.log(0.5)))
-    return min(1.0, float(total))
+        tails = np.array([sums.tail(int(m), np.sqrt(share * m * (n - m) / n)) for m in computed])
+        for half in halves:
+            log_p, log_steepness = (np.interp(np.log(half), np.log(computed), each) for each in tails.T)
+            total += _over_cuts(half, n, np.exp(log_p), np.exp(log_steepness))
+    return min(1.0, total)
 
 
 def _some(cuts: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -52,19 +54,17 @@ def _some(cuts: NDArray[np.float64]) -> NDArray[np.float64]:
     return cuts[places]
 
 
-def _over_cuts(cuts: NDArray[np.float64], n: int, log_p: NDArray[np.float64]) -> float:
-    """Probability that any cut is reached, from the probability of each."""
-    p = np.exp(log_p)
+def _over_cuts(
+    cuts: NDArray[np.float64], n: int, p: NDArray[np.float64], steepness: NDArray[np.float64]
+) -> float:
+    """Probability that any cut is reached, from the probability of each and how fast it falls."""
     before, after = cuts[:-1], cuts[1:]
-    # In half log odds of the share on one side, the standardised sum is an Ornstein-Uhlenbeck process.
-    steps = np.log(after / before * ((n - before) / (n - after))) / 2
-    b = -ndtri_exp(log_p[1:])
-    x = b * np.sqrt(2 * steps)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        overshoot = (
-            2 / x * (ndtr(x / 2) - 0.5) / (x / 2 * ndtr(x / 2) + np.exp(-(x**2) / 8) / np.sqrt(2 * np.pi))
-        )
-    new = p[1:] * np.where(x > 0, np.minimum(b**2 * steps * overshoot, 1.0), 0.0)
+    # In half log odds of the share on one side, the standardised sum reverts to 0 at the rate 1, as an
+    # Ornstein-Uhlenbeck process does. So beyond the threshold it is a random walk with a drift.
+    drift = steepness[1:] * np.log(after / before * ((n - before) / (n - after))) / 2
+    x = np.sqrt(2 * drift)
+    overshoot = 2 / x * (ndtr(x / 2) - 0.5) / (x / 2 * ndtr(x / 2) + np.exp(-(x**2) / 8) / np.sqrt(2 * np.pi))
+    new = p[1:] * np.minimum(drift * overshoot, 1.0)
     return float(p[0] + np.maximum(new, np.diff(p)).sum())
 
 
@@ -80,29 +80,33 @@ class _Sums:
         if len(self.values) > _MAX_GROUPS:
             self.values, self.counts = _grouped(self.sorted)
 
-    def log_tail(self, m: float, s: float) -> float:
-        """Logarithm of the probability that the sum of m values is s or more."""
-        m = int(m)
+    def tail(self, m: int, s: float) -> tuple[float, float]:
+        """Logarithms of the probability that the sum of m values is s or more, and of its steepness.
+
+        The steepness is the fall of the logarithm of the probability, per logarithm of s.
+        """
         if m == 1:
             reached = np.count_nonzero(self.sorted >= s - _ROUNDING)
-            return float(np.log(reached / self.n)) if reached else -np.inf
-        log_ways = gammaln(self.n + 1) - gammaln(m + 1) - gammaln(self.n - m + 1)
+            return float(np.log(reached / self.n)) if reached else _LEAST, _STEEPEST
+        log_ways = float(gammaln(self.n + 1) - gammaln(m + 1) - gammaln(self.n - m + 1))
         largest = self.largest[m - 1]
+        if s > largest + _ROUNDING:
+            return _LEAST, _STEEPEST
         if s > largest - _ROUNDING:
             tied = self.sorted == self.sorted[m - 1]
             t, k = tied.sum(), tied[:m].sum()
-            log_tied = gammaln(t + 1) - gammaln(k + 1) - gammaln(t - k + 1)
-            return float(log_tied - log_ways) if s <= largest + _ROUNDING else -np.inf
+            return float(gammaln(t + 1) - gammaln(k + 1) - gammaln(t - k + 1)) - log_ways, _STEEPEST
         if self.step:  # the next value that the sum can have; half a step less for continuity
             s = largest - self.step * np.floor((largest - s + _ROUNDING) / self.step) - self.step / 2
-        log_p, entropy = self._saddlepoint(m, s)
+        log_p, steepness, entropy = self._saddlepoint(m, s)
         # Between one way and Chernoff's bound, which is exact for the largest sum.
-        return float(np.clip(log_p, -log_ways, entropy - log_ways))
+        log_p = float(np.clip(log_p, -log_ways, entropy - log_ways))
+        return log_p, float(np.clip(np.log(max(steepness, _GENTLEST)), None, _STEEPEST))
 
-    def _saddlepoint(self, m: int, s: float) -> tuple[float, float]:
+    def _saddlepoint(self, m: int, s: float) -> tuple[float, float, float]:
         """Each value is drawn with its own odds exp(a + t y), such that m are expected, and the sum s.
 
-        Returns the logarithm of the tail and the entropy of these draws.
+        Returns the logarithm of the tail, its steepness, and the entropy of these draws.
         """
         y, counts = self.values, self.counts
         none = np.log(m / (self.n - m))  # log odds without a tilt
@@ -131,11 +135,11 @@ class _Sums:
             a, t, f = a - size * da, t - size * dt, g
         w = np.sqrt(max(2 * (start - f), 0.0))
         if t <= 0 or w < 1e-4:
-            return float(np.log(0.5)), np.inf
+            return float(np.log(0.5)), 0.0, np.inf
         with np.errstate(over="ignore"):
             tilt = 2 * np.sinh(t * self.step / 2) / self.step if self.step else t
         u = tilt * np.sqrt(max(determinant, 0.0) * self.n / (m * (self.n - m)))
-        return float(log_ndtr(-(w + np.log(u / w) / w)) if u > 0 else 0.0), f
+        return float(log_ndtr(-(w + np.log(u / w) / w)) if u > 0 else 0.0), t * s, f
 
     def _cumulant(self, a: float, t: float, m: int, s: float) -> float:
         return float(self.counts @ np.logaddexp(0.0, a + t * self.values) - a * m - t * s)

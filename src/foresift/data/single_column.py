@@ -16,7 +16,7 @@ from foresift.errors import floats_of
 __all__ = ["Problem", "QuantityProblem", "read_counts", "read_problem", "read_quantity"]
 
 _MAX_ROWS = 1e100  # of a class, so that sums and squares cannot overflow
-_MAX_QUANTITY = 1e100  # so that variances and their squares cannot overflow
+_MAX_QUANTITY = 1e70  # so that squared variances cannot overflow
 _MAX_CATEGORIES = 65_533  # codes have 16 bits, and missing may become one more category
 
 

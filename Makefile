@@ -15,6 +15,9 @@ MAKEFLAGS += --no-print-directory
 ifneq ($(wildcard ../shared/data),)
 export FORESIFT_DATA ?= $(abspath ../shared/data)
 endif
+ifneq ($(wildcard ../shared/data-regression),)
+export FORESIFT_DATA_REGRESSION ?= $(abspath ../shared/data-regression)
+endif
 
 # What a wheel is made of. Folders count too: a deleted file changes its folder.
 SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE \

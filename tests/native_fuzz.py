@@ -80,6 +80,10 @@ class Fuzz:
             "null_tail": lambda: (_core.null_tail, [4, 7, 0.1]),
             "null_moments": lambda: (_core.null_moments, [4, 7, 5]),
             "permuted_gains": lambda: (_core.permuted_gains, [self.store(), 1, Y[:6].copy(), 3, True, 4, 0]),
+            "permuted_reductions": lambda: (
+                _core.permuted_reductions,
+                [X[:6, 0].copy(), np.array([1, 2, 3], "u4"), self.of("multiway"), 4, 0],
+            ),
             "ssv_ranks": lambda: (
                 _core.ssv_ranks,
                 [small_store(), 0, 2, ints(0, 1, 0, 1, 1, 0), 2, np.ones(6), None],

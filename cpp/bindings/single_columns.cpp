@@ -2,6 +2,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/column_store.hpp"
 #include "kernels/null_gain.hpp"
+#include "kernels/null_reduction.hpp"
 #include "kernels/ssv_rank.hpp"
 
 namespace foresift {
@@ -44,6 +45,26 @@ NewArray<double> permuted(const ColumnStore& store, std::size_t j, const Vector<
         gains = permuted_gains(column, span_of(target), n_classes, options, n_permutations, seed, stop_check(nullptr));
     }
     return to_numpy(std::move(gains));
+}
+
+NewArray<double> permuted_shares(const Vector<double>& y, const Vector<std::uint32_t>& sizes, bool multiway,
+                                 std::uint32_t n_permutations, std::uint64_t seed) {
+    check_range<std::uint64_t>("The number of rows", y.size(), 0, kMostRows);
+    check_range<std::uint32_t>("n_permutations", n_permutations, 0, 1 << 28);
+    for (const double value : span_of(y))
+        if (!(std::abs(value) <= 1e100)) refuse("y must be finite, and at most 1e100: scale it.");
+    std::uint64_t n_rows = 0;
+    for (const auto size : span_of(sizes)) {
+        if (size == 0) refuse("sizes must be positive.");
+        n_rows += size;
+    }
+    if (n_rows != y.size()) refuse("sizes must sum up to the number of rows.");
+    std::vector<double> shares;
+    {
+        const nb::gil_scoped_release unlocked;
+        shares = permuted_reductions(span_of(y), span_of(sizes), multiway, n_permutations, seed, stop_check(nullptr));
+    }
+    return to_numpy(std::move(shares));
 }
 
 NewArray<double> ranks_by_ssv(const ColumnStore& store, std::size_t first, std::size_t last,
@@ -164,6 +185,8 @@ void bind_columns(nb::module_& m) {
     m.def("null_tail", &null_tail, "first"_a, "second"_a, "gain"_a);
     m.def("null_moments", &null_moments, "first"_a, "second"_a, "n_points"_a = 0);
     m.def("permuted_gains", &permuted, "store"_a, "column"_a, "target"_a.noconvert(), "n_classes"_a, "multiway"_a,
+          "n_permutations"_a, "seed"_a);
+    m.def("permuted_reductions", &permuted_shares, "y"_a.noconvert(), "sizes"_a.noconvert(), "multiway"_a,
           "n_permutations"_a, "seed"_a);
     m.def("ssv_ranks", &ranks_by_ssv, "store"_a, "first"_a, "last"_a, "target"_a.noconvert(), "n_classes"_a,
           "weights"_a.none().noconvert(), "stop"_a.none() = nb::none());

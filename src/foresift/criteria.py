@@ -1,4 +1,4 @@
-"""What one column, or one split of it, tells about the classes: gain, gain ratio, SSV, node complexity."""
+"""Split criteria of one column: gain, gain ratio, SSV, node complexity, variance reduction, and chance."""
 
 from foresift.engine.criteria import (
     best_ssv_split,
@@ -10,14 +10,24 @@ from foresift.engine.criteria import (
     node_complexity,
     ssv,
 )
+from foresift.engine.reduction import (
+    expected_reduction,
+    reduction_pvalue,
+    reduction_variance,
+    variance_reduction,
+)
 
 __all__ = [
     "best_ssv_split",
     "expected_gain",
+    "expected_reduction",
     "gain_pvalue",
     "gain_ratio",
     "gain_variance",
     "information_gain",
     "node_complexity",
+    "reduction_pvalue",
+    "reduction_variance",
     "ssv",
+    "variance_reduction",
 ]

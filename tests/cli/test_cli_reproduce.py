@@ -152,12 +152,16 @@ def test_data_that_cannot_be_had(tmp_path, monkeypatch):
     monkeypatch.setattr("foresift.datasets.uci.fetch_openml", fetch)
     result = command("murata", "--quick", FORESIFT_DATA=str(tmp_path))
     assert result.exit_code == 2
-    assert "has no data set 'waveform'" in result.output
+    assert "has no file of 'waveform'" in result.output
 
 
 def test_command_datasets(tmp_path):
-    result = CliRunner().invoke(app, ["datasets"], env={"FORESIFT_DATA": ""})
+    nowhere = {"FORESIFT_DATA": "", "FORESIFT_DATA_REGRESSION": ""}
+    result = CliRunner().invoke(app, ["datasets"], env=nowhere)
     assert result.exit_code == 0
+    assert "FORESIFT_DATA_REGRESSION is not set" in result.output
+    concrete = next(line for line in result.output.splitlines() if line.startswith("concrete"))
+    assert concrete.split()[1:] == ["1030", "8", "quantity", "not", "available"]
     assert "OpenML 40" in next(line for line in result.output.splitlines() if line.startswith("sonar"))
     assert "not available" in next(line for line in result.output.splitlines() if line.startswith("lenses"))
     result = CliRunner().invoke(app, ["datasets"], env={"FORESIFT_DATA": str(tmp_path / "nowhere")})

@@ -16,12 +16,24 @@ from sklearn.datasets import make_friedman1
 from sklearn.feature_selection import f_classif
 
 from foresift import InfoGainSelector
-from foresift.datasets import available, checksum, load, make_friedman, make_simple, make_waveform, uci
+from foresift.datasets import (
+    available,
+    checksum,
+    load,
+    make_friedman,
+    make_simple,
+    make_waveform,
+    uci,
+)
 
 MAKERS = [make_simple, make_friedman, make_waveform]
 FOLDER = os.environ.get("FORESIFT_DATA", "")
 needs_files = pytest.mark.skipif(
     not (Path(FOLDER) / "schema.json").is_file(), reason="FORESIFT_DATA names no folder of UCI tables"
+)
+QUANTITIES = os.environ.get("FORESIFT_DATA_REGRESSION", "")
+needs_quantities = pytest.mark.skipif(
+    not (Path(QUANTITIES) / "schema.json").is_file(), reason="FORESIFT_DATA_REGRESSION names no folder"
 )
 
 
@@ -174,7 +186,7 @@ def test_waveform_is_that_of_uci():
 
 
 @needs_files
-@pytest.mark.parametrize("name", uci.CATALOGUE)
+@pytest.mark.parametrize("name", [name for name, known in uci.CATALOGUE.items() if known.classes])
 def test_named_tables(name):
     X, y = load(name, FOLDER, download=False)
     entry = json.loads((Path(FOLDER) / "schema.json").read_text())[name]
@@ -186,10 +198,33 @@ def test_named_tables(name):
     assert all(X[column].dtype == np.float64 for column in entry["continuous"])
 
 
+@needs_quantities
+@pytest.mark.parametrize("name", [name for name, known in uci.CATALOGUE.items() if known.classes is None])
+def test_named_tables_with_a_quantity(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        X, y = load(name, QUANTITIES, download=False)
+    entry = json.loads((Path(QUANTITIES) / "schema.json").read_text())[name]
+    assert X.shape == (entry["rows"], entry["features"])
+    assert y.dtype == np.float64
+    assert np.isfinite(y).all()
+    assert int(X.isna().sum().sum()) == entry["missing_cells"]
+    nominal = [column for column in X.columns if X[column].dtype == "category"]
+    assert nominal == entry["discrete"]
+    assert all(X[column].dtype == np.float64 for column in X.columns if column not in nominal)
+
+
+@needs_quantities
+def test_all_quantities_are_there():
+    places = available(QUANTITIES, task="regression")
+    assert len(places) >= 15
+    assert all(place.as_pinned and place.task == "regression" for place in places)
+
+
 @needs_files
 def test_pinned_checksums():
-    there = {place.name: place for place in available(FOLDER)}
-    assert all(there[name].as_pinned for name in uci.CATALOGUE)
+    there = {place.name: place for place in available(FOLDER, task="classification")}
+    assert all(there[name].as_pinned for name, known in uci.CATALOGUE.items() if known.classes)
     path = Path(there["iris"].file)
     assert checksum("iris", FOLDER) == hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -228,6 +263,52 @@ def test_a_folder_of_ones_own(tmp_path, monkeypatch):
     assert place.file.endswith("a.csv.gz")
     assert not place.as_pinned
     assert place.openml is None
+
+
+def quantity_folder(folder, name="fruit"):
+    folder.mkdir()
+    entry = {"file": "b.csv", "rows": 3, "features": 2, "target": "price", "discrete": ["colour"]}
+    (folder / "b.csv").write_text("weight,colour,target\n150,red,2.5\n30,,1e-3\n,blue,-4\n")
+    (folder / "schema.json").write_text(json.dumps({name: entry}))
+    return folder
+
+
+def test_a_quantity_of_ones_own(tmp_path, monkeypatch):
+    folder = quantity_folder(tmp_path / "b")
+    X, y = load("fruit", folder)
+    assert y.tolist() == [2.5, 0.001, -4.0]
+    np.testing.assert_array_equal(X["weight"], [150, 30, np.nan])
+    monkeypatch.delenv("FORESIFT_DATA", raising=False)
+    monkeypatch.setenv("FORESIFT_DATA_REGRESSION", str(folder))
+    assert load("fruit")[1].tolist() == y.tolist()
+    place = next(place for place in available() if place.name == "fruit")
+    assert place[1:4] == (3, 2, None)
+    assert place.task == "regression"
+    assert "fruit" not in [place.name for place in available(task="classification")]
+    (folder / "b.csv").write_text("weight,colour,class\n150,red,2.5\n")
+    with pytest.raises(ValueError, match="last column 'target'"):
+        load("fruit")
+
+
+def test_one_name_for_classes_and_a_quantity(tmp_path, monkeypatch):
+    monkeypatch.setenv("FORESIFT_DATA", str(small_folder(tmp_path)[0]))
+    monkeypatch.setenv("FORESIFT_DATA_REGRESSION", str(quantity_folder(tmp_path / "b")))
+    for ask in (load, checksum):
+        with pytest.raises(ValueError, match=r"two data sets 'fruit'.*task=.classification. or"):
+            ask("fruit")
+    assert load("fruit", task="classification")[1].tolist() == ["apple", "plum", "plum"]
+    assert load("fruit", task="regression")[1].tolist() == [2.5, 0.001, -4.0]
+    assert checksum("fruit", task="classification") != checksum("fruit", task="regression")
+    with pytest.raises(ValueError, match="task must be one of"):
+        load("fruit", task="ranking")
+
+
+def test_quantities_without_their_folder(monkeypatch):
+    monkeypatch.delenv("FORESIFT_DATA_REGRESSION", raising=False)
+    with pytest.raises(FileNotFoundError, match=r"FORESIFT_DATA_REGRESSION is not set.*'concrete'"):
+        load("concrete")
+    with pytest.raises(ValueError, match=r"did you mean concrete\?"):
+        load("concret")
 
 
 def test_without_pandas_it_is_a_dict_that_selectors_take(tmp_path, monkeypatch):
@@ -277,7 +358,7 @@ def test_neither_a_file_nor_openml(tmp_path, monkeypatch):
 
     monkeypatch.setattr(uci, "fetch_openml", fetch)
     monkeypatch.setenv("FORESIFT_DATA", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match=r"no data set 'sonar', and OpenML cannot be .*no network"):
+    with pytest.raises(FileNotFoundError, match=r"no file of 'sonar', and OpenML cannot be .*no network"):
         load("sonar")
     with pytest.raises(FileNotFoundError, match="OpenML has no suitable copy"):
         load("promoters")
@@ -287,7 +368,7 @@ def test_neither_a_file_nor_openml(tmp_path, monkeypatch):
         load("sonnar")
     with pytest.raises(FileNotFoundError, match="no folder"):
         load("sonar", tmp_path / "nowhere")
-    assert all(not place.file for place in available())
+    assert all(not place.file for place in available(task="classification"))
 
 
 def test_damaged_folders(tmp_path):

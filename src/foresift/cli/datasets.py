@@ -14,7 +14,10 @@ __all__ = ["datasets"]
 def datasets(
     data: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder of CSV files; FORESIFT_DATA by default."),
+        typer.Option(
+            metavar="DIR",
+            help="Folder of CSV files; FORESIFT_DATA and FORESIFT_DATA_REGRESSION by default.",
+        ),
     ] = None,
 ) -> None:
     """List the data sets that can be loaded by name, and where they are."""
@@ -23,14 +26,20 @@ def datasets(
     from foresift.datasets import available
 
     places = available(data)
-    folder = data or os.environ.get("FORESIFT_DATA")
-    lost = " (from FORESIFT_DATA: there is no such folder)" if folder and not Path(folder).is_dir() else ""
-    typer.echo(f"Folder: {folder}{lost}" if folder else "FORESIFT_DATA is not set, and --data is not given.")
+    for variable in ("FORESIFT_DATA", "FORESIFT_DATA_REGRESSION") if data is None else ():
+        folder = os.environ.get(variable)
+        if not folder:
+            typer.echo(f"{variable} is not set, and --data is not given.")
+        else:
+            lost = "" if Path(folder).is_dir() else ": there is no such folder"
+            typer.echo(f"Folder: {folder} (from {variable}{lost})")
+    if data is not None:
+        typer.echo(f"Folder: {data}")
     width = max(len(place.name) for place in places)
     typer.echo(f"{'name':<{width}} {'rows':>6} {'columns':>8} {'classes':>8}  where")
     for place in places:
         local = ("file" if place.as_pinned else "file, another copy") if place.file else ""
         online = f"OpenML {place.openml}" if place.openml else ""
         where = "; ".join(filter(None, (local, online))) or "not available"
-        shape = f"{place.rows:>6} {place.features:>8} {place.classes:>8}"
-        typer.echo(f"{place.name:<{width}} {shape}  {where}")
+        classes = "quantity" if place.classes is None else place.classes
+        typer.echo(f"{place.name:<{width}} {place.rows:>6} {place.features:>8} {classes:>8}  {where}")

@@ -13,9 +13,10 @@ from foresift.data.values import is_missing, kind_of_values
 from foresift.data.weights import check_sample_weight
 from foresift.errors import floats_of
 
-__all__ = ["Problem", "read_counts", "read_problem"]
+__all__ = ["Problem", "QuantityProblem", "read_counts", "read_problem", "read_quantity"]
 
 _MAX_ROWS = 1e100  # of a class, so that sums and squares cannot overflow
+_MAX_QUANTITY = 1e70  # so that squared variances cannot overflow
 _MAX_CATEGORIES = 65_533  # codes have 16 bits, and missing may become one more category
 
 
@@ -27,6 +28,16 @@ class Problem(NamedTuple):
     categories: list[Any]
     y: NDArray[np.int32]
     n_classes: int
+    weights: NDArray[np.float64]
+
+
+class QuantityProblem(NamedTuple):
+    """One column and the quantity to predict, without rows of weight zero."""
+
+    codes: NDArray[np.int32]  # in order of the values of the column, -1 = missing
+    n_values: int
+    nominal: bool
+    y: NDArray[np.float64]
     weights: NDArray[np.float64]
 
 
@@ -46,15 +57,8 @@ def read_problem(x: Any, y: Any, nominal: bool | None, sample_weight: Any = None
     """Read a column and its classes from any containers; if `nominal` is None, the type decides."""
     items, nominal_type = _items(x, "x")
     labels, _ = _items(y, "y")
-    if len(items) == 0:
-        raise ValueError("x is empty: at least one row is needed.")
-    if len(items) != len(labels):
-        raise ValueError(f"x and y must have the same length, but have {len(items)} and {len(labels)} rows.")
-    weights = check_sample_weight(sample_weight, len(items))
-    weights = np.ones(len(items)) if weights is None else weights
+    weights = _weights(items, labels, sample_weight)
     used = weights > 0
-    if n_missing := int(_missing(labels).sum()):
-        raise ValueError(f"y has {n_missing} missing value(s): drop those rows first.")
     if labels.dtype.kind == "f" and np.isinf(labels).any():
         raise ValueError("y has infinite values, which cannot be classes: drop those rows first.")
     if labels.dtype.kind == "f" and (labels % 1).any():
@@ -70,6 +74,34 @@ def read_problem(x: Any, y: Any, nominal: bool | None, sample_weight: Any = None
             )
         return Problem(None, codes, categories, y_codes, n_classes, weights[used])
     return Problem(_numbers(items)[used], None, [], y_codes, n_classes, weights[used])
+
+
+def read_quantity(x: Any, y: Any, nominal: bool | None, sample_weight: Any = None) -> QuantityProblem:
+    """Read a column and a quantity from any containers; if `nominal` is None, the type decides."""
+    items, nominal_type = _items(x, "x")
+    values, is_text = _items(y, "y")
+    weights = _weights(items, values, sample_weight)
+    if is_text:
+        raise TypeError("y must hold numbers: convert it, or use information_gain if it holds classes.")
+    values = values.astype(np.float64)
+    if not (np.abs(values) <= _MAX_QUANTITY).all():
+        raise ValueError(f"y has infinite values, or values above {_MAX_QUANTITY:g}: drop or scale them.")
+    used = weights > 0
+    is_nominal = nominal_type if nominal is None else bool(nominal)
+    codes, distinct = _encode((items if is_nominal else _numbers(items))[used])
+    return QuantityProblem(codes, len(distinct), is_nominal, values[used], weights[used])
+
+
+def _weights(items: NDArray[Any], target: NDArray[Any], sample_weight: Any) -> NDArray[np.float64]:
+    """Check that every row has a target, and return the weights of the rows."""
+    if len(items) == 0:
+        raise ValueError("x is empty: at least one row is needed.")
+    if len(items) != len(target):
+        raise ValueError(f"x and y must have the same length, but have {len(items)} and {len(target)} rows.")
+    weights = check_sample_weight(sample_weight, len(items))
+    if n_missing := int(_missing(target).sum()):
+        raise ValueError(f"y has {n_missing} missing value(s): drop those rows first.")
+    return np.ones(len(items)) if weights is None else weights
 
 
 def _numbers(items: NDArray[Any]) -> NDArray[np.float64]:

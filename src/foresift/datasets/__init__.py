@@ -1,7 +1,8 @@
-"""Example tables: artificial ones with known relevant columns, and classic UCI data sets."""
+"""Example tables: artificial ones with known relevant columns, and classic data sets."""
 
 from foresift.datasets.generators import (
     make_friedman,
+    make_quantity,
     make_simple,
     make_waveform,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "checksum",
     "load",
     "make_friedman",
+    "make_quantity",
     "make_simple",
     "make_waveform",
 ]

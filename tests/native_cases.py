@@ -40,7 +40,8 @@ def grown(**options):
     store.add_numeric(X[:, :2])
     store.add_nominal(X[:, 2].astype(np.int32), 5)
     options = {"max_features": 3, "record_tried": True, **options}
-    nodes, *others, trials, _ = _core.Grower(store, Y, 3, None, _core.GrowOptions(**options)).grow([0])[0]
+    grown = _core.Grower(store, Y, 3, None, _core.GrowOptions(**options)).grow([0])[0]
+    nodes, *others, trials = grown[:6]
     return [nodes.view(NODE_DTYPE)[:, 0].copy(), *(array.copy() for array in others)], trials
 
 
@@ -349,6 +350,11 @@ def report(name, call):
         print("answered", flush=True)
 
 
-if __name__ == "__main__":
-    for name, call in {"refused": REFUSED, "answered": ANSWERED}[sys.argv[1]].items():
+def report_all(refused, answered):
+    """Make the calls that the command line asks for."""
+    for name, call in {"refused": refused, "answered": answered}[sys.argv[1]].items():
         report(name, call)
+
+
+if __name__ == "__main__":
+    report_all(REFUSED, ANSWERED)

@@ -24,7 +24,10 @@ def make_problem(seed, *, max_rows=40, missing=0.0, nominal=(), whole=True):
 
 
 def make_grower(X, y, weights=None, nominal=(), **options):
-    """Return a grower that tries every column unless told otherwise; nominal columns hold codes."""
+    """Return a grower that tries every column unless told otherwise; nominal columns hold codes.
+
+    With the criterion "variance" y is a quantity, else it holds classes.
+    """
     X = np.asarray(X, dtype=float)
     store = _core.ColumnStore(len(X), options.pop("max_bins", 65_536))
     for j, column in enumerate(X.T):
@@ -33,12 +36,13 @@ def make_grower(X, y, weights=None, nominal=(), **options):
             store.add_nominal(codes, int(codes.max(initial=-1)) + 1)
         else:
             store.add_numeric(column[:, np.newaxis])
-    n_classes = options.pop("n_classes", int(y.max()) + 1)
-    options = {"max_features": X.shape[1], **options}
+    n_classes = options.pop("n_classes", None)
+    options = _core.GrowOptions(**{"max_features": X.shape[1], **options})
     weights = None if weights is None else np.asarray(weights, dtype=float)
-    return _core.Grower(
-        store, np.asarray(y, dtype=np.int32), n_classes, weights, _core.GrowOptions(**options)
-    )
+    if options.criterion == "variance":
+        return _core.Grower(store, np.asarray(y, dtype=float), weights, options)
+    n_classes = int(y.max()) + 1 if n_classes is None else n_classes
+    return _core.Grower(store, np.asarray(y, dtype=np.int32), n_classes, weights, options)
 
 
 def grow_one(grower, tree=0, feature_weights=None, *, tried=False):
@@ -51,3 +55,23 @@ def grow(X, y, weights=None, nominal=(), tree=0, feature_weights=None, **options
     """Return the node table of one tree, from data to tree in one call."""
     grower = make_grower(X, y, weights, nominal, **options)
     return grow_one(grower, tree, feature_weights, tried=options.get("record_tried", False))
+
+
+QUANTITIES = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "whole": lambda rng, n: rng.integers(-3, 4, n).astype(float),
+    "two values": lambda rng, n: rng.choice([-0.25, 11.75], n),
+    "heavy tails": lambda rng, n: rng.standard_cauchy(n),
+    "offset": lambda rng, n: 1e9 + rng.normal(size=n),
+}
+
+
+def make_quantity_problem(seed, kind, **options):
+    """Return X, y, weights as `make_problem` does, y being a quantity that has a little to do with X."""
+    X, y, weights = make_problem(seed, **options)
+    rng = np.random.default_rng([seed, 1])
+    values = QUANTITIES[kind](rng, len(y))
+    order = np.argsort(np.nan_to_num(X[:, 0]) + rng.normal(size=len(y)), kind="stable")
+    y = np.empty(len(y))
+    y[order] = np.sort(values)
+    return X, y, weights

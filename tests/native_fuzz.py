@@ -16,7 +16,7 @@ REALS = [np.nan, np.inf, -np.inf, -1.0, 0.0, -0.0, 1e-320, 0.5, 1.0, 3, 1e18, 1e
 VALUES = [-1, 0, 1, 2, 5, 255, 65_535, 2**31 - 1, -(2**31), 2**32 - 1, 0.5, 1e-320, 1e308, np.nan, np.inf]
 DTYPES = ["u1", "u2", "i4", "u4", "i8", "f4", "f8", "c16", "?", "O", "U3", ">i4", ">f8"]
 OPTIONS = {
-    "criterion": ["entropy", "gini", "gain_ratio", "ssv", "luck", 3],
+    "criterion": ["entropy", "gini", "gain_ratio", "ssv", "variance", "luck", 3],
     "missing": ["learn", "known", "fractional", "luck"],
     "draw": ["all", "bootstrap", "subsample", "luck"],
     "n_draw": [1, 3, 6, 40, *INTS],
@@ -99,6 +99,21 @@ class Fuzz:
                     *(self.of("criterion"), self.of("multiway"), self.of("missing")),
                 ],
             ),
+            "best_value_split": lambda: (
+                _core.best_value_split,
+                [X[:, 0].copy(), X[:, 1].copy(), np.ones(120), self.of("missing")],
+            ),
+            "nominal_value_split": lambda: (
+                _core.nominal_value_split,
+                [
+                    X[:, 2].astype("i4"),
+                    5,
+                    X[:, 1].copy(),
+                    np.ones(120),
+                    self.of("multiway"),
+                    self.of("missing"),
+                ],
+            ),
             "Relief": lambda: (
                 _core.Relief,
                 [np.array([[0, 1], [0.5, 0], [1, np.nan]]), [0, 2], ints(0, 1, 1), 2, np.ones(3), 1.0, False],
@@ -146,17 +161,21 @@ class Fuzz:
         _core.train_network(*arguments, _core.NetworkOptions(**options))
 
     def make_grower(self):
-        arguments = [small_store(), ints(0, 1, 0, 1, 1, 0), 2, self.pick([None, np.arange(6.0)])]
+        classes, weights = [ints(0, 1, 0, 1, 1, 0), 2], self.pick([None, np.arange(6.0)])
+        target, options = self.pick([(classes, {}), ([X[:6, 1].copy()], {"criterion": "variance"})])
 
         def make_and_grow(*arguments, **options):
             _core.Grower(*arguments, _core.GrowOptions(**options)).grow([0, 1])
 
-        return make_and_grow, arguments, self.some(OPTIONS)
+        return make_and_grow, [small_store(), *target, weights], {**options, **self.some(OPTIONS)}
 
     def grower(self):
         shadows = {"n_shadows": 2, "shadow_of": [5, 0, 1, 3]}
         options = self.pick([{}, shadows, {"column_order": [1]}, {"draw": "bootstrap", "n_draw": 4}])
         weights = self.pick([None, np.arange(6.0)])
+        if self.chance(0.3):
+            options = _core.GrowOptions(criterion="variance", **options)
+            return _core.Grower(small_store(), X[:6, 1].copy(), weights, options)
         return _core.Grower(small_store(), ints(0, 1, 0, 1, 1, 0), 2, weights, _core.GrowOptions(**options))
 
     def grow_arguments(self):

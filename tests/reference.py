@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from reference_quantity import branch_size, unit, variance_reduction
 
-# --- scores of a branch table: one array of (weighted) class counts per branch ---
+# --- scores of a branch table: one array of (weighted) class counts per branch, of a quantity its rows ---
 
 
 def entropy(counts: Any) -> float:
@@ -64,7 +65,13 @@ def ssv(branches: Sequence[Any]) -> float:
     return float(2.0 * parted - (parent - np.max(branches, axis=0)).sum())
 
 
-SCORES = {"entropy": entropy_gain, "gini": gini_decrease, "gain_ratio": gain_ratio, "ssv": ssv}
+SCORES = {
+    "entropy": entropy_gain,
+    "gini": gini_decrease,
+    "gain_ratio": gain_ratio,
+    "ssv": ssv,
+    "variance": variance_reduction,
+}
 
 
 def score(branches: Sequence[Any], criterion: str, missing_size: float = 0.0) -> float:
@@ -73,7 +80,7 @@ def score(branches: Sequence[Any], criterion: str, missing_size: float = 0.0) ->
     The score is scaled by the known fraction; for the gain ratio the missing rows are one more
     group of the split information, as in C4.5.
     """
-    known = float(np.sum(branches))
+    known = sum(branch_size(branch) for branch in branches)
     if missing_size == 0.0:
         return SCORES[criterion](branches)
     fraction = known / (known + missing_size)
@@ -86,6 +93,20 @@ def score(branches: Sequence[Any], criterion: str, missing_size: float = 0.0) ->
 def class_counts(y: Any, weights: Any, n_classes: int, rows: Any) -> np.ndarray:
     """Weighted class counts of the rows where the mask `rows` is true."""
     return np.bincount(np.asarray(y)[rows], np.asarray(weights)[rows], minlength=n_classes)
+
+
+def contents(y: Any, weights: Any, n_classes: int, rows: Any, criterion: str) -> np.ndarray:
+    """What a score asks of the rows where the mask is true: class counts, or value and weight of each."""
+    if criterion == "variance":
+        return np.column_stack([np.asarray(y, dtype=float)[rows], np.asarray(weights)[rows]])
+    return class_counts(y, weights, n_classes, rows)
+
+
+def node_counts(y: Any, weights: Any, n_classes: int, criterion: str) -> np.ndarray:
+    """What a node keeps of its rows: the weights of the classes, or the sum of the quantity."""
+    if criterion == "variance":
+        return np.array([math.fsum(np.multiply(y, weights))])
+    return np.bincount(y, weights, minlength=n_classes)
 
 
 # --- every split of one column ---
@@ -122,7 +143,7 @@ def cuts(x: Any, y: Any, criterion: str, weights: Any = None, missing: str = "no
             left = left | unknown
         elif missing == "right":
             right = right | unknown
-        branches = [class_counts(y, weights, n_classes, rows) for rows in (left, right)]
+        branches = [contents(y, weights, n_classes, rows, criterion) for rows in (left, right)]
         result[float(threshold)] = score(branches, criterion, lost)
     return result
 
@@ -135,7 +156,7 @@ def subsets(x: Any, y: Any, criterion: str, weights: Any = None) -> dict[frozens
     for size in range(1, len(categories)):
         for left in itertools.combinations(categories, size):
             rows = np.isin(x, left)
-            branches = [class_counts(y, weights, n_classes, side) for side in (rows, ~rows)]
+            branches = [contents(y, weights, n_classes, side, criterion) for side in (rows, ~rows)]
             result[frozenset(left)] = score(branches, criterion)
     return result
 
@@ -146,7 +167,7 @@ def multiway(x: Any, y: Any, criterion: str, weights: Any = None, missing: str =
     codes = [code for code in np.unique(x) if code >= 0 or missing == "category"]
     if len(codes) < 2:
         return 0.0
-    branches = [class_counts(y, weights, n_classes, x == code) for code in codes]
+    branches = [contents(y, weights, n_classes, x == code, criterion) for code in codes]
     return score(branches, criterion, weights[x < 0].sum() if missing == "known" else 0.0)
 
 
@@ -176,8 +197,9 @@ def best_split(x: Any, y: Any, criterion: str, weights: Any, nominal: bool, fits
                     split = {"threshold": threshold, "missing": {"left": 0, "right": 1}.get(side)}
                     candidates.append((table[threshold], split))
     best: tuple[float, Any] = (-math.inf, None)
+    tie = TIE * unit(y, weights, criterion)
     for value, split in candidates:
-        if value > best[0] + TIE and fits(goes_left(split, x)):
+        if value > best[0] + tie and fits(goes_left(split, x)):
             best = (value, split)
     return best
 
@@ -211,21 +233,22 @@ def grow(
     X, y = np.asarray(X, dtype=float), np.asarray(y)
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float)
     n_classes = int(y.max()) + 1 if n_classes is None else n_classes
-    counts = np.bincount(y, weights, minlength=n_classes)
+    counts = node_counts(y, weights, n_classes, criterion)
     leaf = {"counts": counts}
-    if np.count_nonzero(counts) < 2 or max_depth == 0 or counts.sum() < min_size_split:
+    if len(np.unique(y[weights > 0])) < 2 or max_depth == 0 or weights.sum() < min_size_split:
         return leaf
 
     def fits(left: np.ndarray) -> bool:
         return min(weights[left].sum(), weights[~left].sum()) >= min_size_leaf
 
+    tie = TIE * unit(y, weights, criterion)
     best: tuple[float, Any] = (-math.inf, None)
     for column in range(X.shape[1]):
         value, split = best_split(X[:, column], y, criterion, weights, column in nominal, fits)
-        if value > best[0] + TIE:
+        if value > best[0] + tie:
             best = (value, {**split, "feature": column})
     gain, split = best
-    if split is None or gain < min_gain - TIE:
+    if split is None or gain < min_gain - tie:
         return leaf
     if split["missing"] is None:
         left = X[:, split["feature"]] <= split["threshold"]

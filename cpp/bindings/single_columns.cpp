@@ -100,6 +100,7 @@ void check_rows_to_split(std::size_t n, const Vector<std::int32_t>& y, std::uint
 }
 
 void check_values_to_split(std::size_t n, const Vector<double>& y, const Vector<double>& weights) {
+    check_range<std::uint64_t>("The number of rows", n, 1, kMostRows);
     check_length("y", y.size(), n);
     check_weights("weights", span_of(weights), n);
     check_quantity(span_of(y));

@@ -117,26 +117,28 @@ Grower::Grower(std::span<const Column> columns, const Response& response, std::s
 }
 
 void Grower::scale_values() {
-    const auto [low, high] = std::minmax_element(response_.values.begin(), response_.values.end());
-    scale_ = *high > *low ? std::ilogb(*high - *low) : 0;
-    for (const double y : response_.values) values_.push_back(std::ldexp(y, -scale_));
+    scale_ = scale_of(response_.values);
+    values_ = scaled(response_.values, scale_);
     response_.values = values_;
+    options_.min_gain = std::ldexp(options_.min_gain, -2 * scale_);
     auto sorted = values_;
     std::sort(sorted.begin(), sorted.end());
     response_.has_ties = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
 }
 
-// Classes, or tenths of the rows by the quantity; rows of the same value stay together.
+// Classes, or tenths of the rows of positive weight by the quantity; rows of the same value stay together.
 void Grower::find_strata() {
     strata_.assign(response_.classes.begin(), response_.classes.end());
     n_strata_ = static_cast<std::int32_t>(response_.n_classes);
     if (values_.empty()) return;
     n_strata_ = 10;
-    auto sorted = values_;
+    std::vector<double> sorted;
+    for (std::size_t row = 0; row < values_.size(); ++row)
+        if (weights_[row] > 0) sorted.push_back(values_[row]);
     std::sort(sorted.begin(), sorted.end());
     for (const double y : values_) {
         const auto below = std::lower_bound(sorted.begin(), sorted.end(), y) - sorted.begin();
-        strata_.push_back(static_cast<std::int32_t>(below * n_strata_ / std::ssize(sorted)));
+        strata_.push_back(static_cast<std::int32_t>(std::min(below, std::ssize(sorted) - 1) * n_strata_ / std::ssize(sorted)));
     }
 }
 

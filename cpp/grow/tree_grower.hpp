@@ -113,7 +113,7 @@ private:
         out_ = {};
         out_.nodes.reserve(most_nodes_);
         out_.counts.reserve(most_nodes_ * response_.n_outputs());
-        members_.clear(), totals_.clear();
+        members_.clear(), totals_.clear_like(Sums(response_.n_classes));
         pending_.clear(), cut_codes_.clear();
         deferred_.clear(), deferred_members_.clear();
     }
@@ -277,7 +277,7 @@ void TreeGrower<Case, Score>::sum_up(const Pending& at) {
             low = std::min(low, y);
             high = std::max(high, y);
         }
-        const double grid = std::ldexp(1.0, std::ilogb(high > low ? high - low : 1.0) - 20);
+        const double grid = std::ldexp(1.0, std::max(std::ilogb(high > low ? high - low : 1.0) - 20, -1000));
         totals_.clear();
         totals_.center = std::clamp(std::nearbyint(sum / n / grid) * grid, low, high);
         for (const auto& m : members) totals_.add(m.of);
@@ -321,10 +321,7 @@ bool TreeGrower<Case, Score>::choose(Pending& at, const NodeRows<Case>& node, Sp
     for (std::uint32_t drawn = 0; drawn < max_features_ || !tried_one; ++drawn) {
         const auto place = sampler_->draw(bits);
         if (!place) break;
-        if (chosen.found() && chosen.merit() >= settled) {
-            if constexpr (Case::kQuantity) break;
-            continue;
-        }
+        if (chosen.found() && chosen.merit() >= settled) continue;  // drawn all the same: the next node draws from the rest
         const std::uint32_t feature = order_.empty() ? *place : order_[*place];
         Outcome outcome = Outcome::constant;
         if (!sampler_->is_constant(*place)) {

@@ -91,7 +91,7 @@ struct SsvScore {
 struct VarianceScore {
     double of(double left, double sum, double n) const noexcept {
         const double both = left * (n - left);
-        return both > 0 ? sum * sum * n / both : 0.0;
+        return both > 0 ? sum * sum * (n / both) : 0.0;
     }
     template <class Sums> double pure(const Sums& totals) const noexcept { return totals.spread(); }
     double gain(double score, double, double n) const noexcept { return score / n; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -146,6 +147,17 @@ struct Response {
             return Case::make(static_cast<std::uint32_t>(classes[row]), weight);
     }
 };
+
+/// A quantity divided by 2^scale_of(it) has squares that are neither huge nor tiny.
+inline int scale_of(std::span<const double> values) {
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    return *high > *low ? std::ilogb(*high - *low) : 0;
+}
+inline std::vector<double> scaled(std::span<const double> values, int scale) {
+    std::vector<double> result;
+    for (const double y : values) result.push_back(std::ldexp(y, -scale));
+    return result;
+}
 
 /// A row of the table that lies in a node.
 template <class Case>

@@ -64,8 +64,14 @@ Split split_with(Score score, const Column& column, const Response& response, st
 Split split_column(const Column& column, const Response& response, std::span<const double> weights,
                    const SplitOptions& options) {
     const auto with = [&]<class Case>(auto score) { return split_with<Case>(score, column, response, weights, options); };
+    if (options.criterion == Criterion::variance) {
+        const int scale = scale_of(response.values);
+        const auto values = scaled(response.values, scale);
+        Split split = split_with<ValueCase<double>>(VarianceScore{}, column, Response(values), weights, options);
+        split.gain = std::ldexp(split.gain, 2 * scale);
+        return split;
+    }
     switch (options.criterion) {
-        case Criterion::variance: return with.operator()<ValueCase<double>>(VarianceScore{});
         case Criterion::gini: return with.operator()<RealCase>(GiniScore<>{});
         case Criterion::ssv: return with.operator()<RealCase>(SsvScore{});
         default: return with.operator()<RealCase>(EntropyScore<RealLog>{});

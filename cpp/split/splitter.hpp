@@ -125,11 +125,13 @@ public:
                               : numeric(column, codes, node, floor, bits, split);
     }
 
-    /// What no split in two gains more than: one into pure branches; of a quantity and few rows, the best of all.
+    /// What no split in two gains more than: one into pure branches; of a quantity and few rows, the best of all that
+    /// divide every row. Without rows of middling values, which fractions leave out, a split can gain more than that.
     double most_gain(const NodeRows<Case>& node) {
         const Sums& totals = node.totals;
         if constexpr (Case::kQuantity)
-            if (node.members.size() <= kFewRows && !options_.multiway) return best_of_all(node) / double(totals.total);
+            if (node.members.size() <= kFewRows && !options_.multiway && options_.missing == Missing::learn)
+                return best_of_all(node) / double(totals.total);
         return cuts_.score().gain(cuts_.score().pure(totals), unsplit(totals), double(totals.total));
     }
 
@@ -141,9 +143,10 @@ private:
                     Split& split);
     Outcome nominal(const Column& column, Codes codes, const NodeRows<Case>& node, Split& split);
     template <class Code> Known<Case> gather(const Code* codes, const Column&, const NodeRows<Case>&);
-    double tie(const Sums& totals) noexcept {
+    // Of the rows that a split divides; `all` also has those that fractions leave out, whose rounding errors stay.
+    double tie(const Sums& totals, [[maybe_unused]] const Sums& all) noexcept {
         const double n = double(totals.total);
-        if constexpr (Case::kQuantity) return 1e-12 * totals.spread();
+        if constexpr (Case::kQuantity) return 1e-12 * (totals.spread() + 1e-12 * all.spread());
         if (n != tie_of_) {  // the columns of a node come one after the other
             tie_of_ = n;
             tie_ = 1e-13 * (options_.criterion == Criterion::ssv ? n * n : 1 + xlog2x(n));
@@ -254,7 +257,7 @@ auto Splitter<Case, Score>::numeric(const Column& column, Codes codes, const Nod
     const bool all_count = some_missing || options_.min_share > 0 || !(floor > 0);
     const double floor_score = all_count ? -std::numeric_limits<double>::infinity() : score.score_at(floor, base, n);
     double least = least_side(n);
-    Frame<Case> frame{totals, none_left_, least, floor_score, tie(totals), false, options_.cut_penalty};
+    Frame<Case> frame{totals, none_left_, least, floor_score, tie(totals, node.totals), false, options_.cut_penalty};
 
     Cut best;
     draws_.clear();
@@ -307,7 +310,7 @@ auto Splitter<Case, Score>::nominal(const Column& column, Codes codes, const Nod
     if (table_.size() < 2) return Outcome::constant;
 
     const double n = double(table_.totals.total);
-    SubsetSearch<Case, Score> search(cuts_.score(), table_, min_leaf_, tie(table_.totals));
+    SubsetSearch<Case, Score> search(cuts_.score(), table_, min_leaf_, tie(table_.totals, node.totals));
     const bool convex = options_.criterion != Criterion::ssv;
     split.grouping =
         options_.multiway ? search.multiway() : search.two_sets(convex && table_.sums.one_order_suffices());

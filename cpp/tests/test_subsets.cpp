@@ -136,9 +136,53 @@ void one_branch_per_category() {
     assert(!Search(GiniScore<>{}, single, 0, 0).two_sets(true).found());
 }
 
+// A quantity: of the order by the mean one prefix is the best division (Fisher 1958), unless a side is too small.
+void every_subset_of_a_quantity() {
+    using Case = ValueCase<double>;
+    Dice dice(5);
+    for (int round = 0; round < 200; ++round) {
+        const std::size_t m = 2 + dice.below(9);
+        std::vector<Item<Case>> items;
+        ValueSums<double> like;
+        like.center = round % 2 ? 1e9 : 0;
+        for (std::uint32_t g = 0; g < m; ++g)
+            for (std::uint32_t i = 0; i <= dice.below(6); ++i) {
+                const double y = round % 3 ? dice.unit() * dice.unit() * 9 : dice.below(4);
+                items.push_back({3 * g + 1, Case::make(like.center + y, 0.2 + dice.unit())});
+            }
+        CategoryTable<Case> table;
+        table.assign(items, like);
+        const double min_leaf = round % 4 ? 0 : 2.5, tie = 1e-12 * table.totals.spread();
+        double best = -kInfinity;
+        const auto side = [&](std::uint32_t categories) {
+            ValueSums<double> sums;
+            sums.clear_like(like);
+            for (std::size_t g = 0; g < m; ++g)
+                if (categories >> g & 1) sums.add(table.sums.row(g));
+            return sums;
+        };
+        for (std::uint32_t left = 1; left + 1 < (1U << m); ++left) {
+            const auto sums = side(left);
+            if (sums.total >= min_leaf && table.totals.total - sums.total >= min_leaf)
+                best = std::max(best, score_of(VarianceScore{}, sums, table.totals));
+        }
+        for (const bool prefixes_suffice : {false, true}) {
+            const auto found =
+                SubsetSearch<Case, VarianceScore>(VarianceScore{}, table, min_leaf, tie).two_sets(prefixes_suffice);
+            assert(found.found() == (best > -kInfinity));
+            if (!found.found()) continue;
+            assert(std::abs(found.score - best) <= 4 * tie);
+            const auto left = side(left_of(found));
+            assert(std::abs(score_of(VarianceScore{}, left, table.totals) - best) <= 4 * tie);
+            assert(left.total >= min_leaf - 1e-9 && table.totals.total - left.total >= min_leaf - 1e-9);
+        }
+    }
+}
+
 }  // namespace
 
 int main() {
+    every_subset_of_a_quantity();
     every_subset(EntropyScore<RealLog>{});
     every_subset(GiniScore<>{});
     every_subset(SsvScore{});

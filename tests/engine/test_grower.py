@@ -14,7 +14,7 @@ from scipy import stats
 from foresift import _core
 from foresift.engine.node_table import NodeTable
 
-CRITERIA = ["entropy", "gini", "ssv"]
+CRITERIA = ["entropy", "gini", "ssv", "variance"]
 same = partial(pytest.approx, rel=1e-9, abs=1e-9)
 seeds = st.integers(0, 2**32 - 1)
 some = partial(settings, deadline=None)
@@ -103,14 +103,16 @@ def test_least_leaf_size_leaves_the_best_division_that_is_allowed(criterion, n_c
         assert table.nodes[0]["gain"] == same(max(allowed)), min_leaf
 
 
-def test_weights_and_repeated_rows_grow_the_same_tree():
+@pytest.mark.parametrize("criterion", ["entropy", "variance"])
+def test_weights_and_repeated_rows_grow_the_same_tree(criterion):
     for seed in range(10):
         X, y, _ = make_problem(seed, missing=0.1, nominal=[1])
         times = np.random.default_rng(seed).integers(0, 4, len(y))
         times[:2] = 1
-        weighted = grow(X, y, times, nominal=[1], n_classes=3)
-        repeated = grow(np.repeat(X, times, axis=0), np.repeat(y, times), nominal=[1], n_classes=3)
-        real = grow(X, y, times * 0.5, nominal=[1], n_classes=3, min_split=1, min_leaf=0.5)
+        options = {"nominal": [1], "n_classes": 3, "criterion": criterion}
+        weighted = grow(X, y, times, **options)
+        repeated = grow(np.repeat(X, times, axis=0), np.repeat(y, times), **options)
+        real = grow(X, y, times * 0.5, min_split=1, min_leaf=0.5, **options)
         for other in (repeated, real):
             assert np.array_equal(weighted.nodes["feature"], other.nodes["feature"])
             assert np.array_equal(weighted.nodes["threshold"], other.nodes["threshold"])
@@ -142,7 +144,7 @@ def assert_same_branches(one, two, at_one=0, at_two=0):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("multiway", [False, True])
 @pytest.mark.parametrize("missing", ["learn", "fractional"])
-@pytest.mark.parametrize("criterion", ["entropy", "gain_ratio"])
+@pytest.mark.parametrize("criterion", ["entropy", "gain_ratio", "variance"])
 def test_a_wide_table_of_constants_grows_the_tree_of_the_others(criterion, missing, multiway, weighted):
     # A wide table lies far apart in memory, and the engine works on parts of it; that must not show.
     rng = np.random.default_rng(0)
@@ -168,7 +170,7 @@ def check_nodes(table, X, y, weights, criterion):
     assert table.nodes["parent"][0] == -1
     assert len(table.nodes) == 1 + table.nodes["n_children"].sum()
     for node, record in enumerate(table.nodes):
-        assert table.counts[node] == same(np.bincount(y, at[node], minlength=n_classes))
+        assert table.counts[node] == same(reference.node_counts(y, at[node], n_classes, criterion))
         assert record["size"] == same(at[node].sum())
         if record["first_child"] < 0:
             assert record["feature"] == -1
@@ -183,7 +185,7 @@ def check_nodes(table, X, y, weights, criterion):
         assert sizes[record["majority_branch"]] == same(sizes.max())
         x, fractional = X[:, record["feature"]], record["missing_branch"] == -1
         known = ~np.isnan(x) | (not fractional)
-        branches = [np.bincount(y[known], at[c][known], minlength=n_classes) for c in children]
+        branches = [reference.contents(y, at[c], n_classes, known, criterion) for c in children]
         lost = at[node][~known].sum()
         assert cut_off(record["gain"]) == same(cut_off(reference.score(branches, criterion, lost)))
     # A leaf's counts are those of the rows that predict sends there.
@@ -191,7 +193,7 @@ def check_nodes(table, X, y, weights, criterion):
     if not (table.nodes["missing_branch"] == -1).any():
         for leaf in np.flatnonzero(table.is_leaf):
             rows = leaves == leaf
-            expected = np.bincount(y[rows], weights[rows], minlength=n_classes)
+            expected = reference.node_counts(y[rows], weights[rows], n_classes, criterion)
             assert table.counts[leaf] == same(expected)
 
 
@@ -340,7 +342,10 @@ def test_binned_columns_are_cut_between_bins_only(n_thresholds, max_bins):
 # --- the rest ---
 
 
-@pytest.mark.parametrize("options", [{}, {"criterion": "gini", "missing": "fractional"}, {"n_thresholds": 2}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"criterion": "gini", "missing": "fractional"}, {"n_thresholds": 2}, {"criterion": "variance"}],
+)
 def test_trees_grown_together_are_those_grown_alone(options):
     # Trees of one call share their buffers, and nothing else.
     X, y, weights = make_problem(5, missing=0.1, nominal=[1], max_rows=200)

@@ -99,7 +99,7 @@ def check_against_literal(table, X, y, weights, seed, options):
 
 @given(
     st.integers(0, 2**32 - 1),
-    st.sampled_from(["entropy", "gini", "ssv"]),
+    st.sampled_from(["entropy", "gini", "ssv", "variance"]),
     st.booleans(),
     st.sampled_from([(0.0, "learn"), (0.1, "learn"), (0.1, "fractional")]),
     st.booleans(),

@@ -35,15 +35,18 @@ def outcomes(*command):
     return lines
 
 
-@pytest.mark.parametrize("command", [("native_cases.py", "refused"), ("native_tables.py",)])
+@pytest.mark.parametrize(
+    "command", [("native_cases.py", "refused"), ("native_quantity.py", "refused"), ("native_tables.py",)]
+)
 def test_refused_in_a_sentence(command):
     for name, outcome, message in outcomes(*command):
         assert outcome in ("ValueError", "TypeError"), name
         assert len(message) > 10, name
 
 
-def test_odd_but_right():
-    assert [line for line in outcomes("native_cases.py", "answered") if line[1] != "answered"] == []
+@pytest.mark.parametrize("script", ["native_cases.py", "native_quantity.py"])
+def test_odd_but_right(script):
+    assert [line for line in outcomes(script, "answered") if line[1] != "answered"] == []
 
 
 @seeds(1, 20)

@@ -6,6 +6,7 @@ import reference
 from growing import grow, grow_one, make_grower, make_problem
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference_quantity import tenths
 
 from foresift import _core
 from foresift.criteria import node_complexity
@@ -24,17 +25,24 @@ seeds = st.integers(0, 2**32 - 1)
 OPTIONS = {"criterion": "entropy", "record_tried": True, "draw": "all"}
 
 
-def best_gain(x, y, weights, nominal):
+def best_gain(x, y, weights, nominal, criterion="entropy"):
     """Gain of the best split of these rows, 0 if there is none: the literal search."""
-    gain, _ = reference.best_split(x, y, "entropy", weights, nominal, lambda left: True)
+    gain, _ = reference.best_split(x, y, criterion, weights, nominal, lambda left: True)
     return max(gain, 0.0)
 
 
-@given(seeds, st.booleans())
-@settings(deadline=None, max_examples=16)
-def test_shadows_gain_what_permuted_columns_gain(seed, pooled):
+@given(seeds, st.booleans(), st.sampled_from(["entropy", "variance"]))
+@settings(deadline=None, max_examples=32)
+def test_shadows_gain_what_permuted_columns_gain(seed, pooled, criterion):
     X, y, weights = make_problem(seed, missing=0.1, nominal=[1])
-    options = {**OPTIONS, "nominal": [1], "seed": seed, "max_features": 2, "n_shadows": 3}
+    options = {
+        **OPTIONS,
+        "criterion": criterion,
+        "nominal": [1],
+        "seed": seed,
+        "max_features": 2,
+        "n_shadows": 3,
+    }
     permutation = np.tile(np.arange(3), (X.shape[1], 1))  # of every column and shadow
     if pooled:
         permutation = np.random.default_rng(seed).integers(0, 7, permutation.shape)
@@ -47,12 +55,13 @@ def test_shadows_gain_what_permuted_columns_gain(seed, pooled):
     below = _core.below_own_split(table.arrays[0], table.tried_bytes) > 0
     assert np.isnan(table.permuted[below]).all()  # nobody asks for them
     sources = {number: grower.shadow_rows(number) for number in set(permutation.ravel().tolist())}
-    moved = {number: moved_weights(source, y, weights) for number, source in sources.items()}
+    groups = y if criterion == "entropy" else tenths(y, weights)
+    moved = {number: moved_weights(source, groups, weights) for number, source in sources.items()}
     for (node, feature, _), gains in zip(table.tried[~below], table.permuted[~below], strict=True):
         rows = at_node[node] > 0
         for number, gain in zip(permutation[feature].tolist(), gains, strict=True):
             values = X[sources[number]][rows, feature]
-            expected = best_gain(values, y[rows], moved[number][rows], feature == 1)
+            expected = best_gain(values, y[rows], moved[number][rows], feature == 1, criterion)
             assert gain == pytest.approx(expected, abs=1e-9)
 
 
@@ -116,20 +125,26 @@ def moved_weights(source, y, weights):
     return moved
 
 
-@given(seeds, st.booleans())
-@settings(deadline=None, max_examples=20)
-def test_weights_go_with_the_values_by_their_rank_in_the_class(seed, some_zero):
+@given(seeds, st.booleans(), st.booleans())
+@settings(deadline=None, max_examples=40)
+def test_weights_go_with_the_values_by_their_rank_in_the_class(seed, some_zero, quantity):
     X, y, _ = make_problem(seed)
     rng = np.random.default_rng(seed)
     weights = rng.integers(1, 5, len(y)) / 2
     if some_zero:
         weights[1:][rng.random(len(y) - 1) < 0.3] = 0  # one row is left at least
-    grower = make_grower(X, y, weights, **OPTIONS, seed=seed, n_shadows=2)
+    options = {**OPTIONS, "seed": seed, "n_shadows": 2}
+    if quantity:  # tenths of the rows in place of classes
+        values = np.round(rng.normal(size=len(y)), 1)
+        grower = make_grower(X, values, weights, **{**options, "criterion": "variance"})
+        y = tenths(values, weights)
+    else:
+        grower = make_grower(X, y, weights, **options)
     for t in range(2):
         moved = moved_weights(grower.shadow_rows(t), y, weights)
         ratios = grower.shadow_ratios(t)
         if len(ratios) == 0:
-            assert all(len(set(weights[(y == c) & (weights > 0)])) < 2 for c in range(3))
+            assert all(len(set(weights[(y == c) & (weights > 0)])) < 2 for c in set(y))
             assert np.array_equal(moved, weights)
         else:
             assert weights * ratios == pytest.approx(moved)

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from foresift.evaluation.compare import Comparison, compare
     from foresift.evaluation.select import Selection, select
     from foresift.models.c45 import C45Classifier
+    from foresift.models.cart import CartClassifier
     from foresift.models.forests import SiftForestClassifier
     from foresift.models.gefs.classifier import GEFSClassifier
     from foresift.models.networks import NetworkClassifier
     from foresift.models.resample_boosting import ResampleBoostClassifier
     from foresift.models.ssv_tree import SSVTreeClassifier
     from foresift.models.subset_bagging import SubsetBaggingClassifier
-    from foresift.models.trees import CartClassifier
     from foresift.selectors.aggregate import AggregateSelector
     from foresift.selectors.cfs import CFSSelector
     from foresift.selectors.cumulative import CumulativeGainSelector
@@ -79,7 +79,7 @@ _HOMES = {
     "AggregateSelector": "selectors.aggregate",
     "C45Classifier": "models.c45",
     "CFSSelector": "selectors.cfs",
-    "CartClassifier": "models.trees",
+    "CartClassifier": "models.cart",
     "ContributionSelector": "selectors.search.contribution",
     "CumulativeGainSelector": "selectors.cumulative",
     "FScoreSelector": "selectors.filters",

@@ -201,14 +201,14 @@ def test_classes(case):
     assert table.target.codes.tolist() == [0, 1, 0, 1]
     assert (table.target.codes.dtype, table.target.n_classes) == (np.int32, 2)
     assert table.target.labels.tolist() == np.unique(np.asarray(GOOD_Y[case])).tolist()
-    table.target.require_two_classes()
+    table.target.require_variety()
 
 
 def test_one_class_and_column_vector():
     table = make_table(X, ["no"] * 4)
     assert table.target.n_classes == 1
     with pytest.raises(ValueError, match="y has one class, 'no': Reader needs at least two classes"):
-        table.target.require_two_classes(Reader())
+        table.target.require_variety(Reader())
     with pytest.warns(DataConversionWarning, match="column-vector"):
         assert make_table(X, np.array([[1], [2], [1], [2]])).target.n_classes == 2
     with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):

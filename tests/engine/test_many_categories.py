@@ -239,7 +239,7 @@ def grown_with(monkeypatch, module, work):
 
 
 def test_who_corrects(monkeypatch):
-    from foresift.models import trees
+    from foresift.models import base_tree
 
     X, y = nearly_unique(60)
     table = make_table(X, y)
@@ -251,9 +251,9 @@ def test_who_corrects(monkeypatch):
         (C45Classifier(), False),
         (SSVTreeClassifier(pruning=None), False),
     ):
-        assert grown_with(monkeypatch, trees, lambda m=model: m.fit(X, y)) == [expected]
+        assert grown_with(monkeypatch, base_tree, lambda m=model: m.fit(X, y)) == [expected]
         if hasattr(model, "correct_nominal") and not isinstance(model, SSVTreeClassifier):
-            store = grown_with(monkeypatch, trees, lambda m=model: make_store_grower(m, table, None))
+            store = grown_with(monkeypatch, base_tree, lambda m=model: make_store_grower(m, table, None))
             assert store == [expected]
     order = np.arange(4, dtype=np.uint32)
     options = {"order": order, "n_shadows": 2, "n_estimators": 2, "max_features": 2, "max_depth": None}

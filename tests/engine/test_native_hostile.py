@@ -60,7 +60,7 @@ def test_encoded_rows_with_too_few_columns():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 30))
     tree = CartClassifier().fit(X, X[:, 29] > 0)
-    assert tree.proba_of_encoded(X[:5]).shape == (5, 2)
+    assert tree.outputs_of_encoded(X[:5]).shape == (5, 2)
     for n in (3, 70):
         with pytest.raises(ValueError, match="at least 30 columns"):
-            tree.proba_of_encoded(np.zeros((n, 7)))
+            tree.outputs_of_encoded(np.zeros((n, 7)))

@@ -18,8 +18,8 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from foresift import C45Classifier, CartClassifier, SiftForestClassifier, SSVTreeClassifier
+from foresift.engine.grow import resolve_max_features
 from foresift.engine.node_table import NodeTable
-from foresift.models.trees import resolve_max_features
 
 # Both columns part two rows of one class from the rest, so the first one is taken.
 HAND_X = np.array([[1, 5], [2, 5], [3, 1], [4, 1], [5, 5], [6, 5]], dtype=float)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.data.target import Target
+from foresift.data.target import Classes
 
 __all__ = ["NEARLY_NONE", "Group", "Moments", "class_moments", "indicator_moments", "rows_by_class"]
 
@@ -75,7 +75,7 @@ class Moments(NamedTuple):
         return Moments._make(np.stack(parts) for parts in zip(*rest, strict=True))
 
 
-def rows_by_class(target: Target, weights: NDArray[np.float64] | None) -> list[Group]:
+def rows_by_class(target: Classes, weights: NDArray[np.float64] | None) -> list[Group]:
     """Group the rows of positive weight by class, without classes that have no such rows."""
     weights = np.ones(len(target.codes)) if weights is None else weights
     order = np.argsort(target.codes, kind="stable")

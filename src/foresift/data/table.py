@@ -175,7 +175,9 @@ class UncodedTable:
         return Schema(self.source.names, tuple(map(self._categories.get, range(self.n_columns))))
 
     @classmethod
-    def open(cls, X: Any, y: Any, categorical_features: Any, estimator: Any = None) -> UncodedTable:
+    def open(
+        cls, X: Any, y: Any, categorical_features: Any, estimator: Any = None, task: str = "classification"
+    ) -> UncodedTable:
         """Validate X and y; the parameters are those of `make_table`.
 
         Examples
@@ -190,7 +192,7 @@ class UncodedTable:
         if estimator is not None:
             pandas = X if source.pandas else None
             check_features(estimator, pandas, source.names, source.n_columns, reset=True, y=y)
-        target = None if y is None else Target.of(y, source.n_rows)
+        target = None if y is None else Target.of(y, source.n_rows, task, estimator)
         return cls(source, target, _nominal_mask(categorical_features, source))
 
     def columns(self) -> Iterator[Numeric | Nominal]:
@@ -294,6 +296,7 @@ def make_table(
     categorical_features: Any = "from_dtype",
     max_bins: int = 65_536,
     estimator: Any = None,
+    task: str = "classification",
 ) -> Table:
     """Validate X and y and code them for the tree engine.
 
@@ -304,7 +307,7 @@ def make_table(
         dense as a whole), or a mapping from column name to 1-D array. NaN, None, pandas.NA and null are
         missing values and stay missing. Integers beyond 2**53 are rounded to float64.
     y : array-like of shape (n_rows,), default=None
-        Class labels: text, integers or booleans, none missing.
+        Class labels: text, integers or booleans; or finite numbers if task="regression". None may be missing.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are nominal. "from_dtype": those of categories (ordered ones too), text or booleans.
         None: no column. A list of names or indices, or a mask: exactly those, a numeric one by its distinct
@@ -313,6 +316,8 @@ def make_table(
         A numeric column with more distinct values is cut into this many quantile bins.
     estimator : estimator, default=None
         Gets `n_features_in_` and `feature_names_in_`, and is named in messages.
+    task : {"classification", "regression"}, default="classification"
+        Whether y holds classes or a quantity.
 
     Returns
     -------
@@ -328,7 +333,7 @@ def make_table(
     >>> table.schema.categories[1].tolist(), table.target.labels.tolist(), table.target.codes.tolist()
     (['blue', 'red'], ['no', 'yes'], [0, 1, 0])
     """
-    uncoded = UncodedTable.open(X, y, categorical_features, estimator)
+    uncoded = UncodedTable.open(X, y, categorical_features, estimator, task)
     store = _core.ColumnStore(uncoded.n_rows, max_bins)
     for part in uncoded.columns():
         if isinstance(part, Nominal):

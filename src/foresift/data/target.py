@@ -1,26 +1,107 @@
-"""The target: the classes of the rows."""
+"""The target: the class, or the quantity, of every row."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import sparse, stats
+from sklearn.base import is_classifier
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from foresift.data.containers import values_of
+from foresift import _core
+from foresift.data.complexity import complexity_of
+from foresift.data.containers import as_float, values_of
 from foresift.data.encoding import factorize
-from foresift.data.values import is_missing, kind_of_values
+from foresift.data.values import date_error, is_missing, kind_of_values
 
-__all__ = ["Target"]
+__all__ = ["Classes", "Quantity", "Target"]
+
+_MAX_RANGE, _MIN_RANGE = 1e140, 1e-140  # of a quantity, so that sums of squares are normal numbers
+
+
+class Target(ABC):
+    """What a model predicts: `Classes` or a `Quantity`; both answer the same questions.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows.
+    n_outputs : int
+        Numbers that a model predicts per row: a probability per class, or the one quantity.
+    """
+
+    n_outputs: int
+
+    @staticmethod
+    def of(y: Any, n_rows: int, task: str = "classification", estimator: Any = None) -> Target:
+        """Check y and code it; `task` is "classification" or "regression", `estimator` is named in messages.
+
+        Examples
+        --------
+        >>> Target.of(["no", "yes", "no"], 3).values().tolist()
+        ['no', 'yes', 'no']
+        >>> Target.of([1, 2, 4], 3, "regression").values()
+        array([1., 2., 4.])
+        """
+        return (Quantity if task == "regression" else Classes).read(y, n_rows, estimator)
+
+    @classmethod
+    @abstractmethod
+    def read(cls, y: Any, n_rows: int, estimator: Any = None) -> Self:
+        """Check y and code it."""
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @abstractmethod
+    def take(self, rows: NDArray[Any]) -> Self:
+        """The target of some rows; absent classes stay."""
+
+    @abstractmethod
+    def take_present(self, rows: NDArray[Any]) -> Self:
+        """The target of some rows, without absent classes."""
+
+    @abstractmethod
+    def values(self, rows: Any = slice(None)) -> NDArray[Any]:
+        """The labels or numbers of the rows, for models of other libraries."""
+
+    @abstractmethod
+    def require_variety(self, estimator: Any = None, weights: NDArray[Any] | None = None) -> None:
+        """Raise unless rows of positive weight have at least two classes or distinct numbers."""
+
+    @abstractmethod
+    def strata(self, n_strata: int) -> NDArray[np.intp]:
+        """Strata for folds and halves: the classes, or at most `n_strata` bins of a quantity."""
+
+    @abstractmethod
+    def impurity(self, weights: NDArray[np.float64] | None = None) -> float:
+        """Impurity of all rows: the entropy in bits, or the variance."""
+
+    def gain_unit(self, weights: NDArray[np.float64] | None = None) -> float:
+        """Unit of reported gains: one bit, or the variance, so that the unit of y has no effect."""
+        return 1.0
+
+    @abstractmethod
+    def complexity(self, weights: NDArray[np.float64] | None = None) -> float:
+        """Node complexity of all rows."""
+
+    @abstractmethod
+    def grower(
+        self, store: _core.ColumnStore, weights: NDArray[np.float64] | None, options: _core.GrowOptions
+    ) -> _core.Grower:
+        """The engine that grows trees for this target."""
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class Classes(Target):
     """The class of every row.
 
     Attributes
@@ -35,43 +116,65 @@ class Target:
     labels: NDArray[Any]
 
     @classmethod
-    def of(cls, y: Any, n_rows: int) -> Target:
+    def read(cls, y: Any, n_rows: int, estimator: Any = None) -> Classes:
         """Check y and code it.
 
         Examples
         --------
-        >>> target = Target.of(["no", "yes", "no"], 3)
+        >>> target = Classes.read(["no", "yes", "no"], 3)
         >>> target.codes.tolist(), target.labels.tolist(), target.n_classes
         ([0, 1, 0], ['no', 'yes'], 2)
         """
-        return cls(*_coded(y, n_rows))
+        y, checked = _column(y)
+        kind = kind_of_values(checked, "y") if checked.dtype == object else "number"
+        if checked.dtype == object and any(map(is_missing, set(checked.tolist()))):
+            raise ValueError(
+                "Input y contains NaN: drop the rows whose target is missing, or give it a label."
+            )
+        assert_all_finite(y, input_name="y")
+        check_consistent_length(np.broadcast_to(0.0, n_rows), y)
+        if kind != "text":  # text always names classes, and checking a million strings again takes a second
+            _require_discrete(y, estimator)
+        text = y.dtype.kind in "OU"
+        labels, codes = factorize(y.astype(object) if text else y, "y")
+        return cls(codes, labels.astype(y.dtype))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.codes)
 
     @property
     def n_classes(self) -> int:
         """Number of classes."""
         return len(self.labels)
 
-    def take(self, rows: NDArray[Any]) -> Target:
-        """The target of some rows; absent classes stay."""
-        return Target(self.codes[rows], self.labels)
+    @property
+    def n_outputs(self) -> int:  # type: ignore[override]
+        """Number of classes."""
+        return self.n_classes
 
-    def take_present(self, rows: NDArray[Any]) -> Target:
+    def take(self, rows: NDArray[Any]) -> Classes:
+        """The target of some rows; absent classes stay."""
+        return Classes(self.codes[rows], self.labels)
+
+    def take_present(self, rows: NDArray[Any]) -> Classes:
         """The target of some rows, without absent classes.
 
         Examples
         --------
-        >>> Target.of(["a", "b", "c"], 3).take_present(np.array([2, 0])).codes
+        >>> Classes.read(["a", "b", "c"], 3).take_present(np.array([2, 0])).codes
         array([1, 0], dtype=int32)
         """
         present, codes = np.unique(self.codes[rows], return_inverse=True)
-        return Target(codes.astype(np.int32), self.labels[present])
+        return Classes(codes.astype(np.int32), self.labels[present])
 
     def counts(self, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Weight of every class.
 
         Examples
         --------
-        >>> Target.of(["no", "yes", "no"], 3).counts()
+        >>> Classes.read(["no", "yes", "no"], 3).counts()
         array([2., 1.])
         """
         return np.bincount(self.codes, weights, minlength=self.n_classes).astype(np.float64)
@@ -80,12 +183,12 @@ class Target:
         """The labels of the rows, for models of other libraries."""
         return np.asarray(self.labels.take(self.codes[rows]))
 
-    def require_two_classes(self, estimator: Any = None, weights: NDArray[Any] | None = None) -> None:
+    def require_variety(self, estimator: Any = None, weights: NDArray[Any] | None = None) -> None:
         """Raise unless rows of positive weight have at least two classes.
 
         Examples
         --------
-        >>> Target.of(["yes", "yes"], 2).require_two_classes()
+        >>> Classes.read(["yes", "yes"], 2).require_variety()
         Traceback (most recent call last):
             ...
         ValueError: y has one class, 'yes': a classifier needs at least two classes...
@@ -101,9 +204,173 @@ class Target:
                 " Check the target column, or the rows that were kept."
             )
 
+    def strata(self, n_strata: int) -> NDArray[np.intp]:
+        """The classes, whatever `n_strata` is."""
+        return self.codes.astype(np.intp)
 
-def _coded(y: Any, n_rows: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
-    """Return the class code of every row and the sorted labels."""
+    def impurity(self, weights: NDArray[np.float64] | None = None) -> float:
+        """Entropy of the classes in bits.
+
+        Examples
+        --------
+        >>> Classes.read(["no", "yes", "no", "yes"], 4).impurity()
+        1.0
+        """
+        counts = self.counts(weights)
+        shares = counts[counts > 0] / counts.sum()
+        return float(-(shares @ np.log2(shares)))
+
+    def complexity(self, weights: NDArray[np.float64] | None = None) -> float:
+        """Node complexity of all rows."""
+        return float(complexity_of(self.counts(weights)))
+
+    def grower(
+        self, store: _core.ColumnStore, weights: NDArray[np.float64] | None, options: _core.GrowOptions
+    ) -> _core.Grower:
+        """The engine that grows classification trees."""
+        return _core.Grower(store, self.codes, self.n_classes, weights, options)
+
+
+@dataclass(frozen=True, eq=False)
+class Quantity(Target):
+    """A finite number for every row.
+
+    Attributes
+    ----------
+    y : ndarray of float64 of shape (n_rows,)
+        The numbers.
+    """
+
+    y: NDArray[np.float64]
+
+    n_outputs = 1
+
+    @classmethod
+    def read(cls, y: Any, n_rows: int, estimator: Any = None) -> Quantity:
+        """Check y: numbers of any type, booleans as 0 and 1.
+
+        Examples
+        --------
+        >>> Quantity.read([1, 2.5, True], 3).y
+        array([1. , 2.5, 1. ])
+        >>> Quantity.read(["low", "high"], 2)
+        Traceback (most recent call last):
+            ...
+        ValueError: y holds text, but a regressor predicts numbers: convert y to numbers, or use a classifier.
+        """
+        given, checked = _column(y)
+        if checked.dtype.kind in "mM":
+            raise date_error("y", str(checked.dtype))
+        if checked.dtype.kind == "c":
+            raise ValueError("Complex data not supported: y. Split it into real and imaginary parts.")
+        kind = kind_of_values(checked, "y") if checked.dtype.kind == "O" else checked.dtype.kind
+        if kind in ("text", "bytes", "U", "S"):
+            who = "a regressor" if estimator is None else type(estimator).__name__
+            raise ValueError(
+                f"y holds text, but {who} predicts numbers: convert y to numbers, or use a classifier."
+            )
+        numbers = np.ascontiguousarray(as_float(given), dtype=np.float64)
+        if np.isnan(numbers).any():
+            raise ValueError("Input y contains NaN: drop the rows whose target is missing.")
+        if np.isinf(numbers).any():
+            raise ValueError(
+                "Input y contains infinity or a value too large for dtype('float64'): drop or correct these"
+                " rows."
+            )
+        check_consistent_length(np.broadcast_to(0.0, n_rows), numbers)
+        with np.errstate(over="ignore"):
+            spread = float(np.ptp(numbers))
+        if spread > _MAX_RANGE or 0 < spread < _MIN_RANGE:
+            raise ValueError(
+                f"The values of y differ by up to {spread:.3g}, whose square is no double: rescale y."
+            )
+        return cls(numbers)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    def take(self, rows: NDArray[Any]) -> Quantity:
+        """The target of some rows."""
+        return Quantity(self.y[rows])
+
+    take_present = take
+
+    def values(self, rows: Any = slice(None)) -> NDArray[Any]:
+        """The numbers of the rows, for models of other libraries."""
+        return self.y[rows]
+
+    def require_variety(self, estimator: Any = None, weights: NDArray[Any] | None = None) -> None:
+        """Raise unless rows of positive weight have at least two distinct numbers.
+
+        Examples
+        --------
+        >>> Quantity.read([3, 3], 2).require_variety()
+        Traceback (most recent call last):
+            ...
+        ValueError: y has one value, 3.0: a regressor needs at least two distinct values...
+        """
+        who = "a regressor" if estimator is None else type(estimator).__name__
+        if self.n_rows == 1:
+            raise ValueError(f"X and y have one row (n_samples=1): {who} needs at least two.")
+        if np.ptp(self.y) == 0:
+            raise ValueError(
+                f"y has one value, {self.y[0]}: {who} needs at least two distinct values."
+                " Check the target column, or the rows that were kept."
+            )
+        if weights is not None and np.ptp(self.y[weights > 0]) == 0:
+            raise ValueError(
+                f"All rows with a positive sample_weight have the same y: {who} needs at least two distinct"
+                " values."
+            )
+
+    def strata(self, n_strata: int) -> NDArray[np.intp]:
+        """At most `n_strata` bins of about equal frequency, numbered from 0; equal numbers share a bin.
+
+        Examples
+        --------
+        >>> Quantity.read([5, 1, 9, 7], 4).strata(2)
+        array([0, 0, 1, 1])
+        """
+        ranks = stats.rankdata(self.y) - 0.5
+        return np.unique((ranks * n_strata / self.n_rows).astype(np.intp), return_inverse=True)[1]
+
+    def impurity(self, weights: NDArray[np.float64] | None = None) -> float:
+        """Variance of the numbers.
+
+        Examples
+        --------
+        >>> Quantity.read([1, 3], 2).impurity()
+        1.0
+        """
+        centred = self.y - np.average(self.y, weights=weights)
+        return float(np.average(centred**2, weights=weights))
+
+    gain_unit = impurity
+
+    def complexity(self, weights: NDArray[np.float64] | None = None) -> float:
+        """Node complexity of all rows: every distinct number counts as a class.
+
+        Examples
+        --------
+        >>> round(Quantity.read([1, 2, 3, 4], 4).complexity(), 3)  # 12 arrangements
+        3.585
+        """
+        used = slice(None) if weights is None else weights > 0
+        ties = np.unique(self.y[used], return_inverse=True)[1]
+        counts = np.bincount(ties, None if weights is None else weights[used])
+        return float(complexity_of(counts.astype(np.float64)))
+
+    def grower(
+        self, store: _core.ColumnStore, weights: NDArray[np.float64] | None, options: _core.GrowOptions
+    ) -> _core.Grower:
+        """The engine that grows regression trees."""
+        return _core.Grower(store, self.y, weights, options)
+
+
+def _column(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return y as an array of one dimension, and the same with its items as they were given."""
     if sparse.issparse(y):
         raise TypeError("Sparse data was passed for y, but dense data is required: pass y.toarray().ravel().")
     native = nw.from_native(y, allow_series=True, pass_through=True)
@@ -112,14 +379,18 @@ def _coded(y: Any, n_rows: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
     # NumPy turns NaN in a list of text into the text "nan", so such a list is checked item by item.
     items = None if hasattr(y, "dtype") or hasattr(y, "__array__") else np.asarray(y, dtype=object)
     y = column_or_1d(values_of(native) if isinstance(native, nw.Series) else native, warn=True)
-    checked = items if items is not None and items.ndim == 1 and y.dtype.kind in "US" else y
-    kind = kind_of_values(checked, "y") if checked.dtype == object else "number"
-    if checked.dtype == object and any(map(is_missing, set(checked.tolist()))):
-        raise ValueError("Input y contains NaN: drop the rows whose target is missing, or give it a label.")
-    assert_all_finite(y, input_name="y")
-    check_consistent_length(np.broadcast_to(0.0, n_rows), y)
-    if kind != "text":  # text always names classes, and checking a million strings again takes a second
+    return y, items if items is not None and items.ndim == 1 and y.dtype.kind in "US" else y
+
+
+def _require_discrete(y: NDArray[Any], estimator: Any) -> None:
+    try:
         check_classification_targets(y)
-    text = y.dtype.kind in "OU"
-    labels, codes = factorize(y.astype(object) if text else y, "y")
-    return codes, labels.astype(y.dtype)
+    except ValueError as error:
+        if "continuous" not in str(error):
+            raise
+        who = "It" if estimator is None else type(estimator).__name__
+        other = "" if estimator is None or not is_classifier(estimator) else "use SiftForestRegressor, or "
+        raise ValueError(
+            f"Unknown label type: continuous. {who} needs classes, but y is a quantity: {other}cut it into"
+            " classes, for example with pandas.qcut."
+        ) from None

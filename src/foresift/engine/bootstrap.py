@@ -13,7 +13,7 @@ from foresift import _core
 from foresift.engine.grow import in_row_spans
 from foresift.engine.node_table import NodeTable
 
-__all__ = ["draw_options", "oob_proba_sums"]
+__all__ = ["draw_options", "oob_sums"]
 
 
 def draw_options(bootstrap: bool, max_samples: float | None, n_rows: int) -> dict[str, Any]:
@@ -34,21 +34,21 @@ def draw_options(bootstrap: bool, max_samples: float | None, n_rows: int) -> dic
     return {"draw": "bootstrap" if bootstrap else "subsample", "n_draw": n_draw}
 
 
-def oob_proba_sums(
+def oob_sums(
     trees: Sequence[NodeTable],
     grower: _core.Grower,
     batches: Iterable[NDArray[Any]],
-    n_classes: int,
+    n_outputs: int,
     n_jobs: int | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum the out-of-bag class probabilities of every row.
+    """Sum the out-of-bag outputs of every row: class probabilities, or a quantity in one column.
 
     `grower` grew the trees, numbered as in the sequence; `batches` are all its rows, encoded, in order.
 
     Returns
     -------
-    sums : ndarray of shape (n_rows, n_classes)
-        Sums of the probabilities.
+    sums : ndarray of shape (n_rows, n_outputs)
+        Sums of the outputs.
     times : ndarray of shape (n_rows,)
         Number of trees for which each row is out of bag.
 
@@ -59,13 +59,13 @@ def oob_proba_sums(
     >>> store.add_numeric(np.array([[1.0], [2.0]]))
     >>> grower = _core.Grower(store, y, 2, None, _core.GrowOptions(draw="subsample", n_draw=1))
     >>> trees = [NodeTable.from_core(arrays, tried=False) for arrays in grower.grow([0, 1, 2])]
-    >>> _, times = oob_proba_sums(trees, grower, [np.array([[1.0], [2.0]])], 2, None)
+    >>> _, times = oob_sums(trees, grower, [np.array([[1.0], [2.0]])], 2, None)
     >>> times.sum()  # one of two rows per tree
     np.float64(3.0)
     """
     n_rows = grower.n_rows
     arrays = [tree.arrays for tree in trees]
-    sums, times = np.zeros((n_rows, n_classes)), np.zeros(n_rows)
+    sums, times = np.zeros((n_rows, n_outputs)), np.zeros(n_rows)
     begin = 0
     for batch in batches:
         values = np.ascontiguousarray(batch)

@@ -9,17 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from foresift.engine.criteria import complexity_of
-from foresift.engine.node_table import NodeTable
+from foresift.data.complexity import complexity_of
+from foresift.engine.node_table import NodeTable, complexities
 from foresift.engine.null_gain import xlog2x
 
-__all__ = ["Candidates", "GainSums", "bits_gained", "candidates_of", "node_weights"]
+__all__ = ["Candidates", "GainSums", "candidates_of", "node_weights", "total_gains"]
 
 _BATCH = 16  # trees processed at once, to save calls without using much memory
 
 
 class GainSums:
     """Sums over split candidates of weight, weight * gain and weight * gain**2, for every feature.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    gain_unit : float, default=1.0
+        Gains are divided by it; see `Target.gain_unit`.
 
     Attributes
     ----------
@@ -36,13 +43,14 @@ class GainSums:
     array([0.2, nan])
     """
 
-    def __init__(self, n_features: int) -> None:
+    def __init__(self, n_features: int, gain_unit: float = 1.0) -> None:
+        self.gain_unit = gain_unit
         self.n_candidates = np.zeros(n_features, dtype=np.intp)
         self.weight, self.gain, self.square = np.zeros((3, n_features))
 
     def add(self, feature: NDArray[Any], gain: NDArray[np.float64], weight: NDArray[np.float64]) -> None:
         """Add split candidates by feature, gain and weight."""
-        n_features = len(self.weight)
+        n_features, gain = len(self.weight), gain / self.gain_unit
         weighted = weight * gain
         self.n_candidates += np.bincount(feature, weight > 0, minlength=n_features).astype(np.intp)
         self.weight += np.bincount(feature, weight, minlength=n_features)
@@ -54,7 +62,7 @@ class GainSums:
         for begin in range(0, len(tables), _BATCH):
             batch = tables[begin : begin + _BATCH]
             found = candidates_of(batch)
-            weight = node_weights(found.counts, weighting)[found.node]
+            weight = node_weights(found, weighting)[found.node]
             # Tree by tree, so that the rounding does not depend on the batches.
             ends = np.cumsum([_n_candidates(table) for table in batch])
             for last, n in zip(ends, np.diff(ends, prepend=0), strict=True):
@@ -88,10 +96,11 @@ class GainSums:
 class Candidates(NamedTuple):
     """Split candidates of one or more trees."""
 
-    counts: NDArray[np.float64]  # class weights of every node with candidates
+    counts: NDArray[np.float64]  # of every node with candidates
     node: NDArray[np.intp]  # row in `counts` of every candidate
     feature: NDArray[Any]
     gain: NDArray[np.float64]
+    complexity: NDArray[np.float64] | None  # of every node with candidates; None: it follows from `counts`
 
 
 def candidates_of(tables: Sequence[NodeTable]) -> Candidates:
@@ -100,20 +109,27 @@ def candidates_of(tables: Sequence[NodeTable]) -> Candidates:
     Recorded gains are in the unit of the tree's criterion. Otherwise those of a classification tree are
     computed in bits from the class counts, and those of a regression tree are its own.
     """
-    n_nodes, parts = 0, []
+    n_nodes, parts, complexity = 0, [], []
     for table in tables:
         node, feature, gain = _candidates(table)
         first = np.ones(len(node), dtype=bool)  # the candidates of a node are adjacent
         np.not_equal(node[1:], node[:-1], out=first[1:])
         counts = table.counts[node[first]]
-        parts.append(Candidates(counts, np.cumsum(first) + (n_nodes - 1), feature, gain))
+        parts.append((counts, np.cumsum(first) + (n_nodes - 1), feature, gain))
+        if not table.has_classes:
+            complexity.append(complexities(table, node[first]))
         n_nodes += len(counts)
-    return parts[0] if len(parts) == 1 else Candidates(*map(np.concatenate, zip(*parts, strict=True)))
+    joined = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+    counts, node, feature, gain = joined
+    return Candidates(counts, node, feature, gain, np.concatenate(complexity) if complexity else None)
 
 
-def node_weights(counts: NDArray[np.float64], weighting: str) -> NDArray[np.float64]:
-    """Weights of nodes: their complexity, or ("unit") 1."""
-    return complexity_of(counts) if weighting == "complexity" else np.ones(len(counts))
+def node_weights(candidates: Candidates, weighting: str) -> NDArray[np.float64]:
+    """Weights of the nodes with candidates: their complexity, or ("unit") 1."""
+    if weighting == "unit":
+        return np.ones(len(candidates.counts))
+    # Of all at once: sums over classes round by which nodes come together.
+    return complexity_of(candidates.counts) if candidates.complexity is None else candidates.complexity
 
 
 def _candidates(table: NodeTable) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
@@ -121,15 +137,14 @@ def _candidates(table: NodeTable) -> tuple[NDArray[Any], NDArray[Any], NDArray[n
     if table.tried is not None:
         return table.tried["node"], table.tried["feature"], table.tried["gain"]
     inner = np.flatnonzero(table.nodes["first_child"] >= 0)
-    gain = _information_gain(table, inner) if table.counts.shape[1] else table.nodes["gain"][inner]
-    return inner, table.nodes["feature"][inner], gain
+    return inner, table.nodes["feature"][inner], _gains(table, inner)
 
 
-def bits_gained(table: NodeTable, n_features: int) -> NDArray[np.float64]:
-    """Information gain of each feature's splits in bits, weighted by their fraction of the rows."""
+def total_gains(table: NodeTable, n_features: int) -> NDArray[np.float64]:
+    """Gain of each feature's splits, in bits or as variance, weighted by their fraction of the rows."""
     inner = np.flatnonzero(table.nodes["first_child"] >= 0)
     share = table.nodes["size"][inner] / table.nodes["size"][0]
-    gain = _information_gain(table, inner)
+    gain = _gains(table, inner)
     gained = np.bincount(table.nodes["feature"][inner], share * gain, minlength=n_features)
     return gained.astype(np.float64)  # integers if there is no split
 
@@ -138,8 +153,11 @@ def _n_candidates(table: NodeTable) -> int:
     return len(table.tried) if table.tried is not None else int((table.nodes["first_child"] >= 0).sum())
 
 
-def _information_gain(table: NodeTable, inner: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Information gain in bits of the splits at the nodes `inner`, from class counts."""
+def _gains(table: NodeTable, inner: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Gains of the splits at the nodes `inner`: in bits, from class counts, or those of a regression tree."""
+    if not table.has_classes:
+        own: NDArray[np.float64] = table.nodes["gain"][inner]
+        return own
     sizes = table.counts.sum(axis=1)
     # Size times entropy of every node.
     spread = xlog2x(sizes) - xlog2x(table.counts) @ np.ones(table.counts.shape[1])

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from foresift.engine.candidate_gains import GainSums, bits_gained
-from foresift.engine.criteria import node_complexity
-from foresift.engine.node_table import NodeTable
+from foresift.data.target import Target
+from foresift.engine.candidate_gains import GainSums, total_gains
+from foresift.engine.node_table import NodeTable, complexities
 
 __all__ = [
     "LEARNING",
@@ -59,6 +59,8 @@ class ConfidenceSampling(Sampling):
         Weight of one observation, in bits of node complexity.
     confidence : float
         Confidence of the intervals.
+    gain_unit : float, default=1.0
+        Unit of the gains.
     start : ndarray of shape (n_features,), default=None
         Initial mean gains; None starts uniform.
 
@@ -75,9 +77,14 @@ class ConfidenceSampling(Sampling):
     learns = True
 
     def __init__(
-        self, n_features: int, unit: float, confidence: float, start: NDArray[np.float64] | None = None
+        self,
+        n_features: int,
+        unit: float,
+        confidence: float,
+        gain_unit: float = 1.0,
+        start: NDArray[np.float64] | None = None,
     ) -> None:
-        self.sums = GainSums(n_features)
+        self.sums = GainSums(n_features, gain_unit)
         self.unit, self.confidence, self.start = unit, confidence, start
         self.intervals = np.full((n_features, 2), np.nan)
         super().__init__(None if start is None else inside_intervals(self.intervals, start))
@@ -101,7 +108,7 @@ class ConfidenceSampling(Sampling):
 class SoftSampling(Sampling):
     """Weights proportional to the total gain of a feature in the trees so far (eq. 11; Borisov et al.).
 
-    `start` is the weight of every feature before the first tree: C times the entropy of all rows.
+    `start` is the weight of every feature before the first tree: C times the impurity of all rows.
     """
 
     learns = True
@@ -113,7 +120,7 @@ class SoftSampling(Sampling):
     def learn(self, tables: Sequence[NodeTable]) -> None:
         """Add the gains of trees, weighted by the fraction of rows at each split."""
         for table in tables:
-            self.totals += bits_gained(table, len(self.totals))
+            self.totals += total_gains(table, len(self.totals))
 
     def update(self) -> None:
         """Scale the totals to a sum of one."""
@@ -140,34 +147,34 @@ def moved(before: NDArray[np.float64] | None, after: NDArray[np.float64] | None)
 def named_sampling(
     name: str,
     n_features: int,
-    class_counts: NDArray[np.float64],
+    target: Target,
+    weights: NDArray[np.float64] | None,
     whole_tree: Callable[[], NodeTable],
     *,
     confidence: float,
     weight_unit: float,
     soft_constant: float,
 ) -> Sampling:
-    """Make the sampling of that name for data with these class counts.
+    """Make the sampling of that name for a target and weights of the rows.
 
     `whole_tree` grows an unpruned tree on all rows, with all features as recorded candidates at every node.
     """
     if name == "uniform":
         return Sampling(None)
     if name == "soft":
-        shares = class_counts[class_counts > 0] / class_counts.sum()
-        return SoftSampling(n_features, soft_constant * float(-(shares @ np.log2(shares))))
-    unit = weight_unit * float(node_complexity(class_counts))
+        return SoftSampling(n_features, soft_constant * target.impurity(weights))
+    unit, gain_unit = weight_unit * target.complexity(weights), target.gain_unit(weights)
     if name == "confidence":
-        return ConfidenceSampling(n_features, unit, confidence)
+        return ConfidenceSampling(n_features, unit, confidence, gain_unit)
     tree = whole_tree()
-    sums = GainSums(n_features)
+    sums = GainSums(n_features, gain_unit)
     sums.add_trees([tree])
     if name == "two-stage":
         return Sampling(inside_intervals(np.full((n_features, 2), np.nan), sums.mean))
     # One observation weighs as much as the average split of this tree.
-    splits = tree.counts[~tree.is_leaf]
-    unit = float(node_complexity(splits).mean()) if len(splits) else unit
-    return ConfidenceSampling(n_features, unit, confidence, start=sums.mean)
+    splits = complexities(tree, ~tree.is_leaf)
+    unit = float(splits.mean()) if len(splits) else unit
+    return ConfidenceSampling(n_features, unit, confidence, gain_unit, sums.mean)
 
 
 def inside_intervals(

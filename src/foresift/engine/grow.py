@@ -63,8 +63,8 @@ def resolve_max_features(max_features: int | float | str | None, n_features: int
 
 def make_grower(table: Table, weights: NDArray[np.float64] | None, **options: Any) -> _core.Grower:
     """Make the engine that grows trees on a table; the options are the fields of `_core.GrowOptions`."""
-    settings = _core.GrowOptions(**options)
-    return _core.Grower(table.store, table.target.codes, table.target.n_classes, weights, settings)
+    grower: _core.Grower = table.target.grower(table.store, weights, _core.GrowOptions(**options))
+    return grower
 
 
 def grow_trees(

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NODE_DTYPE", "TRIED_DTYPE", "NodeTable", "contributions", "leaves"]
+from foresift.data.complexity import complexity_of, complexity_of_distinct
+
+__all__ = ["NODE_DTYPE", "TRIED_DTYPE", "NodeTable", "complexities", "contributions", "leaves"]
 
 TableArrays = tuple[
     NDArray[np.uint8], NDArray[np.float64], NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint16]
@@ -45,8 +47,9 @@ class NodeTable:
         `missing_branch` (the child of missing values; -1: all children, as fractional cases),
         `majority_branch` (the largest child, for categories that did not occur at the node), `gain` (in the
         unit of the criterion), `size` (weight of the rows).
-    counts : ndarray of shape (n_nodes, n_classes)
-        Weight of every class at every node; no columns for a regression tree.
+    counts : ndarray of shape (n_nodes, n_outputs)
+        Weight of every class at every node. A regression tree has one column: the weighted sum of y, which
+        divided by `size` is the prediction.
     set_offsets, set_codes, set_branches : ndarray
         Category set s is `set_codes[set_offsets[s]:set_offsets[s + 1]]`; `set_branches` holds the child of
         each of these categories.
@@ -55,6 +58,8 @@ class NodeTable:
     permuted : ndarray of shape (n_tried, n_permutations) or None
         Gain of each split candidate with the classes of the node's rows permuted, if requested; NaN for the
         other columns.
+    complexity : ndarray of shape (n_nodes,) or None
+        Node complexity of a regression tree that recorded its split candidates; see `complexities`.
     """
 
     nodes: NDArray[Any]
@@ -64,11 +69,12 @@ class NodeTable:
     set_branches: NDArray[np.uint16]
     tried: NDArray[Any] | None = None
     permuted: NDArray[np.float64] | None = None
+    complexity: NDArray[np.float64] | None = None
 
     @classmethod
     def from_core(cls, arrays: Sequence[NDArray[Any]], *, tried: bool) -> NodeTable:
         """Make a table from the arrays of the native engine."""
-        nodes, counts, set_offsets, set_codes, set_branches, candidates, permuted = arrays
+        nodes, counts, set_offsets, set_codes, set_branches, candidates, permuted, *more = arrays
         return cls(
             nodes.view(NODE_DTYPE)[:, 0],
             counts,
@@ -77,6 +83,7 @@ class NodeTable:
             set_branches,
             candidates.view(TRIED_DTYPE)[:, 0] if tried else None,
             permuted if permuted.ndim == 2 else None,
+            more[0] if tried and more and len(more[0]) else None,
         )
 
     @property
@@ -90,6 +97,11 @@ class NodeTable:
         """The split candidates in the format of the native engine."""
         assert self.tried is not None
         return self.tried.view(np.uint8).reshape(len(self.tried), TRIED_DTYPE.itemsize)
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether it is a classification tree; one of a single class has no splits, so it does not matter."""
+        return self.counts.shape[1] > 1
 
     @property
     def is_leaf(self) -> NDArray[np.bool_]:
@@ -140,6 +152,19 @@ def leaves(n_nodes: int) -> NDArray[Any]:
     for name in ("parent", "first_child", "feature", "category_set"):
         nodes[name] = -1
     return nodes
+
+
+def complexities(table: NodeTable, nodes: Any = slice(None)) -> NDArray[np.float64]:
+    """Node complexity of some nodes of a tree, in bits (Rogers & Gunn eq. 6-10).
+
+    In a regression tree every distinct y is a class of its own. Without a record of the ties, the y of a node
+    are taken to be all different.
+    """
+    if table.has_classes:
+        return complexity_of(table.counts[nodes])
+    if table.complexity is not None:
+        return table.complexity[nodes]
+    return complexity_of_distinct(table.nodes["size"][nodes])
 
 
 def contributions(tables: Sequence[NodeTable], n_features: int) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from foresift.data.sklearn_compat import Interval, StrOptions, seed_of
 from foresift.data.table import Table
 from foresift.engine.node_table import NodeTable
 from foresift.engine.tree_text import Rule, TreeText
-from foresift.models.trees import TreeClassifier
+from foresift.models.base_tree import TreeClassifier
 
 __all__ = ["C45Classifier"]
 

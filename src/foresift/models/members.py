@@ -27,9 +27,9 @@ from foresift.data.sklearn_compat import (
 from foresift.data.slices import sliceable, take_columns, take_rows
 from foresift.data.table import Schema, Table, make_table
 from foresift.data.weights import check_sample_weight
+from foresift.models.base_tree import TreeModel
 from foresift.models.c45 import C45Classifier
 from foresift.models.subset_models import reading_options
-from foresift.models.trees import TreeClassifier
 
 __all__ = [
     "MemberEnsemble",
@@ -70,8 +70,8 @@ class Rows:
     ) -> NDArray[np.float64]:
         """Probability of every class of the ensemble, for every row, as a member sees it."""
         part = self.of(columns)
-        if self.coded and isinstance(member, TreeClassifier):
-            return member.proba_of_encoded(np.ascontiguousarray(part))
+        if self.coded and isinstance(member, TreeModel):
+            return member.outputs_of_encoded(np.ascontiguousarray(part))
         where = np.searchsorted(classes, member.classes_)  # a member may not have met all classes
         out = np.zeros((self.n_rows, len(classes)))
         if hasattr(member, "predict_proba"):
@@ -119,7 +119,7 @@ def open_training_rows(estimator: Any, X: Any, y: Any, ensemble: Any) -> Trainin
     require_classifier(estimator, type(ensemble).__name__)
     how = reading_options(estimator) if is_native(estimator) else {}
     table = make_table(X, y, **how, estimator=ensemble)
-    table.target.require_two_classes(ensemble)
+    table.target.require_variety(ensemble)
     return training_rows(estimator, table, X)
 
 
@@ -296,7 +296,7 @@ class MemberEnsemble(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Open the data; return also every row's share of the draws, and the weights if there are any."""
         data = open_training_rows(self._base(), X, y, self)
         weights = check_sample_weight(sample_weight, data.table.n_rows)
-        data.table.target.require_two_classes(self, weights)
+        data.table.target.require_variety(self, weights)
         self.schema_, self.classes_ = data.table.schema, data.table.target.labels
         shares = np.ones(data.table.n_rows) if weights is None else weights / weights.max()
         return data, shares / shares.sum(), weights

@@ -311,7 +311,7 @@ class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         table = ValueTable.open(X, y, categorical_features=self.categorical_features, estimator=self)
         weights = check_sample_weight(sample_weight, table.n_rows)
-        table.target.require_two_classes(self, weights)
+        table.target.require_variety(self, weights)
         coding = InputCoding.learn(table.values, table.schema.categories, weights)
         options = Backprop.for_data(
             coding.n_inputs,

@@ -27,12 +27,13 @@ from foresift.data.folds import Fold
 from foresift.data.sklearn_compat import is_metric_scorer, seed_of
 from foresift.data.slices import sliceable, take_columns, take_rows
 from foresift.data.table import Schema, Table
-from foresift.data.target import Target
+from foresift.data.target import Classes
 from foresift.engine.bootstrap import draw_options
 from foresift.engine.grow import in_threads, resolve_max_features
+from foresift.models.base_tree import TreeModel
+from foresift.models.cart import CartClassifier
 from foresift.models.forests import SiftForestClassifier
 from foresift.models.subset_models import fit_plain, for_columns, read_alike, reading_options
-from foresift.models.trees import CartClassifier, TreeClassifier
 
 __all__ = [
     "Evaluation",
@@ -73,7 +74,7 @@ def takes_store(estimator: Any, scoring: Any) -> bool:
     return grows_on_store(estimator) and all(isinstance(s, str) or is_metric_scorer(s) for s in scorers)
 
 
-def n_candidates(estimator: TreeClassifier, n_columns: int) -> int:
+def n_candidates(estimator: TreeModel, n_columns: int) -> int:
     """Split candidates per node for a number of columns; a larger number than that means all of them."""
     wanted = estimator.max_features
     if isinstance(wanted, numbers.Integral):
@@ -201,7 +202,7 @@ def _with_present_classes(table: Table, weights: NDArray[np.float64] | None) -> 
         return table
     # Rows of weight 0 do not count, so their class does not matter.
     codes = np.where(used, (np.cumsum(present) - 1)[table.target.codes], 0).astype(np.int32)
-    return replace(table, target=Target(codes, table.target.labels[present]))
+    return replace(table, target=Classes(codes, table.target.labels[present]))
 
 
 class _Predicted(ClassifierMixin, BaseEstimator):

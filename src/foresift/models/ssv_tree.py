@@ -33,7 +33,7 @@ from foresift.engine.pruning import (
     prune_splits,
     pruning_degrees,
 )
-from foresift.models.trees import TreeClassifier
+from foresift.models.base_tree import TreeClassifier
 
 __all__ = ["SSVTreeClassifier"]
 

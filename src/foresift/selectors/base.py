@@ -212,7 +212,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _fit_opened(
         self, data: Any, weights: NDArray[np.float64] | None, X: Any, table: Table | None = None
     ) -> Self:
-        data.target.require_two_classes(self, weights)
+        data.target.require_variety(self, weights)
         plan = SubsetSizeCV() if self.n_features_to_select == "cv" else self.n_features_to_select
         if isinstance(plan, SubsetSizeCV):
             if table is None:

@@ -57,7 +57,7 @@ class Evidence(GainSums):
         """Add trees that recorded their split candidates, and permuted ones where chance has no table."""
         for table in tables:  # one at a time: the nodes of a tree are taken together
             candidates = candidates_of([table])
-            weight = node_weights(candidates.counts, weighting or self.weighting)[candidates.node]
+            weight = node_weights(candidates, weighting or self.weighting)[candidates.node]
             self.add(candidates.feature, candidates.gain, weight)
             mean, variance = _chance(candidates, table.permuted)
             at_bound = (

@@ -22,9 +22,9 @@ from foresift.data.sklearn_compat import (
 from foresift.data.slices import TableOfX
 from foresift.data.table import Table
 from foresift.models.c45 import C45Classifier
+from foresift.models.cart import CartClassifier
 from foresift.models.members import TrainingRows, draw_rows, fit_member, is_native, training_rows
 from foresift.models.subset_models import count_columns, reading_options
-from foresift.models.trees import CartClassifier
 from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.feature_weights import PairWeights, SingleWeights, Weights, change
 

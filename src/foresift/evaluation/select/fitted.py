@@ -50,7 +50,7 @@ def fit_all(selector: Any, X: Any, y: Any) -> Rows:
     """Fit a selector to all rows, which are read once for all that is done with them."""
     ours = is_ours(selector)
     table = selector.read_table(X, y) if ours else make_table(X, y)
-    table.target.require_two_classes(selector)
+    table.target.require_variety(selector)
     given = None
     if not ours or not selector.takes(table):
         given = X if ours else sliceable(X), table.target.values()

@@ -40,7 +40,7 @@ def _read(
     """Check and read the training data."""
     table = ValueTable.open(X, y, categorical_features=owner.categorical_features, estimator=estimator)
     weights = check_sample_weight(sample_weight, table.n_rows)
-    table.target.require_two_classes(owner, weights)
+    table.target.require_variety(owner, weights)
     return table, weights
 
 

@@ -12,9 +12,9 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from foresift import _core
+from foresift.data.complexity import complexity_of
 from foresift.data.sklearn_compat import Progress
 from foresift.data.table import Table
-from foresift.engine.criteria import complexity_of
 from foresift.engine.grow import fold_trees, make_grower, resolve_max_features
 from foresift.engine.node_table import NodeTable
 

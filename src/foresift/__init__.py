@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from foresift.models.cart import CartClassifier
     from foresift.models.forests import SiftForestClassifier
     from foresift.models.gefs.classifier import GEFSClassifier
-    from foresift.models.networks import NetworkClassifier
+    from foresift.models.networks import NetworkClassifier, NetworkRegressor
     from foresift.models.resample_boosting import ResampleBoostClassifier
     from foresift.models.ssv_tree import SSVTreeClassifier
     from foresift.models.subset_bagging import SubsetBaggingClassifier
@@ -50,6 +50,7 @@ __all__ = [
     "GEFSSelector",
     "InfoGainSelector",
     "NetworkClassifier",
+    "NetworkRegressor",
     "PearsonSelector",
     "RandomSelector",
     "RelevanceSelector",
@@ -89,6 +90,7 @@ _HOMES = {
     "GEFSSelector": "selectors.gefs",
     "InfoGainSelector": "selectors.filters",
     "NetworkClassifier": "models.networks",
+    "NetworkRegressor": "models.networks",
     "PearsonSelector": "selectors.filters",
     "RandomSelector": "selectors.filters",
     "RelevanceSelector": "selectors.relevance",

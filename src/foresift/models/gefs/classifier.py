@@ -24,12 +24,13 @@ from foresift.data.sklearn_compat import (
 from foresift.data.table import Schema
 from foresift.data.weights import check_sample_weight
 from foresift.engine.grow import in_row_spans
+from foresift.models.backprop import Network
 from foresift.models.gefs.checkpoints import stored_seed
 from foresift.models.gefs.evolution import Population
 from foresift.models.gefs.genes import Genome
 from foresift.models.gefs.learners import ModelReader
 from foresift.models.gefs.search import SEARCH_CONSTRAINTS, open_search, run_search
-from foresift.models.networks import Network, probabilities
+from foresift.models.networks import probabilities
 
 __all__ = ["GEFSClassifier"]
 

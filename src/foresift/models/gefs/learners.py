@@ -14,8 +14,8 @@ from sklearn.utils.validation import has_fit_parameter
 from foresift import _core
 from foresift.data.numeric_coding import InputCoding
 from foresift.engine.grow import in_threads
+from foresift.models.backprop import Backprop, MLPEnsemble, Network, step_weights
 from foresift.models.gefs.genes import Genome
-from foresift.models.networks import Backprop, MLPEnsemble, Network, step_weights
 
 __all__ = ["EstimatorLearner", "Learner", "ModelReader", "NetworkLearner"]
 
@@ -119,7 +119,7 @@ class NetworkLearner:
     ) -> list[Network]:
         """Make networks of their weights."""
         pairs = zip(packed, genomes, strict=True)
-        return [Network(self.coding.inputs_of(genes), **arrays) for arrays, genes in pairs]
+        return [self.ensemble.network(self.coding.inputs_of(genes), **arrays) for arrays, genes in pairs]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from foresift.data.numeric_coding import InputCoding, ValueTable
 from foresift.data.sklearn_compat import HasMethods, Interval, Progress, StrOptions, require_classifier
 from foresift.errors import warn_caller
+from foresift.models.backprop import NETWORK_CONSTRAINTS, Backprop, is_constant
 from foresift.models.gefs.checkpoints import load_population, require_place, save_population
 from foresift.models.gefs.evolution import Evaluator, Evolution, Population, Settings
 from foresift.models.gefs.genes import Genome
 from foresift.models.gefs.learners import EstimatorLearner, Learner, ModelReader, NetworkLearner
-from foresift.models.networks import NETWORK_CONSTRAINTS, Backprop, is_constant
 
 __all__ = ["SEARCH_CONSTRAINTS", "SEARCH_PARAMETERS", "Search", "open_search", "run_search"]
 
@@ -132,7 +132,7 @@ def open_search(owner: Any, table: ValueTable, weights: NDArray[np.float64] | No
     if networks:
         options = Backprop.for_data(
             coding.n_inputs,
-            table.target.n_classes,
+            table.target.n_outputs,
             n_hidden=owner.n_hidden,
             epochs=owner.epochs,
             learning_rate=owner.learning_rate,

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import reference
+from scipy.special import gammaln
 from sklearn.datasets import load_diabetes, load_wine, make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import (
@@ -29,7 +30,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
-from foresift import CartClassifier, SiftForestClassifier, SubsetBaggingClassifier
+from foresift import CartClassifier, SiftForestClassifier, SubsetBaggingClassifier, _core
 from foresift.criteria import node_complexity
 from foresift.engine.node_table import NODE_DTYPE, TRIED_DTYPE, NodeTable
 from foresift.importance import average_gain, contribution_ratio, mean_decrease_impurity, node_tables
@@ -142,7 +143,23 @@ def test_mean_decrease_is_scikit_learns_for_regressors(model):
     data, target = load_diabetes(return_X_y=True)
     model.fit(data, target)
     np.testing.assert_allclose(mean_decrease_impurity(model), model.feature_importances_, atol=1e-12)
-    assert np.nanargmax(average_gain(model, weighting="unit")) < data.shape[1]
+    sums, weights = np.zeros(data.shape[1]), np.zeros(data.shape[1])
+    for table in node_tables(model):
+        nodes = table.nodes[~table.is_leaf]
+        complexity = np.maximum(gammaln(nodes["size"] + 1) / np.log(2) - 1, 0)  # y of a node all different
+        np.add.at(sums, nodes["feature"], complexity * nodes["gain"])
+        np.add.at(weights, nodes["feature"], complexity)
+    known = weights > 0
+    np.testing.assert_allclose(average_gain(model)[known], sums[known] / weights[known], rtol=1e-9)
+    assert contribution_ratio(model).sum() == pytest.approx(100)
+
+
+def test_tables_of_regression_trees_predict():
+    data, target = load_diabetes(return_X_y=True)
+    model = DecisionTreeRegressor(max_depth=4, random_state=0).fit(data, target, np.arange(len(target)))
+    (table,) = node_tables(model)
+    leaves = _core.leaves(table.arrays, data)
+    np.testing.assert_allclose(table.counts[leaves, 0] / table.nodes["size"][leaves], model.predict(data))
 
 
 def test_mean_decrease_of_gradient_boosting():
@@ -177,8 +194,8 @@ def test_nested_ensembles():
 @pytest.mark.parametrize("model", [RandomTreesEmbedding(3, random_state=0), IsolationForest(n_estimators=3)])
 def test_ensembles_without_classes_have_tables_too(model):
     tables = node_tables(model.fit(X))
-    assert [table.counts.shape[1] for table in tables] == [0, 0, 0]
-    assert average_gain(model, "unit").shape == (X.shape[1],)
+    assert [table.counts.shape[1] for table in tables] == [1, 1, 1]
+    assert average_gain(model).shape == (X.shape[1],)
 
 
 def test_features_never_tried_have_no_estimate():
@@ -293,11 +310,8 @@ def test_models_that_cannot_be_read(make, error, message):
 
 
 def test_weights_that_cannot_be_had():
-    regression = DecisionTreeRegressor().fit(X, Y)
-    with pytest.raises(ValueError, match='weighting="unit"'):
-        average_gain(regression)
     with pytest.raises(ValueError, match="'size'"):
-        average_gain(regression, weighting="size")
+        average_gain(DecisionTreeRegressor().fit(X, Y), weighting="size")
 
 
 def test_members_of_one_class_are_trees_without_a_split():

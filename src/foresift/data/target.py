@@ -258,11 +258,11 @@ class Quantity(Target):
             ...
         ValueError: y holds text, but a regressor predicts numbers: convert y to numbers, or use a classifier.
         """
+        if np.iscomplexobj(y):
+            raise ValueError("Complex data not supported: y. Split it into real and imaginary parts.")
         given, checked = _column(y)
         if checked.dtype.kind in "mM":
             raise date_error("y", str(checked.dtype))
-        if checked.dtype.kind == "c":
-            raise ValueError("Complex data not supported: y. Split it into real and imaginary parts.")
         kind = kind_of_values(checked, "y") if checked.dtype.kind == "O" else checked.dtype.kind
         if kind in ("text", "bytes", "U", "S"):
             who = "a regressor" if estimator is None else type(estimator).__name__

@@ -40,8 +40,8 @@ def node_tables(model: Any) -> list[NodeTable]:
     - Nodes are renumbered, so that the children of a node are adjacent: the root stays 0, and the children of
       the k-th inner node, in scikit-learn's order, become nodes 2k + 1 and 2k + 2.
     - `gain` is the decrease of the impurity of the tree's criterion: bits for "entropy" and "log_loss".
-    - `counts` holds weighted class counts, in the order of that tree's `classes_`; a regression tree, as in
-      gradient boosting, has none (0 columns).
+    - `counts` holds weighted class counts, in the order of that tree's `classes_`; for a regression tree, as
+      in gradient boosting, one column with the weighted sum of y (of several targets, of the first).
     - Sample weights that sum to less than the number of rows, such as AdaBoost's, are scaled up to that
       number, because class counts are treated as numbers of rows.
     - `feature` is an index into the columns of the whole model, even if bagging gave a tree only some of
@@ -70,7 +70,7 @@ def node_tables(model: Any) -> list[NodeTable]:
 
 
 def average_gain(model: Any, weighting: str = "complexity") -> NDArray[np.float64]:
-    """Mean information gain of each feature over the nodes where it was a split candidate (Rogers & Gunn 2).
+    """Mean gain of each feature over the nodes where it was a split candidate (Rogers & Gunn 2).
 
     Parameters
     ----------
@@ -93,8 +93,12 @@ def average_gain(model: Any, weighting: str = "complexity") -> NDArray[np.float6
     -----
     A model of this package with recorded candidates is averaged over all of them, in the unit of its
     criterion (bits by default). Any other classification tree is averaged over its splits, with gains in bits
-    computed from the class counts, whatever its criterion. A regression tree has no classes: its own decrease
-    of impurity is averaged, with unit weights only.
+    computed from the class counts, whatever its criterion. Of a regression tree its own decreases of impurity
+    are averaged: variance, in squared units of y.
+
+    In the node complexity of a regression tree every distinct y is a class of its own: n distinct values have
+    n! arrangements. Trees without recorded candidates, and all of scikit-learn, do not know which y of a node
+    are equal: they are taken to be all different.
 
     Examples
     --------
@@ -108,11 +112,6 @@ def average_gain(model: Any, weighting: str = "complexity") -> NDArray[np.float6
     if weighting not in ("complexity", "unit"):
         raise ValueError(f'weighting must be "complexity" or "unit", but is {weighting!r}.')
     tables = node_tables(model)
-    if weighting == "complexity" and any(table.counts.shape[1] == 0 for table in tables):
-        raise ValueError(
-            f"{type(model).__name__} is made of regression trees, whose nodes have no class counts and so no "
-            'complexity: use weighting="unit".'
-        )
     sums = GainSums(model.n_features_in_)
     sums.add_trees(tables, weighting)
     return sums.mean
@@ -325,6 +324,5 @@ def _from_sklearn(estimator: Any, columns: NDArray[np.intp] | None) -> NodeTable
     children = size[left] * impurity[left] + size[right] * impurity[right]
     nodes["gain"][rows] = impurity[inner] - children / size[inner]
 
-    n_classes = tree.value.shape[2] if is_classifier(estimator) else 0
-    # `value` holds class frequencies.
-    return _numeric_table(nodes, tree.value[old, 0, :n_classes] * nodes["size"][:, np.newaxis])
+    # `value` holds class frequencies, or means of y.
+    return _numeric_table(nodes, tree.value[old, 0] * nodes["size"][:, np.newaxis])

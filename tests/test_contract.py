@@ -7,8 +7,8 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn import config_context
-from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.datasets import load_iris
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
+from sklearn.datasets import load_diabetes, load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import SimpleImputer
@@ -23,6 +23,7 @@ from foresift import (
     AggregateSelector,
     C45Classifier,
     CartClassifier,
+    CartRegressor,
     CFSSelector,
     ContributionSelector,
     CumulativeGainSelector,
@@ -41,6 +42,7 @@ from foresift import (
     ResampleBoostClassifier,
     SequentialSelector,
     SiftForestClassifier,
+    SiftForestRegressor,
     SSVSelector,
     SSVTreeClassifier,
     SubsetBaggingClassifier,
@@ -53,6 +55,13 @@ ESTIMATORS = [
     SiftForestClassifier(n_estimators=5),
     SiftForestClassifier(n_estimators=5, bootstrap=False, max_features=None),
     SiftForestClassifier(
+        n_estimators=5, max_features=1, feature_sampling="two-stage+confidence", update_every=2
+    ),
+    CartRegressor(),
+    CartRegressor(max_features="sqrt", n_thresholds=3, missing="fractional"),
+    SiftForestRegressor(n_estimators=5),
+    SiftForestRegressor(n_estimators=5, bootstrap=False, max_features=None),
+    SiftForestRegressor(
         n_estimators=5, max_features=1, feature_sampling="two-stage+confidence", update_every=2
     ),
     ForestGainSelector(n_estimators=5),
@@ -170,15 +179,16 @@ def fitted(estimator, X, y, **options):
 
 
 def answer(estimator, X):
-    return estimator.predict_proba(X) if hasattr(estimator, "predict_proba") else estimator.transform(X)
+    methods = ("predict_proba", "transform", "predict")
+    return getattr(estimator, next(name for name in methods if hasattr(estimator, name)))(X)
 
 
 def is_selector(estimator):
     return isinstance(estimator, SelectorMixin)
 
 
-def with_classifier(estimator):
-    """Steps of a pipeline that ends in a classifier: the estimator itself, or a tree behind it."""
+def with_model(estimator):
+    """Steps of a pipeline that ends in a model: the estimator itself, or a tree behind it."""
     return [clone(estimator), CartClassifier()] if is_selector(estimator) else [clone(estimator)]
 
 
@@ -196,11 +206,12 @@ EVERY = pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
 SELECTORS = [estimator for estimator in ESTIMATORS if is_selector(estimator)]
 CLASSIFIERS = [estimator for estimator in ESTIMATORS if is_classifier(estimator)]
 EVERY_SELECTOR = pytest.mark.parametrize("estimator", SELECTORS, ids=name_of)
+REGRESSORS = [estimator for estimator in ESTIMATORS if is_regressor(estimator)]
 EVERY_CLASSIFIER = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=name_of)
 
 
 def test_every_estimator_is_one_or_the_other():
-    assert len(SELECTORS) + len(CLASSIFIERS) == len(ESTIMATORS)
+    assert len(SELECTORS) + len(CLASSIFIERS) + len(REGRESSORS) == len(ESTIMATORS)
 
 
 @EVERY
@@ -253,18 +264,18 @@ def test_refitting_forgets_the_names(estimator, iris):
 @EVERY
 def test_in_a_pipeline(estimator, iris):
     X, y = iris
-    pipeline = make_pipeline(StandardScaler().set_output(transform="pandas"), *with_classifier(estimator))
+    pipeline = make_pipeline(StandardScaler().set_output(transform="pandas"), *with_model(estimator))
     model = fitted(pipeline, X, y)
     assert model.score(X, y) > 0.9
     assert model[1].feature_names_in_.tolist() == X.columns.tolist()
-    assert fitted(make_pipeline(SimpleImputer(), *with_classifier(estimator)), X, y).score(X, y) > 0.9
+    assert fitted(make_pipeline(SimpleImputer(), *with_model(estimator)), X, y).score(X, y) > 0.9
 
 
 @EVERY
 @pytest.mark.parametrize("output", ["pandas", "polars"])
 def test_after_transformers_of_any_output(estimator, output, iris):
     X, y = iris
-    pipeline = make_pipeline(StandardScaler().set_output(transform=output), *with_classifier(estimator))
+    pipeline = make_pipeline(StandardScaler().set_output(transform=output), *with_model(estimator))
     assert fitted(pipeline, X, y).score(X, y) > 0.9
 
 
@@ -281,6 +292,17 @@ def test_in_a_grid_search(estimator, iris):
     assert search.best_params_.get("estimator", default) == default
     assert search.best_score_ > 0.9
     assert vars(estimator) == before
+
+
+@pytest.mark.parametrize("estimator", REGRESSORS, ids=name_of)
+def test_regressors_in_a_grid_search_with_routed_weights(estimator):
+    X, y = load_diabetes(return_X_y=True)
+    weights = (y < 150).astype(float)
+    with config_context(enable_metadata_routing=True):
+        asked = clone(estimator).set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
+        search = GridSearchCV(asked, {"max_depth": [1, 3]}, cv=3).fit(X, y, sample_weight=weights)
+    assert search.best_params_["max_depth"] in (1, 3)
+    assert search.predict(X).max() < 150
 
 
 @EVERY_SELECTOR

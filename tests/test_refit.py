@@ -28,7 +28,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:No feature passed the rule")
 def table(n_columns=4, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, n_columns))
-    return X, np.where(X[:, 0] + 0.3 * rng.normal(size=40) > 0, "yes", "no")
+    return X, np.where(X[:, 0] + 0.3 * rng.normal(size=40) > 0, 1, 0)  # classes, or numbers
 
 
 class Stop:
@@ -217,4 +217,5 @@ def test_a_subclass_may_learn_before_it_fits():
             return super().fit(X, [self.names_.index(label) for label in y])
 
     X, y = table()
+    y = np.where(y == 1, "yes", "no")
     assert Labelled(3, random_state=0).fit(X, y).fit(X, y).names_ == ["no", "yes"]

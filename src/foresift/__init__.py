@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from foresift.evaluation.compare import Comparison, compare
     from foresift.evaluation.select import Selection, select
     from foresift.models.c45 import C45Classifier
-    from foresift.models.cart import CartClassifier
-    from foresift.models.forests import SiftForestClassifier
+    from foresift.models.cart import CartClassifier, CartRegressor
+    from foresift.models.forests import SiftForestClassifier, SiftForestRegressor
     from foresift.models.gefs.classifier import GEFSClassifier
     from foresift.models.networks import NetworkClassifier, NetworkRegressor
     from foresift.models.resample_boosting import ResampleBoostClassifier
@@ -40,6 +40,7 @@ __all__ = [
     "C45Classifier",
     "CFSSelector",
     "CartClassifier",
+    "CartRegressor",
     "Comparison",
     "ContributionSelector",
     "CumulativeGainSelector",
@@ -62,6 +63,7 @@ __all__ = [
     "Selection",
     "SequentialSelector",
     "SiftForestClassifier",
+    "SiftForestRegressor",
     "SubsetBaggingClassifier",
     "SubsetSizeCV",
     "__version__",
@@ -81,6 +83,7 @@ _HOMES = {
     "C45Classifier": "models.c45",
     "CFSSelector": "selectors.cfs",
     "CartClassifier": "models.cart",
+    "CartRegressor": "models.cart",
     "ContributionSelector": "selectors.search.contribution",
     "CumulativeGainSelector": "selectors.cumulative",
     "FScoreSelector": "selectors.filters",
@@ -101,6 +104,7 @@ _HOMES = {
     "SSVTreeClassifier": "models.ssv_tree",
     "SequentialSelector": "selectors.search.sequential",
     "SiftForestClassifier": "models.forests",
+    "SiftForestRegressor": "models.forests",
     "SubsetBaggingClassifier": "models.subset_bagging",
     "SubsetSizeCV": "selectors.size_cv",
     "Comparison": "evaluation.compare",

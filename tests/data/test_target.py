@@ -83,6 +83,7 @@ BAD = {
     "complex": (np.array([1j, 2, 3, 4]), ValueError, "Complex data not supported: y"),
     "two columns": (np.arange(8.0).reshape(4, 2), ValueError, "y should be a 1d array"),
     "mixed": (np.array(["a", 1, "a", 1], dtype=object), TypeError, "y mixes values of types int, str"),
+    "enormous": ([0, 10**400, 1, 2], ValueError, "y must hold numbers only"),
     "huge": ([0.0, 1e200, 1.0, 2.0], ValueError, "differ by up to 1e[+]200, .* rescale y"),
     "tiny": ([0.0, 1e-200, 0.0, 0.0], ValueError, "differ by up to 1e-200, .* rescale y"),
 }

@@ -16,9 +16,10 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from foresift import _core
 from foresift.data.complexity import complexity_of
-from foresift.data.containers import as_float, values_of
+from foresift.data.containers import values_of
 from foresift.data.encoding import factorize
 from foresift.data.values import date_error, is_missing, kind_of_values
+from foresift.errors import floats_of
 
 __all__ = ["Classes", "Quantity", "Target"]
 
@@ -258,8 +259,6 @@ class Quantity(Target):
             ...
         ValueError: y holds text, but a regressor predicts numbers: convert y to numbers, or use a classifier.
         """
-        if np.iscomplexobj(y):
-            raise ValueError("Complex data not supported: y. Split it into real and imaginary parts.")
         given, checked = _column(y)
         if checked.dtype.kind in "mM":
             raise date_error("y", str(checked.dtype))
@@ -269,7 +268,9 @@ class Quantity(Target):
             raise ValueError(
                 f"y holds text, but {who} predicts numbers: convert y to numbers, or use a classifier."
             )
-        numbers = np.ascontiguousarray(as_float(given), dtype=np.float64)
+        if given.dtype.kind == "O":
+            given = np.array([np.nan if is_missing(value) else value for value in given], dtype=object)
+        numbers = np.ascontiguousarray(floats_of(given, "y"))
         if np.isnan(numbers).any():
             raise ValueError("Input y contains NaN: drop the rows whose target is missing.")
         if np.isinf(numbers).any():
@@ -378,7 +379,13 @@ def _column(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         native = native[:, 0]
     # NumPy turns NaN in a list of text into the text "nan", so such a list is checked item by item.
     items = None if hasattr(y, "dtype") or hasattr(y, "__array__") else np.asarray(y, dtype=object)
-    y = column_or_1d(values_of(native) if isinstance(native, nw.Series) else native, warn=True)
+    try:
+        y = column_or_1d(values_of(native) if isinstance(native, nw.Series) else native, warn=True)
+    except ValueError as error:
+        if "Complex" not in str(error):
+            raise
+        text = "Complex data not supported: y. Split it into real and imaginary parts."  # not all of y
+        raise ValueError(text) from None
     return y, items if items is not None and items.ndim == 1 and y.dtype.kind in "US" else y
 
 

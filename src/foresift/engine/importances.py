@@ -12,6 +12,7 @@ from sklearn.base import is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import check_is_fitted
 
+from foresift.data.complexity import complexity_of_distinct
 from foresift.engine.candidate_gains import GainSums
 from foresift.engine.co_occurrence import CoOccurrence, count_pairs
 from foresift.engine.node_table import NodeTable, contributions, leaves
@@ -97,8 +98,8 @@ def average_gain(model: Any, weighting: str = "complexity") -> NDArray[np.float6
     are averaged: variance, in squared units of y.
 
     In the node complexity of a regression tree every distinct y is a class of its own: n distinct values have
-    n! arrangements. Trees without recorded candidates, and all of scikit-learn, do not know which y of a node
-    are equal: they are taken to be all different.
+    n! arrangements. The trees of scikit-learn do not say which y of a node are equal: they are taken to be
+    all different.
 
     Examples
     --------
@@ -325,4 +326,6 @@ def _from_sklearn(estimator: Any, columns: NDArray[np.intp] | None) -> NodeTable
     nodes["gain"][rows] = impurity[inner] - children / size[inner]
 
     # `value` holds class frequencies, or means of y.
-    return _numeric_table(nodes, tree.value[old, 0] * nodes["size"][:, np.newaxis])
+    counts = tree.value[old, 0] * nodes["size"][:, np.newaxis]
+    complexity = None if is_classifier(estimator) else complexity_of_distinct(nodes["size"])
+    return replace(_numeric_table(nodes, counts), complexity=complexity)

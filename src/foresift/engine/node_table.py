@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.data.complexity import complexity_of, complexity_of_distinct
+from foresift.data.complexity import complexity_of
 
 __all__ = ["NODE_DTYPE", "TRIED_DTYPE", "NodeTable", "complexities", "contributions", "leaves"]
 
@@ -59,7 +59,8 @@ class NodeTable:
         Gain of each split candidate with the classes of the node's rows permuted, if requested; NaN for the
         other columns.
     complexity : ndarray of shape (n_nodes,) or None
-        Node complexity of a regression tree that recorded its split candidates; see `complexities`.
+        Node complexity of a regression tree, in which every distinct y is a class of its own; None for a
+        classification tree, where it follows from `counts`: see `complexities`.
     """
 
     nodes: NDArray[Any]
@@ -74,7 +75,7 @@ class NodeTable:
     @classmethod
     def from_core(cls, arrays: Sequence[NDArray[Any]], *, tried: bool) -> NodeTable:
         """Make a table from the arrays of the native engine."""
-        nodes, counts, set_offsets, set_codes, set_branches, candidates, permuted, *more = arrays
+        nodes, counts, set_offsets, set_codes, set_branches, candidates, permuted, complexity = arrays
         return cls(
             nodes.view(NODE_DTYPE)[:, 0],
             counts,
@@ -83,7 +84,7 @@ class NodeTable:
             set_branches,
             candidates.view(TRIED_DTYPE)[:, 0] if tried else None,
             permuted if permuted.ndim == 2 else None,
-            more[0] if tried and more and len(more[0]) else None,
+            complexity if len(complexity) else None,
         )
 
     @property
@@ -100,8 +101,8 @@ class NodeTable:
 
     @property
     def has_classes(self) -> bool:
-        """Whether it is a classification tree; one of a single class has no splits, so it does not matter."""
-        return self.counts.shape[1] > 1
+        """Whether it is a classification tree."""
+        return self.complexity is None
 
     @property
     def is_leaf(self) -> NDArray[np.bool_]:
@@ -155,16 +156,8 @@ def leaves(n_nodes: int) -> NDArray[Any]:
 
 
 def complexities(table: NodeTable, nodes: Any = slice(None)) -> NDArray[np.float64]:
-    """Node complexity of some nodes of a tree, in bits (Rogers & Gunn eq. 6-10).
-
-    In a regression tree every distinct y is a class of its own. Without a record of the ties, the y of a node
-    are taken to be all different.
-    """
-    if table.has_classes:
-        return complexity_of(table.counts[nodes])
-    if table.complexity is not None:
-        return table.complexity[nodes]
-    return complexity_of_distinct(table.nodes["size"][nodes])
+    """Node complexity of some nodes of a tree, in bits (Rogers & Gunn eq. 6-10)."""
+    return complexity_of(table.counts[nodes]) if table.complexity is None else table.complexity[nodes]
 
 
 def contributions(tables: Sequence[NodeTable], n_features: int) -> NDArray[np.float64]:

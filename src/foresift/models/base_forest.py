@@ -142,7 +142,7 @@ class ForestModel(TreeModel):
             end = min(wanted.stop, (at // self.update_every + 1) * self.update_every)
             batch = grow(range(at, end), tried=True)
             sampling.learn(batch)
-            grown += batch if self.record_tried else [_without_record(table) for table in batch]
+            grown += batch if self.record_tried else [replace(table, tried=None) for table in batch]
             at += len(batch)
             if at < end:  # a callback asked to stop
                 break
@@ -237,7 +237,3 @@ class ForestModel(TreeModel):
     @abstractmethod
     def _keep_oob(self, outputs: NDArray[np.float64]) -> NDArray[Any]:
         """Set the attribute with the out-of-bag outputs, NaN without any, and return the predictions."""
-
-
-def _without_record(table: NodeTable) -> NodeTable:
-    return replace(table, tried=None, complexity=None)

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from foresift.data.sklearn_compat import seed_of
 from foresift.data.table import Table
 from foresift.engine.node_table import NodeTable
-from foresift.models.base_tree import TreeClassifier, TreeModel
+from foresift.models.base_tree import TreeClassifier, TreeModel, TreeRegressor
 
-__all__ = ["CartClassifier"]
+__all__ = ["CartClassifier", "CartRegressor"]
 
 
 class Cart(TreeModel):
@@ -132,4 +132,76 @@ class CartClassifier(Cart, TreeClassifier):
         self.max_bins = max_bins
         self.record_tried = record_tried
         self.class_weight = class_weight
+        self.random_state = random_state
+
+
+class CartRegressor(Cart, TreeRegressor):
+    """An unpruned regression tree: binary splits of numeric and nominal columns.
+
+    Parameters
+    ----------
+    criterion : {"squared_error"}, default="squared_error"
+        The split criterion: the decrease of the variance of y. The prediction of a leaf is its mean.
+    max_depth, min_samples_split, min_samples_leaf, max_features, n_thresholds, missing
+        Growth of the tree; see `CartClassifier`.
+    min_gain : float, default=0
+        Minimum gain of a split: a decrease of the variance, in squared units of y.
+    nominal_splits, correct_nominal
+        Splits of nominal columns; see `CartClassifier`. Their categories are ordered by their mean y; the
+        best cut of that order is the best of all divisions into two sets (Fisher 1958).
+    categorical_features, max_bins
+        Reading of the data; see `CartClassifier`.
+    record_tried : bool, default=False
+        Keep the gains of all split candidates (`node_table_.tried`).
+    random_state : int, RandomState or None, default=None
+        Seed of the candidate columns, random cuts and shuffled y; has no effect without these.
+
+    Attributes
+    ----------
+    node_table_ : NodeTable
+        The tree.
+    n_features_in_, feature_names_in_, schema_
+        Number, names and categories of the columns.
+
+    Examples
+    --------
+    >>> from foresift import CartRegressor
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> tree = CartRegressor(max_depth=2).fit(X, y)
+    >>> tree.node_table_.n_leaves, round(tree.score(X, y), 2)
+    (4, 0.43)
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion="squared_error",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_gain=0.0,
+        max_features=None,
+        n_thresholds=None,
+        nominal_splits="subsets",
+        correct_nominal=True,
+        missing="learn",
+        categorical_features="from_dtype",
+        max_bins=65_536,
+        record_tried=False,
+        random_state=None,
+    ):
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_gain = min_gain
+        self.max_features = max_features
+        self.n_thresholds = n_thresholds
+        self.nominal_splits = nominal_splits
+        self.correct_nominal = correct_nominal
+        self.missing = missing
+        self.categorical_features = categorical_features
+        self.max_bins = max_bins
+        self.record_tried = record_tried
         self.random_state = random_state

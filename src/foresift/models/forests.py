@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score
+from sklearn.metrics import accuracy_score, r2_score
 
 from foresift.data.table import Table
 from foresift.models.base_forest import ForestModel
-from foresift.models.base_tree import TreeClassifier
+from foresift.models.base_tree import TreeClassifier, TreeRegressor
 
-__all__ = ["SiftForestClassifier"]
+__all__ = ["SiftForestClassifier", "SiftForestRegressor"]
 
 
 class SiftForestClassifier(ForestModel, TreeClassifier):
@@ -178,3 +178,136 @@ class SiftForestClassifier(ForestModel, TreeClassifier):
     def _keep_oob(self, outputs: NDArray[np.float64]) -> NDArray[Any]:
         self.oob_decision_function_ = outputs
         return np.asarray(self.classes_.take(outputs.argmax(axis=1)))
+
+
+class SiftForestRegressor(ForestModel, TreeRegressor):
+    """A fast random forest for a quantity, with a choice of how candidate columns are drawn.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    criterion : {"squared_error"}, default="squared_error"
+        The split criterion: the decrease of the variance of y.
+    max_features : int, float, {"sqrt", "log2"} or None, default=1/3
+        Candidate columns per node. A third of the columns, at least one, as in R's randomForest;
+        scikit-learn's forest has all of them by default (1.0).
+    feature_sampling, update_every, confidence, weight_unit
+        The distribution from which the candidate columns of a node are drawn; see `SiftForestClassifier`.
+        Gains are decreases of the variance; in the node complexity every distinct y is a class.
+    soft_constant : float, default=1.0
+        The initial gain of every column in "soft", in variances of y.
+    bootstrap : bool, default=True
+        Draw the rows of every tree with replacement; otherwise without (all rows, or `max_samples`).
+    max_samples : int, float or None, default=None
+        Rows drawn per tree: a number, a fraction, or as many as X has.
+    oob_score : bool or callable, default=False
+        Whether to compute the out-of-bag score: R2, or a callable of (y_true, y_predicted).
+    max_depth, min_samples_split, min_samples_leaf, min_gain, n_thresholds, missing
+        Growth of the trees; see `CartRegressor`. Fractions are those of all rows, not of the rows drawn.
+    nominal_splits, correct_nominal
+        Splits of nominal columns; see `CartRegressor`.
+    categorical_features, max_bins
+        Reading of the data; see `CartClassifier`.
+    record_tried : bool, default=False
+        Keep the gains of all split candidates (`node_tables_[t].tried`).
+    warm_start : bool, default=False
+        Keep the trees of the last `fit` and add trees up to `n_estimators`.
+    n_jobs : int, default=None
+        Threads for growing and predicting; -1 uses all cores. The result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of rows, columns and random cuts.
+
+    Attributes
+    ----------
+    node_tables_ : list of NodeTable
+        The trees.
+    feature_weights_ : ndarray of shape (n_features,)
+        The distribution of the columns after the last tree; sums to one.
+    feature_gains_ : ndarray of shape (n_features,)
+        Mean gain of every column, weighted by node complexity, as a fraction of the variance of y.
+    confidence_intervals_, mean_interval_sizes_, weight_changes_
+        Intervals of these means and how they and the distribution changed; see `SiftForestClassifier`.
+    feature_importances_ : ndarray of shape (n_features,)
+        Mean decrease of impurity; `foresift.importance` has better measures.
+    oob_score_ : float
+        Out-of-bag score, if `oob_score` is set.
+    oob_prediction_ : ndarray of shape (n,)
+        Out-of-bag prediction of every row; NaN for a row that every tree was grown on.
+    n_features_in_, feature_names_in_, schema_
+        Number, names and categories of the columns.
+
+    Examples
+    --------
+    >>> from foresift import SiftForestRegressor
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = SiftForestRegressor(oob_score=True, random_state=0).fit(X, y)
+    >>> forest.oob_score_ > 0.4
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **TreeRegressor._parameter_constraints,
+        **ForestModel._parameter_constraints,
+    }
+    _metric = staticmethod(r2_score)
+
+    def __init__(
+        self,
+        n_estimators=100,
+        *,
+        criterion="squared_error",
+        max_features=1 / 3,
+        n_thresholds=None,
+        feature_sampling="uniform",
+        update_every=1,
+        confidence=0.95,
+        weight_unit=0.1,
+        soft_constant=1.0,
+        bootstrap=True,
+        max_samples=None,
+        oob_score=False,
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_gain=0.0,
+        nominal_splits="subsets",
+        correct_nominal=True,
+        missing="learn",
+        categorical_features="from_dtype",
+        max_bins=65_536,
+        record_tried=False,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_features = max_features
+        self.n_thresholds = n_thresholds
+        self.feature_sampling = feature_sampling
+        self.update_every = update_every
+        self.confidence = confidence
+        self.weight_unit = weight_unit
+        self.soft_constant = soft_constant
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_gain = min_gain
+        self.nominal_splits = nominal_splits
+        self.correct_nominal = correct_nominal
+        self.missing = missing
+        self.categorical_features = categorical_features
+        self.max_bins = max_bins
+        self.record_tried = record_tried
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _keep_oob(self, outputs: NDArray[np.float64]) -> NDArray[Any]:
+        self.oob_prediction_ = outputs[:, 0]
+        return self.oob_prediction_

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from foresift.models.cart import CartClassifier, CartRegressor
     from foresift.models.forests import SiftForestClassifier, SiftForestRegressor
     from foresift.models.gefs.classifier import GEFSClassifier
+    from foresift.models.gefs.regressor import GEFSRegressor
     from foresift.models.networks import NetworkClassifier, NetworkRegressor
     from foresift.models.resample_boosting import ResampleBoostClassifier
     from foresift.models.ssv_tree import SSVTreeClassifier
@@ -48,6 +49,7 @@ __all__ = [
     "FeatureBoostingSelector",
     "ForestGainSelector",
     "GEFSClassifier",
+    "GEFSRegressor",
     "GEFSSelector",
     "InfoGainSelector",
     "NetworkClassifier",
@@ -90,6 +92,7 @@ _HOMES = {
     "FeatureBoostingSelector": "selectors.feature_boosting",
     "ForestGainSelector": "selectors.forest_gain",
     "GEFSClassifier": "models.gefs.classifier",
+    "GEFSRegressor": "models.gefs.regressor",
     "GEFSSelector": "selectors.gefs",
     "InfoGainSelector": "selectors.filters",
     "NetworkClassifier": "models.networks",

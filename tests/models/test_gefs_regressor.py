@@ -106,7 +106,7 @@ def test_better_than_a_single_network(friedman):
 @pytest.mark.parametrize("estimator", ["mlp", CartRegressor(max_depth=5), DecisionTreeRegressor(max_depth=5)])
 def test_any_estimator_and_any_rows(friedman, estimator, evaluate):
     X, y = friedman
-    X = pd.DataFrame(X).assign(colour=np.where(y > y.mean(), "red", "blue"))
+    X = pd.DataFrame(X).rename(columns=str).assign(colour=np.where(y > y.mean(), "red", "blue"))
     model = GEFSRegressor(estimator, evaluate=evaluate, **SMALL).fit(X, y)
     assert model.score(X, y) > 0.6
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
@@ -164,7 +164,7 @@ def test_validation_rows_have_large_and_small_y(friedman):
     model = GEFSRegressor(evaluate="validation", validation_fraction=0.5, **SMALL).fit(X, y)
     assert model.generations_[0]["ensemble_error"] > 0.5
     GEFSRegressor(evaluate="validation", **SMALL).fit(X[:7], y[:7])
-    with pytest.raises(ValueError, match="validation_fraction=0.1"):
+    with pytest.raises(ValueError, match="validation_fraction"):
         GEFSRegressor(evaluate="validation", validation_fraction=0.1, **SMALL).fit(X[:7], y[:7])
 
 
@@ -186,7 +186,7 @@ def test_parameters_that_are_refused(friedman, parameters, message):
 
 def test_targets_that_are_refused(friedman):
     X, _ = friedman
-    with pytest.raises(ValueError, match="y has one value, 3.0: GEFSRegressor needs at least two"):
+    with pytest.raises(ValueError, match=r"y has one value, 3\.0: GEFSRegressor needs at least two"):
         GEFSRegressor(**SMALL).fit(X, np.full(200, 3.0))
     with pytest.raises(ValueError, match="y holds text, but GEFSRegressor predicts numbers"):
         GEFSRegressor(**SMALL).fit(X, ["a", "b"] * 100)

@@ -271,10 +271,7 @@ def _held_out(target: NDArray[np.intp], fraction: float, seed: int) -> NDArray[n
         of_class = rng.permutation(np.flatnonzero(target == code))
         mask[of_class[: int(fraction * len(of_class) + 1e-9)]] = True
     if not mask.any():
-        raise ValueError(
-            f"validation_fraction={fraction} of every class is less than one row: raise it, "
-            "or use evaluate='oob'."
-        )
+        raise ValueError(f"validation_fraction={fraction} holds out no row: raise it, or use evaluate='oob'.")
     return mask
 
 

@@ -1,10 +1,11 @@
-"""Speed and memory of SiftForestClassifier and scikit-learn's RandomForestClassifier, as ratios in one run.
+"""Speed and memory of our forests and scikit-learn's random forests, as ratios in one run.
 
 Both sides get the same data, the same settings and one thread; `fit` is timed whole, validation and coding
 included, in processor time. Runs take turns, and the best of several counts (100,000 rows: one run). Every
-comparison also checks that both forests learned the problem: accuracy on held-out rows over several seeds.
+comparison also checks that both forests learned the problem: the score on held-out rows over several seeds.
 
     python benchmarks/forest.py            # everything, about twenty minutes
+    python benchmarks/forest.py --task regression
     python benchmarks/forest.py --quick    # smaller forests, a few minutes
     python benchmarks/forest.py --only fit-10k --only memory
 """
@@ -28,10 +29,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 from common import Results, interleaved, seconds
 from rich.table import Table
-from sklearn.datasets import make_classification
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.datasets import make_classification, make_friedman1, make_regression
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from foresift import SiftForestClassifier
+from foresift import SiftForestClassifier, SiftForestRegressor
+
+TASK = "classification"  # or "regression": set by the command line
 
 
 @dataclass(frozen=True)
@@ -47,36 +50,59 @@ class Case:
     options: tuple[tuple[str, Any], ...] = ()  # for ours only
 
 
-CASES = [
-    Case("fit-10k", 10_000, 100, "sqrt", 2, 10),
-    Case("fit-100k", 100_000, 50, "sqrt", 2, 12),
-    Case("fit-1k", 1_000, 60, "sqrt", 2, 5),
-    Case("fit-one-feature", 10_000, 100, 1, 2, 8),
-    Case("fit-10-classes", 10_000, 100, "sqrt", 10, 8),
-]
+CASES = {
+    "classification": [
+        Case("fit-10k", 10_000, 100, "sqrt", 2, 10),
+        Case("fit-100k", 100_000, 50, "sqrt", 2, 12),
+        Case("fit-1k", 1_000, 60, "sqrt", 2, 5),
+        Case("fit-one-feature", 10_000, 100, 1, 2, 8),
+        Case("fit-10-classes", 10_000, 100, "sqrt", 10, 8),
+    ],
+    # The number of classes is that of informative columns of make_regression; 0: make_friedman1.
+    "regression": [
+        Case("fit-10k", 10_000, 100, 1 / 3, 0, 10),
+        Case("fit-10k-linear", 10_000, 100, 1 / 3, 20, 10),
+        Case("fit-100k", 100_000, 50, 1 / 3, 0, 12),
+        Case("fit-1k", 1_000, 60, 1 / 3, 0, 6),
+        Case("fit-1k-linear", 1_000, 60, 1 / 3, 20, 6),
+        Case("fit-all-features", 10_000, 100, 1.0, 0, 8),
+    ],
+}
 
 
 def data(rows: int, columns: int, classes: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    if TASK == "regression":
+        if classes > 2:
+            X, y = make_regression(rows, columns, n_informative=classes, noise=50, random_state=seed)
+        else:
+            X, y = make_friedman1(rows, columns, noise=1.0, random_state=seed)
+        return X.astype(np.float32), y
     X, y = make_classification(
         rows, columns, n_informative=20, n_redundant=0, n_classes=classes, random_state=seed
     )
     return X.astype(np.float32), y
 
 
-def theirs(trees: int, max_features: Any, seed: int = 0, n_jobs: int = 1) -> RandomForestClassifier:
+def theirs(trees: int, max_features: Any, seed: int = 0, n_jobs: int = 1) -> Any:
+    if TASK == "regression":
+        return RandomForestRegressor(trees, max_features=max_features, n_jobs=n_jobs, random_state=seed)
     return RandomForestClassifier(
         trees, criterion="entropy", max_features=max_features, n_jobs=n_jobs, random_state=seed
     )
 
 
-def ours(
-    trees: int, max_features: Any, seed: int = 0, n_jobs: int = 1, **options: Any
-) -> SiftForestClassifier:
-    return SiftForestClassifier(trees, max_features=max_features, n_jobs=n_jobs, random_state=seed, **options)
+def ours(trees: int, max_features: Any, seed: int = 0, n_jobs: int = 1, **options: Any) -> Any:
+    model = SiftForestRegressor if TASK == "regression" else SiftForestClassifier
+    return model(trees, max_features=max_features, n_jobs=n_jobs, random_state=seed, **options)
 
 
-def accuracies(case: Case, trees: int, seeds: int) -> tuple[float, float]:
-    """Mean accuracy on new rows, theirs and ours; more seeds for small data, where it varies more."""
+def shown(a: float, b: float) -> str:
+    """Two scores, theirs and ours."""
+    return f"R2 {a:.4f} / {b:.4f}" if TASK == "regression" else f"accuracy {100 * a:.2f} / {100 * b:.2f} %"
+
+
+def held_out_scores(case: Case, trees: int, seeds: int) -> tuple[float, float]:
+    """Mean score on new rows, theirs and ours; more seeds for small data, where it varies more."""
     scores = []
     for seed in range(8 * seeds if case.rows <= 1000 else seeds):
         X, y = data(case.rows + max(case.rows, 5000), case.columns, case.classes, seed)
@@ -89,7 +115,7 @@ def accuracies(case: Case, trees: int, seeds: int) -> tuple[float, float]:
 
 
 def compare_fits(table: Table, names: list[str], trees: int, repeats: int, seeds: int) -> None:
-    for case in CASES:
+    for case in CASES[TASK]:
         if names and case.name not in names:
             continue
         X, y = data(case.rows, case.columns, case.classes)
@@ -99,14 +125,14 @@ def compare_fits(table: Table, names: list[str], trees: int, repeats: int, seeds
             lambda X=X, y=y, c=case: ours(trees, c.max_features, **dict(c.options)).fit(X, y),
             slow,
         )
-        a, b = accuracies(case, trees, seeds)
+        a, b = held_out_scores(case, trees, seeds)
         table.add_row(
             case.name,
             f"{t_theirs:.2f} s",
             f"{t_ours:.3f} s",
             f"{t_theirs / t_ours:.1f}x",
             f"{case.bar}x",
-            f"accuracy {100 * a:.2f} / {100 * b:.2f} %",
+            shown(a, b),
         )
 
 
@@ -114,12 +140,14 @@ def compare_predictions(table: Table, trees: int) -> None:
     X, y = data(100_000, 50)
     a, b = theirs(trees, "sqrt", n_jobs=2).fit(X, y), ours(trees, "sqrt", n_jobs=2).fit(X, y)
     a.n_jobs = b.n_jobs = 1
-    t_theirs, t_ours = interleaved(lambda: a.predict_proba(X), lambda: b.predict_proba(X), 3)
-    agree = np.mean(a.predict(X) == b.predict(X))
+    if TASK == "regression":
+        t_theirs, t_ours = interleaved(lambda: a.predict(X), lambda: b.predict(X), 3)
+        check = f"correlation {np.corrcoef(a.predict(X), b.predict(X))[0, 1]:.4f}"
+    else:
+        t_theirs, t_ours = interleaved(lambda: a.predict_proba(X), lambda: b.predict_proba(X), 3)
+        check = f"agree on {np.mean(a.predict(X) == b.predict(X)):.2%}"
     ratio = f"{t_theirs / t_ours:.1f}x"
-    table.add_row(
-        "predict-100k", f"{t_theirs:.2f} s", f"{t_ours:.3f} s", ratio, "3x", f"agree on {agree:.2%}"
-    )
+    table.add_row("predict-100k", f"{t_theirs:.2f} s", f"{t_ours:.3f} s", ratio, "3x", check)
 
 
 def compare_threads(table: Table, trees: int) -> None:
@@ -165,7 +193,7 @@ def compare_sampling(table: Table, trees: int) -> None:
             f"{t_learns:.3f} s",
             f"{t_learns / t_uniform:.2f}x",
             "at most 1.3x",
-            f"accuracy {100 * a:.2f} / {100 * b:.2f} %",
+            shown(a, b),
         )
 
 
@@ -208,7 +236,17 @@ def compare_memory(table: Table, trees: int) -> None:
             np.save(f"{folder}/{name}.npy", array)
 
         def peak(which: str) -> float:
-            command = [sys.executable, __file__, "--trees", str(trees), "--peak", which, folder]
+            command = [
+                sys.executable,
+                __file__,
+                "--task",
+                TASK,
+                "--trees",
+                str(trees),
+                "--peak",
+                which,
+                folder,
+            ]
             return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
         a, b = peak("theirs"), peak("ours")
@@ -231,19 +269,22 @@ def coding(table: Table) -> None:
 
 
 def main() -> None:
+    global TASK
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--task", choices=list(CASES), default=TASK)
     parser.add_argument("--quick", action="store_true", help="20 trees instead of 100, one seed")
     parser.add_argument("--only", action="append", default=[], help="names of rows to run; may be repeated")
     parser.add_argument("--trees", type=int, default=None)
     parser.add_argument("--peak", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
+    TASK = args.task
     trees = args.trees or (20 if args.quick else 100)
     if args.peak:
         peak_memory(args.peak[0], trees, args.peak[1])
         return
-    title = f"{date.today()}, {trees} trees, one thread each unless said"
+    title = f"{date.today()}, {TASK}, {trees} trees, one thread each unless said"
     table = Results(title, ("what", "scikit-learn", "foresift", "ratio", "bar", "check"))
     only = args.only
     compare_fits(table, only, trees, repeats=2 if args.quick else 3, seeds=1 if args.quick else 5)

@@ -212,7 +212,8 @@ class Fuzz:
 
     def network(self):
         inputs, rows = np.arange(3, dtype="u4"), np.arange(4, dtype="u4")
-        return [np.ones((4, 3), "f4"), ints(0, 1, 0, 1), None, inputs, rows, 0, None]
+        target = self.pick([ints(0, 1, 0, 1), np.arange(4, dtype="f4")])
+        return [np.ones((4, 3), "f4"), target, None, inputs, rows, 0, None]
 
     def wrong(self, value):
         """Something else in place of an argument that fits."""

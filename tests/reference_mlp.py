@@ -43,29 +43,41 @@ def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
-def forward(hidden, output, x):
+def forward(hidden, output, x, linear=False):
     """Return the activities of the hidden units and of the outputs; the last weight of a unit is its bias."""
     active = sigmoid(hidden[:, :-1] @ x + hidden[:, -1])
-    return active, sigmoid(output[:, :-1] @ active + output[:, -1])
+    sums = output[:, :-1] @ active + output[:, -1]
+    return active, sums if linear else sigmoid(sums)
 
 
-def wanted(target, n_outputs):
+def wanted(target, n_outputs, linear=False):
+    if linear:
+        return np.array([target])
     if n_outputs == 1:
         return np.array([float(target == 1)])
     return (np.arange(n_outputs) == target).astype(float)
 
 
-def error(hidden, output, x, target):
+def error(hidden, output, x, target, linear=False):
     """Half the squared error of one row."""
-    return 0.5 * np.sum((wanted(target, len(output)) - forward(hidden, output, x)[1]) ** 2)
+    return 0.5 * np.sum((wanted(target, len(output), linear) - forward(hidden, output, x, linear)[1]) ** 2)
 
 
-def gradients(hidden, output, x, target):
+def gradients(hidden, output, x, target, linear=False):
     """Return the derivatives of `error` by every weight, as back-propagation finds them."""
-    active, out = forward(hidden, output, x)
-    delta_out = (out - wanted(target, len(output))) * out * (1 - out)
+    active, out = forward(hidden, output, x, linear)
+    delta_out = (out - wanted(target, len(output), linear)) * (1 if linear else out * (1 - out))
     delta_hidden = (delta_out @ output[:, :-1]) * active * (1 - active)
     return np.outer(delta_hidden, np.append(x, 1)), np.outer(delta_out, np.append(active, 1))
+
+
+def damped(rate, momentum, hidden, output, x):
+    """Return the rate of the implicit step of a linear output, which adds up to rate / (1 - momentum)."""
+    out = forward(hidden, output, x, linear=True)[1][0]
+    # An error of 1: the derivatives of the error are those of the output.
+    slopes = gradients(hidden, output, x, out - 1, linear=True)
+    whole = rate / (1 - momentum)
+    return (1 - momentum) * whole / (1 + whole * sum((slope**2).sum() for slope in slopes))
 
 
 def initial(n_inputs, n_hidden, n_outputs, *, seed, number, init_range=0.5):
@@ -76,7 +88,7 @@ def initial(n_inputs, n_hidden, n_outputs, *, seed, number, init_range=0.5):
     ]
 
 
-def train(values, target, inputs, rows, *, weights=None, number=0, **options):
+def train(values, target, inputs, rows, *, weights=None, number=0, linear=False, **options):
     """Train one network; options as those of `_core.train_network`."""
     o = {"epochs": 40, "learning_rate": 0.15, "momentum": 0.9, "init_range": 0.5, "seed": 0, **options}
     layers = initial(
@@ -88,7 +100,9 @@ def train(values, target, inputs, rows, *, weights=None, number=0, **options):
         shuffle(order, Bits(o["seed"], number, epoch + 1))
         for row in order:
             rate = o["learning_rate"] * (1.0 if weights is None else weights[row])
-            slopes = gradients(*layers, values[row, inputs], target[row])
+            if linear:
+                rate = damped(rate, o["momentum"], *layers, values[row, inputs])
+            slopes = gradients(*layers, values[row, inputs], target[row], linear)
             for layer, velocity, slope in zip(layers, velocities, slopes, strict=True):
                 velocity *= o["momentum"]
                 velocity -= rate * slope

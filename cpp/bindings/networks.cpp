@@ -21,12 +21,22 @@ void check_options(const NetworkOptions& o, std::size_t n_inputs) {
     check_range("init_range", o.init_range, 0.0F, kMost);
 }
 
-nb::tuple train(const Rows<float>& values, const Vector<std::int32_t>& target, const std::optional<Vector<float>>& weights,
+void check_target(std::span<const std::int32_t> classes, const NetworkOptions& options) {
+    check_classes(classes, std::max(options.n_outputs, 2U));  // one output tells two classes apart
+}
+void check_target(std::span<const float> quantity, const NetworkOptions& options) {
+    check_range<std::size_t>("n_outputs", options.n_outputs, 1, 1);
+    for (const float value : quantity)
+        if (!std::isfinite(value)) refuse("target must be finite.");
+}
+
+template <class Target>
+nb::tuple train(const Rows<float>& values, const Vector<Target>& target, const std::optional<Vector<float>>& weights,
                 const Vector<std::uint32_t>& inputs, const Vector<std::uint32_t>& rows, std::uint64_t number,
                 const StopFlag* stop, const NetworkOptions options) {  // its own: what was checked must not change
     check_options(options, inputs.size());
     check_length("target", target.size(), values.shape(0));
-    check_classes(span_of(target), std::max(options.n_outputs, 2U));  // one output tells two classes apart
+    check_target(span_of(target), options);
     if (weights) check_weights("weights", span_of(*weights), target.size());
     check_below("inputs", span_of(inputs), values.shape(1));
     check_below("rows", span_of(rows), values.shape(0));
@@ -43,7 +53,7 @@ nb::tuple train(const Rows<float>& values, const Vector<std::int32_t>& target, c
 }
 
 NewArray<float> outputs(const Rows<float>& hidden, const Rows<float>& output, const Vector<std::uint32_t>& inputs,
-                        const Rows<float>& values) {
+                        const Rows<float>& values, bool linear) {
     check_range<std::size_t>("The number of hidden units", hidden.shape(0), 1, kMostUnits);
     check_range<std::size_t>("The number of outputs", output.shape(0), 1, kMostUnits);
     check_length("A row of hidden", hidden.shape(1), inputs.size() + 1);
@@ -56,7 +66,7 @@ NewArray<float> outputs(const Rows<float>& hidden, const Rows<float>& output, co
     {
         const nb::gil_scoped_release unlocked;
         const Network network{{first.begin(), first.end()}, {second.begin(), second.end()}};
-        network_outputs(network, span_of(inputs), all, values.shape(1), hidden.shape(0), result);
+        network_outputs(network, linear, span_of(inputs), all, values.shape(1), hidden.shape(0), result);
     }
     return to_numpy(std::move(result), output.shape(0));
 }
@@ -73,11 +83,15 @@ void bind_networks(nb::module_& m) {
         .def_rw("momentum", &NetworkOptions::momentum)
         .def_rw("init_range", &NetworkOptions::init_range)
         .def_rw("seed", &NetworkOptions::seed);
-    m.def("train_network", &train, "values"_a.noconvert(), "target"_a.noconvert(), "weights"_a.none().noconvert(),
-          "inputs"_a.noconvert(), "rows"_a.noconvert(), "number"_a, "stop"_a.none(), "options"_a,
-          "Train one network: the weights of its hidden and of its output units, a row each, bias last.");
+    const auto define_training = [&m](auto* train) {
+        m.def("train_network", train, "values"_a.noconvert(), "target"_a.noconvert(), "weights"_a.none().noconvert(),
+              "inputs"_a.noconvert(), "rows"_a.noconvert(), "number"_a, "stop"_a.none(), "options"_a,
+              "Train one network: the weights of its hidden and of its output units, a row each, bias last.");
+    };
+    define_training(&train<std::int32_t>);  // classes
+    define_training(&train<float>);         // a quantity
     m.def("network_outputs", &outputs, "hidden"_a.noconvert(), "output"_a.noconvert(), "inputs"_a.noconvert(),
-          "values"_a.noconvert());
+          "values"_a.noconvert(), "linear"_a = false);
 }
 
 }  // namespace foresift

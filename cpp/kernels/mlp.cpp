@@ -65,8 +65,28 @@ inline void for_strips(std::size_t n_units, const Work& work) {
     }
 }
 
+// The output layer: what a unit answers to its weighted sum, and its step down the squared error. The slope of a sigmoid
+// is 1/4 at most; that of a linear output has no bound, so its steps are damped.
+struct ClassOutputs {
+    static constexpr bool kDamped = false;
+    static float answer(float sum) { return sigmoid(sum); }
+    static float step(float rate, float out, std::int32_t target, std::size_t unit, std::size_t n_outputs) {
+        const bool wanted = n_outputs == 1 ? target == 1 : target == static_cast<std::int32_t>(unit);
+        return rate * ((wanted ? 1.0F : 0.0F) - out) * out * (1.0F - out);
+    }
+};
+struct LinearOutput {
+    static constexpr bool kDamped = true;
+    static float answer(float sum) { return sum; }
+    static float step(float rate, float out, float target, std::size_t, std::size_t) { return rate * (target - out); }
+};
+
+inline ClassOutputs outputs_for(std::span<const std::int32_t>) { return {}; }
+inline LinearOutput outputs_for(std::span<const float>) { return {}; }
+
 // A network at work. Hidden units are padded to whole lanes by units that are always 0. The weights into a strip of
 // them lie input after input, the bias last, so that all units of the strip read an input at once.
+template <class Output>
 class Layers {
 public:
     Layers(std::span<const std::uint32_t> inputs, std::size_t n_hidden, std::size_t n_outputs)
@@ -103,16 +123,19 @@ public:
             for (std::size_t h = 0; h < n_units_; h += kLanes) sum += lanes(&active_[h]) * lanes(weights + h);
             out_[o] = ((sum[0] + sum[2]) + (sum[1] + sum[3])) + weights[n_units_];
         }
-        for (float& out : out_) out = sigmoid(out);
+        for (float& out : out_) out = Output::answer(out);
         return out_;
     }
 
-    // One step down the squared error of the row whose outputs were asked for last.
-    void learn(const float* row, std::int32_t target, float rate, float momentum) {
+    // One step down the squared error of the row whose outputs were asked for last. A damped step is that of implicit
+    // gradient descent, whose gradient is the one after the step (Toulis & Airoldi 2017), for a unit that is linear in
+    // its weights: it takes the output towards the target, never beyond, with all that momentum adds to it later.
+    template <class Target>
+    void learn(const float* row, Target target, float rate, float momentum) {
+        if constexpr (Output::kDamped) rate = 1.0F / (1.0F / rate + squared_slope(row) / (1.0F - momentum));
         std::fill(step_.begin(), step_.end(), 0.0F);
         for (std::size_t o = 0; o < n_outputs_; ++o) {
-            const bool wanted = n_outputs_ == 1 ? target == 1 : target == static_cast<std::int32_t>(o);
-            const float step = rate * ((wanted ? 1.0F : 0.0F) - out_[o]) * out_[o] * (1.0F - out_[o]);
+            const float step = Output::step(rate, out_[o], target, o, n_outputs_);
             float *weights = &output_[o * (n_units_ + 1)], *velocity = &velocity_output_[o * (n_units_ + 1)];
             for (std::size_t h = 0; h < n_units_; h += kLanes) {
                 lanes(&step_[h]) += step * lanes(weights + h);
@@ -128,6 +151,18 @@ public:
     }
 
 private:
+    // Squared length of the gradient of the one linear output by all weights.
+    float squared_slope(const float* row) const {
+        float inputs = 1.0F, direct = 1.0F, through = 0.0F;
+        for (const auto input : inputs_) inputs += row[input] * row[input];
+        for (std::size_t h = 0; h < n_units_; ++h) {
+            const float slope = output_[h] * active_[h] * (1.0F - active_[h]);
+            direct += active_[h] * active_[h];
+            through += slope * slope;
+        }
+        return direct + inputs * through;
+    }
+
     template <std::size_t kWidth>
     void sum_inputs(const float* row, std::size_t at) {
         constexpr std::size_t kParts = kWidth / kLanes;
@@ -184,13 +219,11 @@ private:
     std::vector<float> active_, step_, out_;  // of the hidden units; of the outputs
 };
 
-}  // namespace
-
-Network train_network(const Examples& examples, std::span<const std::uint32_t> inputs,
-                      std::span<const std::uint32_t> rows, const NetworkOptions& options, std::uint64_t number,
-                      const Stop& stop) {
-    const TinyIsZero while_training;
-    Layers layers(inputs, options.n_hidden, options.n_outputs);
+template <class Target>
+Network train(const Examples& examples, std::span<const Target> target, std::span<const std::uint32_t> inputs,
+              std::span<const std::uint32_t> rows, const NetworkOptions& options, std::uint64_t number,
+              const Stop& stop) {
+    Layers<decltype(outputs_for(target))> layers(inputs, options.n_hidden, options.n_outputs);
     Bits bits(options.seed, number, 0);
     layers.begin(bits, options.init_range);
     std::vector<std::uint32_t> order(rows.begin(), rows.end());
@@ -203,22 +236,39 @@ Network train_network(const Examples& examples, std::span<const std::uint32_t> i
             const float* values = examples.values.data() + row * examples.n_columns;
             const float weight = examples.weights.empty() ? 1.0F : examples.weights[row];
             layers.outputs(values);
-            layers.learn(values, examples.target[row], options.learning_rate * weight, options.momentum);
+            layers.learn(values, target[row], options.learning_rate * weight, options.momentum);
         }
     }
     return layers.read();
 }
 
-void network_outputs(const Network& network, std::span<const std::uint32_t> inputs, std::span<const float> values,
-                     std::size_t n_columns, std::size_t n_hidden, std::span<float> out) {
-    const TinyIsZero meanwhile;
+template <class Output>
+void write_outputs(const Network& network, std::span<const std::uint32_t> inputs, std::span<const float> values,
+                   std::size_t n_columns, std::size_t n_hidden, std::span<float> out) {
     const std::size_t n_outputs = network.output.size() / (n_hidden + 1), n_rows = out.size() / n_outputs;
-    Layers layers(inputs, n_hidden, n_outputs);
+    Layers<Output> layers(inputs, n_hidden, n_outputs);
     layers.write(network);
     for (std::size_t row = 0; row < n_rows; ++row) {
         const auto outputs = layers.outputs(values.data() + row * n_columns);
         std::copy(outputs.begin(), outputs.end(), out.begin() + static_cast<std::ptrdiff_t>(row * n_outputs));
     }
+}
+
+}  // namespace
+
+Network train_network(const Examples& examples, std::span<const std::uint32_t> inputs,
+                      std::span<const std::uint32_t> rows, const NetworkOptions& options, std::uint64_t number,
+                      const Stop& stop) {
+    const TinyIsZero while_training;
+    return std::visit([&](auto target) { return train(examples, target, inputs, rows, options, number, stop); },
+                      examples.target);
+}
+
+void network_outputs(const Network& network, bool linear, std::span<const std::uint32_t> inputs,
+                     std::span<const float> values, std::size_t n_columns, std::size_t n_hidden, std::span<float> out) {
+    const TinyIsZero meanwhile;
+    const auto write = linear ? write_outputs<LinearOutput> : write_outputs<ClassOutputs>;
+    write(network, inputs, values, n_columns, n_hidden, out);
 }
 
 }  // namespace foresift

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "base/interrupt.hpp"
@@ -17,12 +18,16 @@ struct NetworkOptions {
     std::uint64_t seed = 0;
 };
 
-/// What a network learns from. One output: the share of class 1 of two classes; else one output per class.
+/// The class of every row, for sigmoid outputs (one: the share of class 1 of two classes; else one per class), or a
+/// quantity of about unit variance, for one linear output.
+using Targets = std::variant<std::span<const std::int32_t>, std::span<const float>>;
+
+/// What a network learns from.
 struct Examples {
-    std::span<const float> values;        // rows of n_columns values, all finite
+    std::span<const float> values;   // rows of n_columns values, all finite
     std::size_t n_columns;
-    std::span<const std::int32_t> target; // class of every row
-    std::span<const float> weights;       // how far a row moves the weights, 1 is a full step; empty: 1 for all
+    Targets target;                  // of every row
+    std::span<const float> weights;  // how far a row moves the weights, 1 is a full step; empty: 1 for all
 };
 
 /// The weights into one layer: for every unit one per unit below, then the bias; unit after unit.
@@ -38,8 +43,9 @@ Network train_network(const Examples& examples, std::span<const std::uint32_t> i
                       std::span<const std::uint32_t> rows, const NetworkOptions& options, std::uint64_t number,
                       const Stop& stop);
 
-/// Write the outputs of every row of `values`, n_outputs each, to `out`; values and inputs as for training.
-void network_outputs(const Network& network, std::span<const std::uint32_t> inputs, std::span<const float> values,
-                     std::size_t n_columns, std::size_t n_hidden, std::span<float> out);
+/// Write the outputs of every row of `values`, n_outputs each, to `out`; values and inputs as for training. `linear`
+/// says that the network has learned a quantity.
+void network_outputs(const Network& network, bool linear, std::span<const std::uint32_t> inputs,
+                     std::span<const float> values, std::size_t n_columns, std::size_t n_hidden, std::span<float> out);
 
 }  // namespace foresift

@@ -18,17 +18,18 @@ std::vector<std::uint32_t> upto(std::size_t n) {
 
 // The outputs by the definition, in double precision.
 std::vector<double> textbook(const Network& network, const std::vector<std::uint32_t>& inputs, const float* row,
-                             std::size_t n_hidden) {
-    const auto unit = [](const float* weights, const std::vector<double>& below) {
+                             std::size_t n_hidden, bool linear) {
+    const auto unit = [](const float* weights, const std::vector<double>& below, bool is_linear) {
         double sum = weights[below.size()];
         for (std::size_t k = 0; k < below.size(); ++k) sum += weights[k] * below[k];
-        return 1 / (1 + std::exp(-sum));
+        return is_linear ? sum : 1 / (1 + std::exp(-sum));
     };
     std::vector<double> values, hidden, outputs;
     for (const auto input : inputs) values.push_back(row[input]);
-    for (std::size_t h = 0; h < n_hidden; ++h) hidden.push_back(unit(&network.hidden[h * (inputs.size() + 1)], values));
+    for (std::size_t h = 0; h < n_hidden; ++h)
+        hidden.push_back(unit(&network.hidden[h * (inputs.size() + 1)], values, false));
     for (std::size_t o = 0; o < network.output.size() / (n_hidden + 1); ++o)
-        outputs.push_back(unit(&network.output[o * (n_hidden + 1)], hidden));
+        outputs.push_back(unit(&network.output[o * (n_hidden + 1)], hidden, linear));
     return outputs;
 }
 
@@ -51,12 +52,14 @@ void outputs_as_defined() {
             const Network network = train_network({values, n_columns, target, {}}, inputs, rows, options, 5, {});
             assert(network.hidden.size() == n_hidden * (inputs.size() + 1));
             assert(network.output.size() == n_outputs * (n_hidden + 1));
-            std::vector<float> out(n_rows * n_outputs);
-            network_outputs(network, inputs, values, n_columns, n_hidden, out);
-            for (std::size_t row = 0; row < n_rows; ++row) {
-                const auto wanted = textbook(network, inputs, &values[row * n_columns], n_hidden);
-                for (std::size_t o = 0; o < n_outputs; ++o)
-                    assert(near(out[row * n_outputs + o], wanted[o], 2e-6));
+            for (const bool linear : {false, true}) {
+                std::vector<float> out(n_rows * n_outputs);
+                network_outputs(network, linear, inputs, values, n_columns, n_hidden, out);
+                for (std::size_t row = 0; row < n_rows; ++row) {
+                    const auto wanted = textbook(network, inputs, &values[row * n_columns], n_hidden, linear);
+                    for (std::size_t o = 0; o < n_outputs; ++o)
+                        assert(near(out[row * n_outputs + o], wanted[o], linear ? 2e-5 : 2e-6));
+                }
             }
         }
 }
@@ -71,7 +74,7 @@ void learns_xor() {
     for (std::uint64_t number = 0; number < 10; ++number) {
         const Network network = train_network({kCorners, 2, kXor, {}}, upto(2), upto(4), options, number, {});
         std::vector<float> out(4);
-        network_outputs(network, upto(2), kCorners, 2, options.n_hidden, out);
+        network_outputs(network, false, upto(2), kCorners, 2, options.n_hidden, out);
         learned += out[0] < 0.2 && out[1] > 0.8 && out[2] > 0.8 && out[3] < 0.2;
     }
     assert(learned >= 9);  // back-propagation may end in a local minimum
@@ -116,6 +119,49 @@ void divergence_shows() {
     assert(!finite);
 }
 
+// The product of two inputs. Far too large a rate learns less, but does not diverge.
+void learns_a_quantity() {
+    Dice dice(2);
+    const std::size_t n_rows = 200;
+    std::vector<float> values(n_rows * 2), target(n_rows);
+    for (float& v : values) v = static_cast<float>(2 * dice.unit() - 1);
+    for (std::size_t row = 0; row < n_rows; ++row) target[row] = 3 * values[2 * row] * values[2 * row + 1];
+    NetworkOptions options;
+    options.epochs = 200;
+    for (const float rate : {0.01F, 1e30F}) {
+        options.learning_rate = rate;
+        const Network network = train_network({values, 2, target, {}}, upto(2), upto(n_rows), options, 0, {});
+        std::vector<float> out(n_rows);
+        network_outputs(network, true, upto(2), values, 2, options.n_hidden, out);
+        double error = 0, all = 0;
+        for (std::size_t row = 0; row < n_rows; ++row) {
+            error += (out[row] - target[row]) * (out[row] - target[row]);
+            all += target[row] * target[row];
+        }
+        assert(error < (rate < 1 ? 0.05 : 2.0) * all);
+    }
+}
+
+// A step takes the output of a row nearer to its target, whatever its weight and however many inputs there are.
+void damped_steps_never_overshoot() {
+    Dice dice(3);
+    std::vector<float> values(300);
+    for (float& v : values) v = static_cast<float>(6 * dice.unit() - 3);
+    const std::vector<float> target{5};
+    NetworkOptions options;
+    options.n_hidden = 30;
+    options.momentum = 0;
+    for (const float weight : {1e-6F, 1.0F, 1e6F}) {
+        const std::vector<float> weights{weight};
+        float out[2];
+        for (options.epochs = 0; options.epochs < 2; ++options.epochs) {
+            const Network network = train_network({values, 300, target, weights}, upto(300), upto(1), options, 0, {});
+            network_outputs(network, true, upto(300), values, 300, options.n_hidden, {&out[options.epochs], 1});
+        }
+        assert(std::abs(5 - out[1]) < std::abs(5 - out[0]));
+    }
+}
+
 void stops_when_asked() {
     bool stopped = false;
     try {
@@ -134,6 +180,8 @@ int main() {
     a_row_of_weight_zero_moves_nothing_but_momentum();
     seeds_and_numbers();
     divergence_shows();
+    learns_a_quantity();
+    damped_steps_never_overshoot();
     stops_when_asked();
     return passed("mlp");
 }

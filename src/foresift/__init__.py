@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from foresift.models.cart import CartClassifier, CartRegressor
     from foresift.models.forests import SiftForestClassifier, SiftForestRegressor
     from foresift.models.gefs.classifier import GEFSClassifier
-    from foresift.models.networks import NetworkClassifier
+    from foresift.models.gefs.regressor import GEFSRegressor
+    from foresift.models.networks import NetworkClassifier, NetworkRegressor
     from foresift.models.resample_boosting import ResampleBoostClassifier
     from foresift.models.ssv_tree import SSVTreeClassifier
     from foresift.models.subset_bagging import SubsetBaggingClassifier
@@ -48,9 +49,11 @@ __all__ = [
     "FeatureBoostingSelector",
     "ForestGainSelector",
     "GEFSClassifier",
+    "GEFSRegressor",
     "GEFSSelector",
     "InfoGainSelector",
     "NetworkClassifier",
+    "NetworkRegressor",
     "PearsonSelector",
     "RandomSelector",
     "RelevanceSelector",
@@ -89,9 +92,11 @@ _HOMES = {
     "FeatureBoostingSelector": "selectors.feature_boosting",
     "ForestGainSelector": "selectors.forest_gain",
     "GEFSClassifier": "models.gefs.classifier",
+    "GEFSRegressor": "models.gefs.regressor",
     "GEFSSelector": "selectors.gefs",
     "InfoGainSelector": "selectors.filters",
     "NetworkClassifier": "models.networks",
+    "NetworkRegressor": "models.networks",
     "PearsonSelector": "selectors.filters",
     "RandomSelector": "selectors.filters",
     "RelevanceSelector": "selectors.relevance",

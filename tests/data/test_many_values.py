@@ -21,7 +21,7 @@ from foresift import (
 )
 from foresift.data.numeric_coding import NumericCoder
 from foresift.data.sklearn_compat import seed_of
-from foresift.models.networks import Backprop, MLPEnsemble
+from foresift.models.backprop import Backprop, MLPEnsemble
 
 N = 140_000
 FEW = {"population": 2, "n_candidates": 2, "initial_length": 1.0, "random_state": 0}

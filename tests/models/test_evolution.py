@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from foresift.models.gefs.evolution import Evaluator, Evolution, Member, Population, Settings
+from foresift.models.gefs.evolution import Evolution, Population, Settings
 from foresift.models.gefs.genes import adjusted, breed, first_genomes
+from foresift.models.gefs.members import ClassEvaluator, Member
 
 SETTINGS = {
     "population": 6,
@@ -44,7 +45,7 @@ class FakeLearner:
 def make(n_outputs=1, diverging=(), oob_only=False, shares=None, columns=range(N_COLUMNS), **changes):
     target = np.random.default_rng(1).integers(0, max(2, n_outputs), N_ROWS).astype(np.int32)
     learner = FakeLearner(n_outputs, diverging)
-    evaluator = Evaluator(target, np.ones(N_ROWS), oob_only)
+    evaluator = ClassEvaluator(target, np.ones(N_ROWS), oob_only)
     rows = np.arange(N_ROWS, dtype=np.uint32)
     settings, columns = Settings(**{**SETTINGS, **changes}), np.array(columns, np.int32)
     return Evolution(learner, evaluator, settings, columns, rows, shares)
@@ -189,7 +190,7 @@ def test_unseen_rows_judge_and_only_those_speak():
 
 
 def test_a_member_that_saw_every_row_is_judged_by_all():
-    evaluator = Evaluator(np.array([0, 1], np.int32), np.ones(2), oob_only=True)
+    evaluator = ClassEvaluator(np.array([0, 1], np.int32), np.ones(2), oob_only=True)
     everything = Member(0, np.array([0]), np.array([0, 1], np.uint32), None, outputs=np.array([[0.1], [0.2]]))
     assert evaluator.accuracy(everything) == 0.5
 
@@ -229,7 +230,9 @@ def test_emphasis_leaves_rows_alone_that_no_member_may_judge(n_outputs):
 
 def test_emphasis_is_for_the_rows_that_are_trained_on():
     evolution = make(emphasis=True)  # the first ten rows are held out, and alone judge
-    evaluator = Evaluator(evolution.evaluator.target, (np.arange(N_ROWS) < 10).astype(float), oob_only=False)
+    evaluator = ClassEvaluator(
+        evolution.evaluator.target, (np.arange(N_ROWS) < 10).astype(float), oob_only=False
+    )
     rows = np.arange(10, N_ROWS, dtype=np.uint32)
     evolution = Evolution(evolution.learner, evaluator, evolution.settings, evolution.columns, rows, None)
     population = evolution.begin(100, nothing)
@@ -262,8 +265,8 @@ def test_rows_of_one_class_are_drawn_again():
 def test_weights_of_rows_count_in_accuracy_and_diversity():
     target = np.array([0, 1, 1], np.int32)
     outputs = np.array([[0.2], [0.9], [0.4]])
-    weighted = Evaluator(target, np.array([1.0, 1.0, 2.0]), oob_only=False)
-    repeated = Evaluator(target[[0, 1, 2, 2]], np.ones(4), oob_only=False)
+    weighted = ClassEvaluator(target, np.array([1.0, 1.0, 2.0]), oob_only=False)
+    repeated = ClassEvaluator(target[[0, 1, 2, 2]], np.ones(4), oob_only=False)
     a, b = (Member(0, np.array([0]), None, None, outputs=outputs[rows]) for rows in ([0, 1, 2], [0, 1, 2, 2]))
     assert weighted.accuracy(a) == repeated.accuracy(b) == 0.5
     others = [Member(1, np.array([0]), None, None, 0.0, outputs=1 - m.outputs) for m in (a, b)]

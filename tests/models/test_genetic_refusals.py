@@ -69,7 +69,7 @@ class NaNs(GaussianNB):
 
 
 def test_other_classifiers_that_are_not_finite(cancer):
-    with pytest.raises(ValueError, match=r"All 18 models are useless: the probabilities of NaNs") as caught:
+    with pytest.raises(ValueError, match=r"All 18 models are useless: the predictions of NaNs") as caught:
         GEFSClassifier(NaNs(), **SMALL).fit(*cancer)
     assert "learning_rate" not in str(caught.value)
 

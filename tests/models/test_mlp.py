@@ -16,88 +16,93 @@ def train(values, target, inputs=None, rows=None, *, weights=None, number=0, **o
     rows = np.arange(len(values)) if rows is None else rows
     weights = None if weights is None else np.asarray(weights, np.float32)
     inputs, rows = np.asarray(inputs, np.uint32), np.asarray(rows, np.uint32)
-    target = np.asarray(target, np.int32)
+    target = np.asarray(target)
+    target = target.astype(np.float32 if target.dtype.kind == "f" else np.int32)
     return _core.train_network(
         values, target, weights, inputs, rows, number, None, _core.NetworkOptions(**options)
     )
 
 
-def outputs(layers, values, inputs=None):
+def outputs(layers, values, inputs=None, linear=False):
     values = np.ascontiguousarray(values, dtype=np.float32)
     inputs = np.arange(values.shape[1]) if inputs is None else inputs
-    return _core.network_outputs(*layers, np.asarray(inputs, np.uint32), values)
+    return _core.network_outputs(*layers, np.asarray(inputs, np.uint32), values, linear)
 
 
-def random_problem(seed, n_rows=12, n_columns=5, n_outputs=1):
+def random_problem(seed, n_rows=12, n_columns=5, n_outputs=1, linear=False):
     rng = np.random.default_rng(seed)
     values = rng.normal(size=(n_rows, n_columns)).astype(np.float32)
     values[:, 1] = rng.integers(0, 2, n_rows)  # a one-hot column
     values[:, 2] = 0  # a constant one
-    return rng, values, rng.integers(0, max(2, n_outputs), n_rows)
+    return rng, values, rng.normal(size=n_rows) if linear else rng.integers(0, max(2, n_outputs), n_rows)
 
 
-@pytest.mark.parametrize("n_outputs", [1, 3])
-def test_gradients_of_the_twin_equal_finite_differences(n_outputs):
-    rng, values, target = random_problem(0, n_outputs=n_outputs)
+@pytest.mark.parametrize(("n_outputs", "linear"), [(1, False), (3, False), (1, True)])
+def test_gradients_of_the_twin_equal_finite_differences(n_outputs, linear):
+    rng, values, target = random_problem(0, n_outputs=n_outputs, linear=linear)
     layers = [rng.normal(size=(4, 6)), rng.normal(size=(n_outputs, 5))]
-    slopes = reference.gradients(*layers, values[0], target[0])
+    slopes = reference.gradients(*layers, values[0], target[0], linear)
     for layer, slope in zip(layers, slopes, strict=True):
         for at in np.ndindex(layer.shape):
             before, e = layer[at], 1e-6
             layer[at] = before + e
-            up = reference.error(*layers, values[0], target[0])
+            up = reference.error(*layers, values[0], target[0], linear)
             layer[at] = before - e
-            down = reference.error(*layers, values[0], target[0])
+            down = reference.error(*layers, values[0], target[0], linear)
             layer[at] = before
             assert slope[at] == pytest.approx((up - down) / (2 * e), rel=1e-5, abs=1e-9)
 
 
-@pytest.mark.parametrize("n_outputs", [1, 4])
-def test_one_step_of_the_kernel_is_down_the_gradient(n_outputs):
+@pytest.mark.parametrize(("n_outputs", "linear"), [(1, False), (4, False), (1, True)])
+def test_one_step_of_the_kernel_is_down_the_gradient(n_outputs, linear):
     """One row, one epoch, no momentum: weights move by -rate times the finite differences of the error."""
-    _, values, target = random_problem(1, n_rows=1, n_outputs=n_outputs)
+    _, values, target = random_problem(1, n_rows=1, n_outputs=n_outputs, linear=linear)
     rate, shape = 0.25, {"n_hidden": 6, "n_outputs": n_outputs, "seed": 3}
     before = train(values, target, epochs=0, **shape)
     after = train(values, target, epochs=1, learning_rate=rate, momentum=0.0, **shape)
     layers = [layer.astype(float) for layer in before]
+    rate = reference.damped(rate, 0.0, *layers, values[0]) if linear else rate
     for k, layer in enumerate(layers):
         for at in np.ndindex(layer.shape):
             start, e = layer[at], 1e-5
             layer[at] = start + e
-            up = reference.error(*layers, values[0], target[0])
+            up = reference.error(*layers, values[0], target[0], linear)
             layer[at] = start - e
-            down = reference.error(*layers, values[0], target[0])
+            down = reference.error(*layers, values[0], target[0], linear)
             layer[at] = start
             assert after[k][at] - start == pytest.approx(-rate * (up - down) / (2 * e), abs=2e-7)
 
 
-@pytest.mark.parametrize("n_outputs", [1, 2, 5])
+@pytest.mark.parametrize(("n_outputs", "linear"), [(1, False), (2, False), (5, False), (1, True)])
 @pytest.mark.parametrize("n_hidden", [1, 4, 10, 17])
-def test_training_equals_the_twin(n_hidden, n_outputs):
-    rng, values, target = random_problem(n_hidden, n_outputs=n_outputs)
+def test_training_equals_the_twin(n_hidden, n_outputs, linear):
+    rng, values, target = random_problem(n_hidden, n_outputs=n_outputs, linear=linear)
     inputs = rng.integers(0, 5, size=7)  # some twice
     rows = rng.integers(0, 12, size=15)
     weights = rng.random(12) + 0.5
     options = {"n_hidden": n_hidden, "n_outputs": n_outputs, "epochs": 4, "seed": 11, "number": 2}
     ours = train(values, target, inputs, rows, weights=weights, **options)
-    twin = reference.train(values.astype(float), target, inputs, rows, weights=weights, **options)
+    twin = reference.train(
+        values.astype(float), target, inputs, rows, weights=weights, linear=linear, **options
+    )
     for a, b in zip(ours, twin, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
-    expected = [reference.forward(*twin, row[inputs])[1] for row in values.astype(float)]
-    np.testing.assert_allclose(outputs(ours, values, inputs), expected, atol=1e-5)
+    expected = [reference.forward(*twin, row[inputs], linear)[1] for row in values.astype(float)]
+    np.testing.assert_allclose(outputs(ours, values, inputs, linear), expected, atol=1e-4 if linear else 1e-5)
 
 
 @settings(max_examples=40, deadline=None)
 @given(
-    st.integers(0, 2**63), st.integers(0, 10**6), st.integers(1, 20), st.integers(1, 4), st.floats(0.0, 0.99)
+    st.integers(0, 2**63), st.integers(0, 10**6), st.integers(1, 20), st.integers(0, 4), st.floats(0.0, 0.99)
 )
 def test_one_epoch_equals_the_twin_for_any_shape(seed, number, n_hidden, n_outputs, momentum):
-    rng, values, target = random_problem(seed % 1000, n_rows=6, n_outputs=n_outputs)
+    linear, n_outputs = n_outputs == 0, max(1, n_outputs)
+    rng, values, target = random_problem(seed % 1000, n_rows=6, n_outputs=n_outputs, linear=linear)
     inputs = rng.integers(0, 5, size=rng.integers(1, 9))
     options = {"n_hidden": n_hidden, "n_outputs": n_outputs, "epochs": 1, "momentum": momentum}
     ours = train(values, target, inputs, seed=seed, number=number, **options)
     twin = reference.train(
-        values.astype(float), target, inputs, range(6), seed=seed, number=number, **options
+        values.astype(float), target, inputs, range(6), seed=seed, number=number, linear=linear, **options
     )
     for a, b in zip(ours, twin, strict=True):
         np.testing.assert_allclose(a, b, atol=5e-6)

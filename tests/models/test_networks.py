@@ -16,7 +16,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from foresift import CartClassifier, GEFSClassifier, NetworkClassifier
 from foresift.data.numeric_coding import InputCoding, ValueTable
 from foresift.data.table import make_table
-from foresift.models.networks import Backprop, MLPEnsemble, probabilities, step_weights
+from foresift.models.backprop import Backprop, MLPEnsemble, step_weights
+from foresift.models.networks import probabilities
 
 RATES = {"epochs": 5, "learning_rate": 0.15, "momentum": 0.9}
 

@@ -41,7 +41,13 @@ class ValueTable:
 
     @classmethod
     def open(
-        cls, X: Any, y: Any = None, *, categorical_features: Any = "from_dtype", estimator: Any = None
+        cls,
+        X: Any,
+        y: Any = None,
+        *,
+        categorical_features: Any = "from_dtype",
+        estimator: Any = None,
+        task: str = "classification",
     ) -> ValueTable:
         """Read X and y; the parameters are those of `make_table`.
 
@@ -54,7 +60,7 @@ class ValueTable:
         >>> table.schema.names, table.target.codes.tolist()
         (('size', 'colour'), [0, 1])
         """
-        table = UncodedTable.open(X, y, categorical_features, estimator)
+        table = UncodedTable.open(X, y, categorical_features, estimator, task)
         shape = table.n_rows, table.n_columns
         values: NDArray[Any] = np.empty(shape, dtype=np.float32 if table.source.narrow else np.float64)
         for part in table.columns():

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import _fit_context, is_classifier
+from sklearn.base import _fit_context, is_classifier, is_regressor
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import (
@@ -47,6 +47,7 @@ __all__ = [
     "match_features",
     "output_container",
     "require_classifier",
+    "require_regressor",
     "seed_of",
     "seeded",
     "table_tags",
@@ -353,11 +354,29 @@ def require_classifier(estimator: Any, owner: str) -> None:
         ...
     ValueError: Bagging needs a classifier, but LinearRegression is not one.
     """
+    _require_kind(estimator, owner, "classifier", is_classifier)
+
+
+def require_regressor(estimator: Any, owner: str) -> None:
+    """Raise unless `estimator` is a regressor with valid parameters.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> require_regressor(GaussianNB(), "Bagging")
+    Traceback (most recent call last):
+        ...
+    ValueError: Bagging needs a regressor, but GaussianNB is not one.
+    """
+    _require_kind(estimator, owner, "regressor", is_regressor)
+
+
+def _require_kind(estimator: Any, owner: str, kind: str, is_kind: Callable[[Any], bool]) -> None:
     if isinstance(estimator, type):
         name = estimator.__name__
-        raise ValueError(f"{owner} needs a classifier, but {name} is a class: pass an instance, {name}().")
-    if not hasattr(estimator, "fit") or not is_classifier(estimator):
-        raise ValueError(f"{owner} needs a classifier, but {type(estimator).__name__} is not one.")
+        raise ValueError(f"{owner} needs a {kind}, but {name} is a class: pass an instance, {name}().")
+    if not hasattr(estimator, "fit") or not is_kind(estimator):
+        raise ValueError(f"{owner} needs a {kind}, but {type(estimator).__name__} is not one.")
     # Not every path to a fitted clone validates it; estimators of other packages may have no constraints.
     if hasattr(estimator, "_parameter_constraints"):
         estimator._validate_params()

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from foresift.models.gefs.evolution import Evolution, Member, Population, Record
+from foresift.models.gefs.evolution import Evolution, Population, Record
+from foresift.models.gefs.members import Member
 
 __all__ = ["load_population", "require_place", "save_population", "stored_seed"]
 

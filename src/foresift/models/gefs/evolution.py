@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.models.gefs.genes import Genome, adjusted, breed, first_genomes, fitness
+from foresift.models.gefs.genes import Genome, adjusted, breed, first_genomes
 from foresift.models.gefs.learners import Learner, Rows
-from foresift.models.scorer import weighted_accuracy
+from foresift.models.gefs.members import Evaluator, Member
 
-__all__ = ["Evaluator", "Evolution", "Member", "Population", "Record", "Settings"]
+__all__ = ["Evolution", "Population", "Record", "Settings"]
 
 
 @dataclass(frozen=True)
@@ -28,18 +28,6 @@ class Settings:
     diversity_weight: float
     emphasis: bool
     seed: int
-
-
-@dataclass(frozen=True, eq=False)
-class Member:
-    """One model of the population: number in the order of birth, genes, rows (None: all) and accuracy."""
-
-    number: int
-    genome: Genome
-    rows: Rows | None
-    model: Any
-    accuracy: float = np.nan
-    outputs: Any = None  # an array for all training rows; not kept after the search
 
 
 @dataclass(frozen=True)
@@ -83,83 +71,6 @@ class Population:
     def without_outputs(self) -> Population:
         """Leave out what can be worked out again from the training rows."""
         return replace(self, members=tuple(replace(member, outputs=None) for member in self.members))
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluator:
-    """Measures accuracy and diversity.
-
-    Attributes
-    ----------
-    target : ndarray of int32 of shape (n,)
-        Class of every row.
-    weights : ndarray of shape (n,)
-        How much each row counts; 0 for rows that do not (all but the validation rows).
-    oob_only : bool
-        Whether a member is scored on the rows it was not trained on.
-    """
-
-    target: NDArray[np.int32]
-    weights: NDArray[np.float64]
-    oob_only: bool
-
-    def sees(self, member: Member) -> NDArray[np.float64]:
-        """Weights of the rows on which a member is scored."""
-        if not self.oob_only or member.rows is None:
-            return self.weights
-        weights = self.weights.copy()
-        weights[member.rows] = 0
-        return weights if weights.any() else self.weights  # of very few rows all may have been drawn
-
-    def wrong(self, outputs: NDArray[Any]) -> NDArray[np.bool_]:
-        """Mask of the rows that outputs misclassify."""
-        return np.asarray(_predicted(outputs) != self.target)
-
-    def accuracy(self, member: Member) -> float:
-        """Accuracy of a member on the rows that count for it."""
-        return weighted_accuracy(_predicted(member.outputs), self.target, self.sees(member))
-
-    def ensemble(self, members: Sequence[Member]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Mean outputs of an ensemble, and a mask of the rows that have any.
-
-        With `oob_only`, a row has the outputs of the members that were not trained on it; those of a row that
-        all were trained on are 0 and mean nothing.
-        """
-        if not self.oob_only:
-            return _mean([member.outputs for member in members]), np.ones(len(self.target), dtype=bool)
-        is_oob = np.stack([self.sees(member) > 0 for member in members])
-        total = np.zeros(members[0].outputs.shape)
-        for member, oob in zip(members, is_oob, strict=True):
-            total += member.outputs * oob[:, np.newaxis]
-        n_votes = is_oob.sum(axis=0)
-        return total / np.maximum(n_votes, 1)[:, np.newaxis], n_votes > 0
-
-    def diversity(self, members: Sequence[Member]) -> NDArray[np.float64]:
-        """Mean absolute difference, over rows and outputs, between each member and the ensemble of all."""
-        centre = _mean([member.outputs for member in members])
-        apart = [np.abs(member.outputs - centre).mean(axis=1) for member in members]
-        return np.average(apart, axis=1, weights=self.weights)
-
-    def errors(self, members: Sequence[Member]) -> tuple[float, float, float]:
-        """Error of the ensemble, mean error of its members, and their mean diversity."""
-        outputs, has_oob_prediction = self.ensemble(members)
-        whole = float(
-            np.average(self.wrong(outputs), weights=np.where(has_oob_prediction, self.weights, 0.0))
-        )
-        mean = 1 - float(np.mean([member.accuracy for member in members]))
-        return whole, mean, float(self.diversity(members).mean())
-
-
-def _predicted(outputs: NDArray[Any]) -> NDArray[Any]:
-    """Class codes of the outputs; of two classes there is one output, that of the second."""
-    return outputs[:, 0] > 0.5 if outputs.shape[1] == 1 else outputs.argmax(axis=1)
-
-
-def _mean(outputs: Sequence[Any]) -> NDArray[np.float64]:
-    total = np.zeros(outputs[0].shape)
-    for part in outputs:
-        total += part
-    return total / len(outputs)
 
 
 def _are_among(chosen: NDArray[Any], all_of_them: NDArray[Any]) -> bool:
@@ -217,7 +128,7 @@ class Evolution:
         if not members:
             raise ValueError(f"All {n_trained} models are useless: {self.learner.when_not_finite}")
         weight = self.settings.diversity_weight
-        scores = fitness([m.accuracy for m in members], self.evaluator.diversity(members), weight)
+        scores = self.evaluator.fitness(members, weight)
         first = Record(0, n_trained, *self.evaluator.errors(members), weight)
         return Population(tuple(members), scores, weight, n_trained, n_trained - len(members), (first,))
 
@@ -242,7 +153,7 @@ class Evolution:
         new = self._born(children, old.n_trained, self._shares_for(old), done)
         everyone = [*old.members, *new]
         weight = old.diversity_weight
-        scores = fitness([m.accuracy for m in everyone], self.evaluator.diversity(everyone), weight)
+        scores = self.evaluator.fitness(everyone, weight)
         best = np.sort(np.argsort(-scores, kind="stable")[: settings.population])
         members = tuple(everyone[k] for k in best)
         record = Record(
@@ -304,7 +215,7 @@ class Evolution:
             return self.shares
         shares = np.full(len(self.rows), 1 / len(self.rows)) if self.shares is None else self.shares
         outputs, has_oob_prediction = self.evaluator.ensemble(population.members)
-        wrong = (self.evaluator.wrong(outputs) & has_oob_prediction)[self.rows]
+        wrong = ((self.evaluator.row_errors(outputs) > 0) & has_oob_prediction)[self.rows]
         error = shares[wrong].sum()
         if not 0 < error < 0.5:
             return shares
@@ -326,7 +237,7 @@ class Evolution:
         return [replace(member, accuracy=self.evaluator.accuracy(member)) for member in alive]
 
     def _draw(self, number: int, shares: NDArray[np.float64]) -> Rows:
-        """Draw as many rows as there are, with replacement, of two classes at least."""
+        """Draw as many rows as there are, with replacement, that differ in y."""
         rng = np.random.default_rng([self.settings.seed, number, 1])
         for _ in range(100):
             rows = np.sort(rng.choice(self.rows, size=len(self.rows), p=shares))

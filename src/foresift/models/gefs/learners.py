@@ -1,4 +1,4 @@
-"""What GEFS breeds: networks, or any classifier of scikit-learn, each on columns and rows of its own."""
+"""What GEFS breeds: networks, or any model of scikit-learn, each on columns and rows of its own."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sklearn.utils.validation import has_fit_parameter
 from foresift import _core
 from foresift.data.numeric_coding import InputCoding
 from foresift.engine.grow import in_threads
+from foresift.models.backprop import Backprop, MLPEnsemble, Network, step_weights
 from foresift.models.gefs.genes import Genome
-from foresift.models.networks import Backprop, MLPEnsemble, Network, step_weights
 
 __all__ = ["EstimatorLearner", "Learner", "ModelReader", "NetworkLearner"]
 
@@ -62,7 +62,7 @@ class NetworkLearner:
     coding : InputCoding
         Which inputs a column has.
     target, weights
-        Class and weight of every row.
+        Class, or scaled quantity, and weight of every row.
     options : Backprop
         How to train.
     n_jobs : int or None
@@ -76,7 +76,7 @@ class NetworkLearner:
         self,
         values: NDArray[np.float32],
         coding: InputCoding,
-        target: NDArray[np.int32],
+        target: NDArray[Any],
         weights: NDArray[np.float64] | None,
         options: Backprop,
         n_jobs: int | None,
@@ -119,7 +119,7 @@ class NetworkLearner:
     ) -> list[Network]:
         """Make networks of their weights."""
         pairs = zip(packed, genomes, strict=True)
-        return [Network(self.coding.inputs_of(genes), **arrays) for arrays, genes in pairs]
+        return [self.ensemble.network(self.coding.inputs_of(genes), **arrays) for arrays, genes in pairs]
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,13 +132,13 @@ class ModelReader:
         How columns become numbers.
     plain : bool
         Whether models get the columns as they are: nominal ones as codes, NaN for missing.
-    n_classes : int
-        Number of classes; a model may not have seen all.
+    task : Task
+        What their answers mean.
     """
 
     coding: InputCoding
     plain: bool
-    n_classes: int
+    task: Any  # a Task
 
     def values(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Read encoded rows."""
@@ -151,7 +151,7 @@ class ModelReader:
         --------
         >>> rows = np.array([[1.0, 5.0], [1.0, np.nan]])
         >>> coding = InputCoding.learn(rows, (None, None))
-        >>> readers = [ModelReader(coding, plain, n_classes=2) for plain in (True, False)]
+        >>> readers = [ModelReader(coding, plain, task=None) for plain in (True, False)]
         >>> [reader.varying(reader.values(rows)).tolist() for reader in readers]  # a network sees 0 twice
         [[1], []]
         """
@@ -168,29 +168,23 @@ class ModelReader:
         return part if part.shape[1] else np.zeros((len(values), 1))  # a column without a known category
 
     def outputs(self, model: Any, values: NDArray[Any], genome: Genome) -> NDArray[np.float32]:
-        """Class probabilities; of two classes, like the output of a network, those of the second alone."""
-        part = self.part(values, genome)
-        shares = np.zeros((len(part), self.n_classes), dtype=np.float32)
-        if hasattr(model, "predict_proba"):
-            shares[:, np.asarray(model.classes_, dtype=np.intp)] = model.predict_proba(part)
-        else:
-            shares[np.arange(len(part)), np.asarray(model.predict(part), dtype=np.intp)] = 1
-        return shares[:, 1:] if self.n_classes == 2 else shares
+        """Answers of a model other than a network, as a network would give them."""
+        return np.asarray(self.task.outputs(model, self.part(values, genome)))
 
 
 class EstimatorLearner:
-    """Clones of a classifier.
+    """Clones of an estimator.
 
     Parameters
     ----------
     estimator : estimator
-        The classifier.
+        The classifier or regressor.
     reader : ModelReader
         What it gets to see.
     values : ndarray of shape (n, n_inputs)
         Training rows, as the reader reads them.
     target, weights
-        Class and weight of every row.
+        Class code, or quantity, and weight of every row.
     seed : int
         Seeds the estimators, together with their numbers.
     n_jobs : int or None
@@ -202,19 +196,19 @@ class EstimatorLearner:
         estimator: Any,
         reader: ModelReader,
         values: NDArray[Any],
-        target: NDArray[np.int32],
+        target: NDArray[Any],
         weights: NDArray[np.float64] | None,
         seed: int,
         n_jobs: int | None,
     ) -> None:
         self.estimator = estimator
         self.when_not_finite = (
-            f"the probabilities of {type(estimator).__name__} are not finite. Use another estimator, or set "
+            f"the predictions of {type(estimator).__name__} are not finite. Use another estimator, or set "
             "other parameters."
         )
         self.when_alike = (
-            f"{type(estimator).__name__} learns nothing from their columns. These may not tell the classes "
-            "apart, or its parameters may be too strict."
+            f"{type(estimator).__name__} learns nothing from their columns. These may be unrelated to y, or "
+            "its parameters may be too strict."
         )
         self.reader = reader
         self.values = values
@@ -251,7 +245,7 @@ class EstimatorLearner:
         return model.set_params(**dict.fromkeys(seeds, state))
 
     def outputs(self, genomes: Sequence[Genome], models: Sequence[Any]) -> list[NDArray[np.float32]]:
-        """Class probabilities of every model for all training rows."""
+        """Answers of every model for all training rows."""
         work = lambda k: self.reader.outputs(models[k], self.values, genomes[k])  # noqa: E731
         return in_threads(work, range(len(models)), self.n_jobs, _core.StopFlag())
 

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.data.numeric_coding import InputCoding, ValueTable
-from foresift.data.sklearn_compat import HasMethods, Interval, Progress, StrOptions, require_classifier
+from foresift.data.sklearn_compat import HasMethods, Interval, Progress, StrOptions
 from foresift.errors import warn_caller
+from foresift.models.backprop import NETWORK_CONSTRAINTS, Backprop, is_constant
 from foresift.models.gefs.checkpoints import load_population, require_place, save_population
-from foresift.models.gefs.evolution import Evaluator, Evolution, Population, Settings
+from foresift.models.gefs.evolution import Evolution, Population, Settings
 from foresift.models.gefs.genes import Genome
 from foresift.models.gefs.learners import EstimatorLearner, Learner, ModelReader, NetworkLearner
-from foresift.models.networks import NETWORK_CONSTRAINTS, Backprop, is_constant
+from foresift.models.gefs.tasks import ClassTask, Task
 
 __all__ = ["SEARCH_CONSTRAINTS", "SEARCH_PARAMETERS", "Search", "open_search", "run_search"]
 
@@ -47,6 +48,7 @@ SEARCH_CONSTRAINTS: dict[str, Any] = {
 
 SEARCH_PARAMETERS = tuple(SEARCH_CONSTRAINTS)
 
+_STRATA = 10  # of a quantity, for validation rows of all sizes of it
 _DIGESTED = 4096  # rows copied at a time
 
 # What may differ between a run and the checkpoint it goes on from.
@@ -83,12 +85,18 @@ class Search:
     varying: Genome
 
 
-def open_search(owner: Any, table: ValueTable, weights: NDArray[np.float64] | None, seed: int) -> Search:
+def open_search(
+    owner: Any,
+    table: ValueTable,
+    weights: NDArray[np.float64] | None,
+    seed: int,
+    task_type: type[Task] = ClassTask,
+) -> Search:
     """Prepare a search by the parameters of an estimator.
 
     Parameters
     ----------
-    owner : GEFSClassifier or GEFSSelector
+    owner : GEFSClassifier, GEFSRegressor or GEFSSelector
         Has the parameters.
     table : ValueTable
         The training data.
@@ -96,6 +104,8 @@ def open_search(owner: Any, table: ValueTable, weights: NDArray[np.float64] | No
         Weight of every row; rows of weight 0 are left out.
     seed : int
         Draws everything.
+    task_type : type of Task, default=ClassTask
+        Whether the target is classes or a quantity.
     """
     if owner.n_candidates < owner.population:
         raise ValueError(
@@ -105,14 +115,15 @@ def open_search(owner: Any, table: ValueTable, weights: NDArray[np.float64] | No
     require_place(owner.checkpoint)
     networks = isinstance(owner.estimator, str)
     if not networks:
-        require_classifier(owner.estimator, type(owner).__name__)
-    rows, target = table.values, table.target.codes
+        task_type.require(owner.estimator, type(owner).__name__)
+    rows, target = table.values, table.target
     if weights is not None and not weights.all():
         used = weights > 0
-        rows, target, weights = rows[used], target[used], weights[used]
+        rows, target, weights = rows[used], target.take(used), weights[used]
+    task = task_type.learn(target, weights)
     coding = InputCoding.learn(rows, table.schema.categories, weights)
     plain = not networks and "categorical_features" in owner.estimator.get_params(deep=False)
-    reader = ModelReader(coding, plain, table.target.n_classes)
+    reader = ModelReader(coding, plain, task)
     values = reader.values(rows)
     varying = reader.varying(values)
     mode = owner.evaluate if owner.evaluate != "auto" else "training" if networks else "oob"
@@ -120,7 +131,8 @@ def open_search(owner: Any, table: ValueTable, weights: NDArray[np.float64] | No
     counted = np.ones(len(rows)) if weights is None else weights / weights.mean()
     trained_on = np.arange(len(rows), dtype=np.uint32)
     if mode == "validation":
-        held_out = _held_out(target, owner.validation_fraction, seed)
+        n_strata = max(1, min(_STRATA, int(len(rows) * owner.validation_fraction)))
+        held_out = _held_out(target.strata(n_strata), owner.validation_fraction, seed)
         counted, trained_on = np.where(held_out, counted, 0.0), trained_on[~held_out]
     shares = None
     if mode == "oob" or (owner.emphasis is not None and weights is not None):
@@ -132,16 +144,18 @@ def open_search(owner: Any, table: ValueTable, weights: NDArray[np.float64] | No
     if networks:
         options = Backprop.for_data(
             coding.n_inputs,
-            table.target.n_classes,
+            table.target.n_outputs,
             n_hidden=owner.n_hidden,
             epochs=owner.epochs,
             learning_rate=owner.learning_rate,
             momentum=owner.momentum,
             seed=seed,
         )
-        learner = NetworkLearner(values, coding, target, remaining, options, owner.n_jobs)
+        learner = NetworkLearner(values, coding, task.wanted(target), remaining, options, owner.n_jobs)
     else:
-        learner = EstimatorLearner(owner.estimator, reader, values, target, remaining, seed, owner.n_jobs)
+        learner = EstimatorLearner(
+            owner.estimator, reader, values, task.y(target), remaining, seed, owner.n_jobs
+        )
     settings = Settings(
         owner.population,
         owner.n_offspring,
@@ -152,12 +166,12 @@ def open_search(owner: Any, table: ValueTable, weights: NDArray[np.float64] | No
         owner.emphasis is not None,
         seed,
     )
-    evaluator = Evaluator(target, counted, oob_only=mode == "oob")
+    evaluator = task.evaluator(task.wanted(target), counted, oob_only=mode == "oob")
     columns = varying if len(varying) else np.arange(table.n_columns, dtype=np.int32)
     evolution = Evolution(learner, evaluator, settings, columns, trained_on, shares)
     fixed = {name: getattr(owner, name) for name in SEARCH_PARAMETERS if name not in _FREE}
     about = {
-        "data": _digest(rows, target, weights, coding, table),
+        "data": _digest(rows, task.y(target), weights, coding, table, task.known),
         **fixed,
         "estimator": repr(owner.estimator),
         **asdict(settings),
@@ -249,31 +263,29 @@ def _enough(population: Population, began: float, max_seconds: float | None, pat
     return patience is not None and len(errors) - 1 - int(np.argmin(errors)) >= patience
 
 
-def _held_out(target: NDArray[np.int32], fraction: float, seed: int) -> NDArray[np.bool_]:
-    """Mask of the held-out rows: this share of every class, rounded down."""
+def _held_out(target: NDArray[np.intp], fraction: float, seed: int) -> NDArray[np.bool_]:
+    """Mask of the held-out rows: this share of every class or bin of a quantity, rounded down."""
     rng = np.random.default_rng([seed, 0, 0, 1])
     mask = np.zeros(len(target), dtype=bool)
     for code in np.unique(target):
         of_class = rng.permutation(np.flatnonzero(target == code))
         mask[of_class[: int(fraction * len(of_class) + 1e-9)]] = True
     if not mask.any():
-        raise ValueError(
-            f"validation_fraction={fraction} of every class is less than one row: raise it, "
-            "or use evaluate='oob'."
-        )
+        raise ValueError(f"validation_fraction={fraction} holds out no row: raise it, or use evaluate='oob'.")
     return mask
 
 
 def _digest(
     rows: NDArray[Any],
-    target: NDArray[np.int32],
+    target: NDArray[Any],
     weights: NDArray[np.float64] | None,
     coding: InputCoding,
     table: ValueTable,
+    labels: list[Any] | None,
 ) -> str:
     """Fingerprint of the data and of what its codes mean."""
     known = [None if names is None else np.asarray(names).tolist() for names in table.schema.categories]
-    digest = hashlib.sha256(repr((rows.shape, known, table.target.labels.tolist())).encode())
+    digest = hashlib.sha256(repr((rows.shape, known, labels)).encode())
     for begin in range(0, len(rows), _DIGESTED):  # the same numbers in any container and precision
         some = rows[begin : begin + _DIGESTED].astype(np.float64) + 0.0  # which makes 0 of -0
         some[np.isnan(some)] = np.nan

@@ -33,6 +33,7 @@ from sklearn.datasets import make_classification, make_friedman1, make_regressio
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from foresift import SiftForestClassifier, SiftForestRegressor
+from foresift.datasets import load
 
 TASK = "classification"  # or "regression": set by the command line
 
@@ -253,6 +254,21 @@ def compare_memory(table: Table, trees: int) -> None:
     table.add_row("memory-100k", f"{a:.0f} MB", f"{b:.0f} MB", f"{a / b:.2f}x", "1x", "peak above the data")
 
 
+def compare_oob(table: Table, trees: int = 500) -> None:
+    """Out-of-bag R2 of both forests on classic tables of numbers."""
+    for name in ("airfoil", "concrete", "energy-heating", "kin8nm", "wine-quality-red", "yacht", "auto-mpg"):
+        X, y = load(name, task="regression")
+        X = np.column_stack([np.asarray(X[column], dtype=float) for column in X])
+        complete = ~np.isnan(X).any(axis=1)
+        X, y = X[complete], np.asarray(y, dtype=float)[complete]
+        a, b = (make(trees, 1 / 3, n_jobs=2).set_params(oob_score=True).fit(X, y) for make in (theirs, ours))
+        difference = b.oob_score_ - a.oob_score_
+        scores = f"R2 {a.oob_score_:.4f}", f"R2 {b.oob_score_:.4f}"
+        table.add_row(
+            f"oob: {name}", *scores, f"{difference:+.4f}", "within 0.01", f"{len(y)} x {X.shape[1]}"
+        )
+
+
 def coding(table: Table) -> None:
     """Code ten million cells: continuous float32 and float64, and small integers."""
     from foresift.data.table import make_table
@@ -296,7 +312,10 @@ def main() -> None:
         "growth": lambda: growth(table, min(trees, 20)),
         "memory": lambda: compare_memory(table, trees),
         "coding": lambda: coding(table),
+        "oob": lambda: compare_oob(table),
     }.items():
+        if name in (["coding"] if TASK == "regression" else ["oob"]) and name not in only:
+            continue
         if not only or name in only:
             step()
     table.show()

@@ -286,3 +286,13 @@ def test_classifiers_refuse_a_quantity():
     for model in (CartClassifier(), SiftForestClassifier(2)):
         with pytest.raises(ValueError, match=f"{type(model).__name__} needs classes, but y is a quantity"):
             model.fit(X, y + 0.5)
+
+
+@pytest.mark.parametrize("model", [CartRegressor(), SiftForestRegressor(10, bootstrap=False, random_state=0)])
+def test_order_of_rows_and_scale_of_columns_do_not_matter(model):
+    X, y = diabetes()
+    expected = model.fit(X, y).predict(X)
+    moved = np.exp(X)
+    assert model.fit(moved, y).predict(moved).tolist() == expected.tolist()
+    order = np.random.default_rng(0).permutation(len(y))
+    np.testing.assert_allclose(model.fit(X[order], y[order]).predict(X), expected, rtol=1e-9)

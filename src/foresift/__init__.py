@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from foresift.models.networks import NetworkClassifier, NetworkRegressor
     from foresift.models.resample_boosting import ResampleBoostClassifier
     from foresift.models.ssv_tree import SSVTreeClassifier
-    from foresift.models.subset_bagging import SubsetBaggingClassifier
+    from foresift.models.subset_bagging import SubsetBaggingClassifier, SubsetBaggingRegressor
     from foresift.selectors.aggregate import AggregateSelector
     from foresift.selectors.cfs import CFSSelector
     from foresift.selectors.cumulative import CumulativeGainSelector
@@ -67,6 +67,7 @@ __all__ = [
     "SiftForestClassifier",
     "SiftForestRegressor",
     "SubsetBaggingClassifier",
+    "SubsetBaggingRegressor",
     "SubsetSizeCV",
     "__version__",
     "commonality",
@@ -109,6 +110,7 @@ _HOMES = {
     "SiftForestClassifier": "models.forests",
     "SiftForestRegressor": "models.forests",
     "SubsetBaggingClassifier": "models.subset_bagging",
+    "SubsetBaggingRegressor": "models.subset_bagging",
     "SubsetSizeCV": "selectors.size_cv",
     "Comparison": "evaluation.compare",
     "commonality": "selectors.search.path",

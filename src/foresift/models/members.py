@@ -1,16 +1,17 @@
-"""Members of an ensemble: classifiers that each see some rows and columns of one table, and how they vote."""
+"""Members of an ensemble: models that each see some rows and columns of one table, and how they vote."""
 
 from __future__ import annotations
 
 import numbers
+from abc import abstractmethod
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.dummy import DummyClassifier
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -21,6 +22,7 @@ from foresift.data.sklearn_compat import (
     Interval,
     check_features,
     require_classifier,
+    require_regressor,
     seeded,
     table_tags,
 )
@@ -35,6 +37,7 @@ __all__ = [
     "MemberEnsemble",
     "Rows",
     "TrainingRows",
+    "VotingEnsemble",
     "draw_rows",
     "fit_member",
     "hard_votes",
@@ -65,13 +68,15 @@ class Rows:
         """Return some columns; None for all."""
         return self.values if columns is None else take_columns(self.values, columns)
 
-    def probabilities(
-        self, member: Any, columns: NDArray[np.intp] | None, classes: NDArray[Any]
+    def outputs(
+        self, member: Any, columns: NDArray[np.intp] | None, classes: NDArray[Any] | None = None
     ) -> NDArray[np.float64]:
-        """Probability of every class of the ensemble, for every row, as a member sees it."""
+        """Probability of every class of the ensemble, or the quantity in one column, as a member sees it."""
         part = self.of(columns)
         if self.coded and isinstance(member, TreeModel):
             return member.outputs_of_encoded(np.ascontiguousarray(part))
+        if classes is None:
+            return np.asarray(member.predict(part), dtype=np.float64).reshape(-1, 1)
         where = np.searchsorted(classes, member.classes_)  # a member may not have met all classes
         out = np.zeros((self.n_rows, len(classes)))
         if hasattr(member, "predict_proba"):
@@ -94,6 +99,10 @@ class TrainingRows:
     rows: Rows
     estimator: Any  # what the members are clones of
 
+    def outputs(self, member: Any, columns: NDArray[np.intp] | None) -> NDArray[np.float64]:
+        """What a member answers for all rows; see `Rows.outputs`."""
+        return self.rows.outputs(member, columns, getattr(self.table.target, "labels", None))
+
     def __reduce__(self) -> tuple[Any, ...]:
         # Members of other libraries may be fitted in other processes. They read no codes, which stay here.
         return TrainingRows, (replace(self.table, store=None), self.rows, self.estimator)  # type: ignore[arg-type]
@@ -104,7 +113,9 @@ def is_native(estimator: Any) -> bool:
     return hasattr(estimator, "grow_on")
 
 
-def open_training_rows(estimator: Any, X: Any, y: Any, ensemble: Any) -> TrainingRows:
+def open_training_rows(
+    estimator: Any, X: Any, y: Any, ensemble: Any, task: str = "classification"
+) -> TrainingRows:
     """Check X and y, and open them for members that are clones of `estimator`.
 
     Examples
@@ -113,12 +124,13 @@ def open_training_rows(estimator: Any, X: Any, y: Any, ensemble: Any) -> Trainin
     >>> X, y = {"size": [1.0, 2.0, 3.0], "colour": ["red", "blue", "red"]}, ["no", "yes", "yes"]
     >>> data = open_training_rows(C45Classifier(), X, y, ensemble=None)
     >>> tree = fit_member(data, np.array([1]), np.array([1, 1, 1]), seed=0)
-    >>> data.rows.probabilities(tree, np.array([1]), data.table.target.labels).argmax(axis=1)
+    >>> data.outputs(tree, np.array([1])).argmax(axis=1)
     array([1, 1, 1])
     """
-    require_classifier(estimator, type(ensemble).__name__)
+    require = require_regressor if task == "regression" else require_classifier
+    require(estimator, type(ensemble).__name__)
     how = reading_options(estimator) if is_native(estimator) else {}
-    table = make_table(X, y, **how, estimator=ensemble)
+    table = make_table(X, y, **how, estimator=ensemble, task=task)
     table.target.require_variety(ensemble)
     return training_rows(estimator, table, X)
 
@@ -131,7 +143,7 @@ def training_rows(estimator: Any, table: Table, X: Any = None) -> TrainingRows:
 
 
 def open_rows(X: Any, schema: Schema, native: bool, ensemble: Any = None) -> Rows:
-    """Open X for members that are trees of this package (`native`), or any classifiers.
+    """Open X for members that are trees of this package (`native`), or any models.
 
     A fitted `ensemble` is asked whether the columns are those it was fitted with.
     """
@@ -147,9 +159,9 @@ def open_rows(X: Any, schema: Schema, native: bool, ensemble: Any = None) -> Row
 def fit_member(data: TrainingRows, columns: NDArray[np.intp] | None, times: NDArray[Any], seed: int) -> Any:
     """Fit a clone of the estimator on some columns and on rows drawn `times` times, or of these weights.
 
-    A `random_state` of None is replaced by `seed`, also deep inside. Where all drawn rows are of one class
-    the member is a tree of one leaf, or, of any other kind of estimator, scikit-learn's `DummyClassifier`:
-    either predicts that class.
+    A `random_state` of None is replaced by `seed`, also deep inside. Where all drawn rows have the same y the
+    member is a tree of one leaf, or, of any other kind of estimator, scikit-learn's `DummyClassifier` or
+    `DummyRegressor`: each predicts that y.
     """
     if data.rows.coded:
         member = copy(data.estimator)  # a clone, which never was fitted; cloning it again takes a millisecond
@@ -166,10 +178,10 @@ def fit_member(data: TrainingRows, columns: NDArray[np.intp] | None, times: NDAr
     if times.dtype.kind == "f":
         return _fit_weighted(member, data, columns, times)
     drawn = np.repeat(np.arange(len(times)), times)
-    labels = data.table.target.values(drawn)
-    if np.ptp(data.table.target.codes[drawn]) == 0:
-        member = DummyClassifier(strategy="most_frequent")
-    return member.fit(take_rows(data.rows.of(columns), drawn), labels)
+    y = data.table.target.values(drawn)
+    if (y == y[0]).all():
+        member = DummyClassifier(strategy="most_frequent") if is_classifier(member) else DummyRegressor()
+    return member.fit(take_rows(data.rows.of(columns), drawn), y)
 
 
 def _fit_weighted(
@@ -229,23 +241,73 @@ def shares_of(votes: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
 
-class MemberEnsemble(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
-    """What the ensembles share: members with columns of their own, whose weighted probabilities decide."""
+class MemberEnsemble(CallbackSupportMixin, BaseEstimator):
+    """What the ensembles share: members with columns of their own, and weights."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "n_estimators": [Interval(numbers.Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
+    _task: ClassVar[str]  # of `make_table`
 
     estimator: Any
-    ballot: str = "class"
     estimators_: list[Any]
     estimators_features_: list[NDArray[np.intp]]
     estimator_weights_: NDArray[np.float64]
-    classes_: NDArray[Any]
     schema_: Schema
     n_features_in_: int
+
+    @abstractmethod
+    def _base(self) -> Any:
+        """What the members are clones of."""
+
+    def _cast(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What a member contributes, given its outputs."""
+        return outputs
+
+    def _outputs(self, X: Any) -> NDArray[np.float64]:
+        """Weighted sum of what the members contribute."""
+        check_is_fitted(self)
+        rows = open_rows(X, self.schema_, is_native(self._base()), self)
+        classes = getattr(self, "classes_", None)
+        total: Any = 0.0
+        members = zip(self.estimators_, self.estimators_features_, self.estimator_weights_, strict=True)
+        for member, columns, weight in members:
+            total = total + weight * self._cast(rows.outputs(member, columns, classes))
+        return np.asarray(total)
+
+    def _open(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[TrainingRows, NDArray[np.float64], NDArray[np.float64] | None]:
+        """Open the data; return also every row's share of the draws, and the weights if there are any."""
+        data = open_training_rows(self._base(), X, y, self, self._task)
+        weights = check_sample_weight(sample_weight, data.table.n_rows)
+        data.table.target.require_variety(self, weights)
+        self._set_attributes(data.table)
+        shares = np.ones(data.table.n_rows) if weights is None else weights / weights.max()
+        return data, shares / shares.sum(), weights
+
+    def _set_attributes(self, table: Table) -> None:
+        self.schema_ = table.schema
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if is_native(self._base()):
+            return table_tags(tags)
+        if hasattr(self._base(), "__sklearn_tags__"):  # if not, fit says what is wrong
+            own = get_tags(self._base()).input_tags
+            tags.input_tags.sparse, tags.input_tags.allow_nan = own.sparse, own.allow_nan
+        return tags
+
+
+class VotingEnsemble(ClassifierMixin, MemberEnsemble):
+    """Classifiers whose weighted votes decide."""
+
+    _task = "classification"
+
+    ballot: str = "class"
+    classes_: NDArray[Any]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class with the most votes.
@@ -276,36 +338,14 @@ class MemberEnsemble(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n, n_classes)
             Shares, in the order of `classes_`.
         """
-        check_is_fitted(self)
-        rows = open_rows(X, self.schema_, is_native(self._base()), self)
-        votes = np.zeros((rows.n_rows, len(self.classes_)))
-        members = zip(self.estimators_, self.estimators_features_, self.estimator_weights_, strict=True)
-        for member, columns, weight in members:
-            votes += weight * self._cast(rows.probabilities(member, columns, self.classes_))
-        return shares_of(votes)
+        return shares_of(self._outputs(X))
 
     def _base(self) -> Any:
         return C45Classifier() if self.estimator is None else self.estimator
 
-    def _cast(self, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-        return hard_votes(probabilities) if self.ballot == "class" else probabilities
+    def _cast(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+        return hard_votes(outputs) if self.ballot == "class" else outputs
 
-    def _open(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[TrainingRows, NDArray[np.float64], NDArray[np.float64] | None]:
-        """Open the data; return also every row's share of the draws, and the weights if there are any."""
-        data = open_training_rows(self._base(), X, y, self)
-        weights = check_sample_weight(sample_weight, data.table.n_rows)
-        data.table.target.require_variety(self, weights)
-        self.schema_, self.classes_ = data.table.schema, data.table.target.labels
-        shares = np.ones(data.table.n_rows) if weights is None else weights / weights.max()
-        return data, shares / shares.sum(), weights
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if is_native(self._base()):
-            return table_tags(tags)
-        if hasattr(self._base(), "__sklearn_tags__"):  # if not, fit says what is wrong
-            own = get_tags(self._base()).input_tags
-            tags.input_tags.sparse, tags.input_tags.allow_nan = own.sparse, own.allow_nan
-        return tags
+    def _set_attributes(self, table: Table) -> None:
+        super()._set_attributes(table)
+        self.classes_ = table.target.labels

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from foresift.data.sklearn_compat import StrOptions, fit_context, seed_of, track
 from foresift.errors import warn_caller
-from foresift.models.members import MemberEnsemble, draw_rows, fit_member
+from foresift.models.members import VotingEnsemble, draw_rows, fit_member
 
 __all__ = ["ResampleBoostClassifier"]
 
@@ -17,7 +17,7 @@ _MAX_RESETS = 25  # consecutive restarts after members no better than guessing
 _ROUNDING = 1e-12
 
 
-class ResampleBoostClassifier(MemberEnsemble):
+class ResampleBoostClassifier(VotingEnsemble):
     """Boosting by resampling: each member is fitted mostly to rows that earlier members misclassified.
 
     Works with any classifier, because rows are drawn instead of weighted. AdaBoost (Freund & Schapire)
@@ -84,7 +84,7 @@ class ResampleBoostClassifier(MemberEnsemble):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **MemberEnsemble._parameter_constraints,
+        **VotingEnsemble._parameter_constraints,
         "update": [StrOptions({"adaboost", "arc-x4"})],
     }
 
@@ -119,7 +119,7 @@ class ResampleBoostClassifier(MemberEnsemble):
             while len(rounds.members) < self.n_estimators and rounds.n_resets < _MAX_RESETS:
                 times = draw_rows(rng, rounds.shares)
                 member = fit_member(data, None, times, seed=int(rng.integers(2**63)))
-                probabilities = data.rows.probabilities(member, None, data.table.target.labels)
+                probabilities = data.outputs(member, None)
                 kept = rounds.add(member, probabilities.argmax(axis=1) != data.table.target.codes)
                 if kept and progress.advance():
                     break

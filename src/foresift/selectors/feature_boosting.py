@@ -272,5 +272,5 @@ def _accuracy(
     if oob and (shares * (times == 0)).any():
         shares = shares * (times == 0)
     target = data.table.target
-    predicted = data.rows.probabilities(member, columns, target.labels).argmax(axis=1)
+    predicted = data.outputs(member, columns).argmax(axis=1)
     return float(shares @ (predicted == target.codes) / shares.sum())

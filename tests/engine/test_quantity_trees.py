@@ -87,12 +87,14 @@ def test_large_trees_node_by_node(kind, n, missing, weighted):
 
 def test_a_column_with_gaps_may_gain_more_than_any_division_of_all_rows():
     # Without the row in the middle the others lie further apart than in the best division of all.
-    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.0, math.nan]])
-    y, weights = np.array([-1.0, 1.0, 1.0, 0.0]), np.array([1.0, 0.5, 0.5, 1.0])
+    X = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, math.nan]])
+    y, weights = np.array([-1.0, 1.0, 0.0]), np.ones(3)
     for recorded in (False, True):
         options = {**VARIANCE, "missing": "fractional", "min_leaf": 0, "record_tried": recorded}
         table = grow(X, y, weights, **options)
         check_every_node(table, X, y, weights, missing="fractional", min_leaf=0)
+        assert table.nodes["feature"][0] == 1
+        assert table.nodes["gain"][0] == pytest.approx(2 / 3)  # the first column has the best division: 1/2
 
 
 # --- scikit-learn's trees ---

@@ -1,4 +1,4 @@
-"""What forests ask of trees for a quantity: draws, random cuts, gains by chance, levels, complexity, votes."""
+"""What forests ask of trees for a quantity: draws, random cuts, gains by chance, complexity, votes."""
 
 import itertools
 import math

@@ -56,9 +56,9 @@ def check_literal(table, tree, y, weights, node=0):
 @given(seeds, kinds, st.sampled_from(["learn", "fractional"]), st.booleans(), st.booleans())
 def test_small_trees_node_by_node(seed, kind, missing, whole, recorded):
     X, y, weights = make_quantity_problem(seed, kind, missing=0.2, nominal=[1], whole=whole)
-    options = {**VARIANCE, "missing": missing, "min_leaf": 0.0, "min_split": 2.0, "record_tried": recorded}
-    table = grow(X, y, weights, [1], **options)
-    check_every_node(table, X, y, np.ones(len(y)) if weights is None else weights, [1], missing, 0.0)
+    limits = {"missing": missing, "min_leaf": 0.0, "min_split": ODD["min_split"]}
+    table = grow(X, y, weights, [1], record_tried=recorded, **limits, **VARIANCE)
+    check_every_node(table, X, y, np.ones(len(y)) if weights is None else weights, [1], **limits)
 
 
 @pytest.mark.parametrize("kind", QUANTITIES)

@@ -57,7 +57,7 @@ def best_of_column(x, y, weights, nominal, missing, min_leaf):
     return best, min(equal, key=lambda cut: (cut[0], cut[1] == "left"), default=None)
 
 
-def check_every_node(table, X, y, weights, nominal=(), missing="learn", min_leaf=1.0):
+def check_every_node(table, X, y, weights, nominal=(), missing="learn", min_leaf=1.0, min_split=2.0):
     """At every node: the first of the best columns, the smallest of its best cuts; leaves cannot be split."""
     at = reference.weights_at_nodes(table, X, weights)
     for node, record in enumerate(table.nodes):
@@ -73,7 +73,7 @@ def check_every_node(table, X, y, weights, nominal=(), missing="learn", min_leaf
             best_of_column(X[rows, j], here, size, j in nominal, missing, min_leaf) for j in range(X.shape[1])
         ]
         gains = np.array([gain for gain, _ in found])
-        assert (record["first_child"] >= 0) == (gains.max() > -math.inf and size.sum() >= 2)
+        assert (record["first_child"] >= 0) == (gains.max() > -math.inf and size.sum() >= min_split)
         if record["first_child"] < 0:
             continue
         tie = 1e-11 * unit(here, size, "variance")

@@ -327,13 +327,13 @@ def weights_at_nodes(table: Any, X_encoded: Any, weights: Any) -> np.ndarray:
 
 
 def predict_rows(table: Any, X_encoded: Any) -> np.ndarray:
-    """Class probabilities of encoded rows: NaN missing, nominal values as codes, -1.0 unseen category."""
+    """Class shares, or means, of encoded rows: NaN missing, nominal values as codes, -1.0 unseen category."""
 
     def walk(node: int, row: np.ndarray) -> np.ndarray:
         record = table.nodes[node]
         first = int(record["first_child"])
         if first < 0:
-            return table.counts[node] / table.counts[node].sum()
+            return table.counts[node] / record["size"]
         branch = branch_of(table, node, float(row[record["feature"]]))
         if branch >= 0:
             return walk(first + branch, row)

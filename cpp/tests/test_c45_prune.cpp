@@ -40,7 +40,7 @@ GrowOptions c45() {
 
 Tree grow(const Data& data, const GrowOptions& options) {
     const std::uint64_t numbers[] = {0};
-    const Grower grower(data.columns, data.target, data.n_classes, data.weights, options);
+    const Grower grower(data.columns, {data.target, data.n_classes}, data.weights, options);
     return std::move(grower.grow(numbers, {}, kGoOn)[0]);
 }
 

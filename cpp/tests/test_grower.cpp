@@ -120,7 +120,7 @@ void rows_without_weight_are_not_there() {
             GrowOptions options;
             options.draw = draw;
             options.n_draw = n_draw;
-            const Grower grower(data.columns, data.target, 3, weights, options);
+            const Grower grower(data.columns, {data.target, 3}, weights, options);
             for (std::uint64_t number = 0; number < 50; ++number) {
                 const auto times = grower.drawn_rows(number);
                 for (std::size_t i = 0; i < 100; ++i) assert(times[i] == 0 || weights[i] > 0);
@@ -226,7 +226,7 @@ void any_thread_grows_the_same_trees() {
     options.n_draw = 400;
     options.max_features = 2;
     options.seed = 11;
-    const Grower grower(data.columns, data.target, 3, {}, options);
+    const Grower grower(data.columns, {data.target, 3}, {}, options);
     constexpr std::size_t kTrees = 24;
     std::vector<Tree> alone, together(kTrees);
     for (std::uint64_t t = 0; t < kTrees; ++t) alone.push_back(grow(grower, t));
@@ -248,7 +248,7 @@ void stops_when_told() {
     const Data data = make_data(20000, 10, 3, 0);
     GrowOptions options;
     options.max_features = 11;
-    const Grower grower(data.columns, data.target, 3, {}, options);
+    const Grower grower(data.columns, {data.target, 3}, {}, options);
     const std::uint64_t numbers[] = {0, 1};
     int asked = 0;
     bool stopped = false;
@@ -329,7 +329,7 @@ void shadows() {
     options.seed = 3;
     const Tree plain = grow(Grower(data.columns, {data.target, 3}, {}, options));
     options.n_shadows = 3;
-    const Grower grower(data.columns, data.target, 3, {}, options);
+    const Grower grower(data.columns, {data.target, 3}, {}, options);
     const Tree tree = grow(grower);
     assert(equal(plain, tree) && tree.permuted.size() == 3 * tree.tried.size());
     const auto rows = grower.shadow_rows(2);
@@ -355,7 +355,7 @@ void weighted_shadows() {
     options.record_tried = true;
     options.max_features = 5;
     options.n_shadows = 2;
-    const Grower grower(data.columns, data.target, 3, weights, options);
+    const Grower grower(data.columns, {data.target, 3}, weights, options);
     const Tree tree = grow(grower);
     const auto rows = grower.shadow_rows(1);
     const auto ratios = grower.shadow_ratios(1);

@@ -75,12 +75,12 @@ void same_as_without_the_others(Missing rule, double missing, std::uint32_t n_th
     const std::vector<std::uint64_t> trees{0, 1, 2, 3, 4};
 
     const auto whole = columns_of(data, every, all);
-    const Grower masked(whole, data.target, 3, weights, options);
+    const Grower masked(whole, {data.target, 3}, weights, options);
     std::vector<double> votes(test.size() * 3, 0.0), expected(test.size() * 3, 0.0);
     masked.vote(trees, {allowed, 2}, test, votes, kGoOn);
 
     const auto few = columns_of(data, train, allowed);
-    const Grower plain(few, train_target, 3, {}, options);
+    const Grower plain(few, {train_target, 3}, {}, options);
     const auto grown = plain.grow(trees, ColumnDraw{}, kGoOn);
     std::vector<TreeView> views;
     for (const auto& tree : grown) views.push_back(view(tree));

@@ -41,7 +41,7 @@ void trees_share_trials() {
                     options.record_tried = record;
                     options.draw = draw;
                     options.n_draw = 250;
-                    const Grower shared(data.columns, data.target, n_classes, w, options);
+                    const Grower shared(data.columns, {data.target, n_classes}, w, options);
                     std::vector<std::vector<Tree>> grown(4);
                     std::vector<std::thread> threads;
                     for (std::size_t k = 0; k < grown.size(); ++k)
@@ -66,7 +66,7 @@ void stops_where_all_is_known() {
     options.max_features = 2;
     options.n_shadows = 1;
     options.max_depth = 2;
-    const Grower grower(data.columns, data.target, 2, {}, options);
+    const Grower grower(data.columns, {data.target, 2}, {}, options);
     grow(grower);
     const std::vector<std::uint64_t> numbers(300, 1);
     bool stopped = false;

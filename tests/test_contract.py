@@ -12,6 +12,7 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -31,9 +32,11 @@ from foresift import (
     ForestGainSelector,
     FScoreSelector,
     GEFSClassifier,
+    GEFSRegressor,
     GEFSSelector,
     InfoGainSelector,
     NetworkClassifier,
+    NetworkRegressor,
     PearsonSelector,
     RandomSelector,
     RelevanceSelector,
@@ -46,6 +49,7 @@ from foresift import (
     SSVSelector,
     SSVTreeClassifier,
     SubsetBaggingClassifier,
+    SubsetBaggingRegressor,
 )
 
 # Every public estimator stands here, with the parameters the checks run with.
@@ -101,6 +105,11 @@ ESTIMATORS = [
     GEFSClassifier(population=5, n_candidates=12, n_offspring=4),
     GEFSClassifier(CartClassifier(max_depth=4), population=5, n_candidates=9, n_offspring=4),
     GEFSSelector(population=5, n_candidates=25, epochs=15),
+    NetworkRegressor(),
+    SubsetBaggingRegressor(n_estimators=5),
+    SubsetBaggingRegressor(LinearRegression(), n_estimators=5),
+    GEFSRegressor(population=5, n_candidates=12, n_offspring=4),
+    GEFSRegressor(CartRegressor(max_depth=4), population=5, n_candidates=9, n_offspring=4),
 ]
 SEARCHES = ContributionSelector | SequentialSelector
 
@@ -131,11 +140,13 @@ def expected_failures(estimator):
         # often a row was drawn. Dropping or repeating rows changes what is drawn, so the trees are others;
         # but on the table of that check large forests of ContributionSelector agree on what to drop.
         reason = "a bootstrap of weighted rows is not one of repeated rows"
-    elif isinstance(estimator, SubsetBaggingClassifier | ResampleBoostClassifier) or (
-        isinstance(estimator, FeatureBoostingSelector) and estimator.order == 2
-    ):
+    elif isinstance(
+        estimator, SubsetBaggingClassifier | SubsetBaggingRegressor | ResampleBoostClassifier
+    ) or (isinstance(estimator, FeatureBoostingSelector) and estimator.order == 2):
         reason = "rows are drawn by weight: other rows are drawn when they are repeated instead"
-    elif isinstance(estimator, NetworkClassifier | GEFSClassifier | GEFSSelector):
+    elif isinstance(
+        estimator, NetworkClassifier | NetworkRegressor | GEFSClassifier | GEFSRegressor | GEFSSelector
+    ):
         reason = (
             "rows are taken one after another, or drawn: two rows move a model twice, one of weight 2 once"
         )

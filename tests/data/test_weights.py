@@ -4,13 +4,14 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 
 import foresift
 from foresift import (
     AggregateSelector,
     C45Classifier,
     CartClassifier,
+    CartRegressor,
     CFSSelector,
     ContributionSelector,
     CumulativeGainSelector,
@@ -18,9 +19,11 @@ from foresift import (
     ForestGainSelector,
     FScoreSelector,
     GEFSClassifier,
+    GEFSRegressor,
     GEFSSelector,
     InfoGainSelector,
     NetworkClassifier,
+    NetworkRegressor,
     PearsonSelector,
     RandomSelector,
     RelevanceSelector,
@@ -29,9 +32,11 @@ from foresift import (
     ResampleBoostClassifier,
     SequentialSelector,
     SiftForestClassifier,
+    SiftForestRegressor,
     SSVSelector,
     SSVTreeClassifier,
     SubsetBaggingClassifier,
+    SubsetBaggingRegressor,
 )
 from foresift.data.weights import check_sample_weight, scale_up
 
@@ -70,12 +75,17 @@ ESTIMATORS = [
     GEFSClassifier(population=3, n_candidates=5, epochs=3, random_state=0),
     GEFSClassifier(CartClassifier(max_depth=3), population=3, n_candidates=5, random_state=0),
     GEFSSelector(population=3, n_candidates=5, epochs=3, random_state=0),
+    CartRegressor(),
+    SiftForestRegressor(5, oob_score=True, random_state=0),
+    NetworkRegressor(epochs=5, random_state=0),
+    SubsetBaggingRegressor(n_estimators=3, oob_score=True, random_state=0),
+    GEFSRegressor(population=3, n_candidates=5, epochs=3, random_state=0),
 ]
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(N, 4))
 X[:, 3] = rng.integers(0, 3, N)
-Y = (X[:, 0] + rng.normal(size=N) > 0).astype(int)
+Y = (X[:, 0] + rng.normal(size=N) > 0).astype(int)  # to a regressor a quantity of two values
 ORDINARY = rng.uniform(0.5, 2.0, N)
 
 
@@ -92,7 +102,9 @@ def outcome(estimator, sample_weight, **parameters):
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", UserWarning)
         model = clone(estimator).set_params(**parameters).fit(X, Y, sample_weight=sample_weight)
-        return model.scores_ if hasattr(model, "scores_") else model.predict_proba(X)
+        if hasattr(model, "scores_"):
+            return model.scores_
+        return model.predict_proba(X) if is_classifier(model) else model.predict(X)
 
 
 by_name = pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)

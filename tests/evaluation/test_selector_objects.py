@@ -88,7 +88,9 @@ RANKERS = [PearsonSelector(), ReliefFSelector(), InfoGainSelector()]
 def test_the_data_is_read_once_and_the_result_is_that_of_fit(method, monkeypatch):
     X, y = numbers()
     coded = []
-    monkeypatch.setattr(Target, "of", lambda y, n, of=Target.of: coded.append(n) or of(y, n))
+    monkeypatch.setattr(
+        Target, "of", lambda y, n, *others, of=Target.of: coded.append(n) or of(y, n, *others)
+    )
     found = select(X, y, method, random_state=0)
     assert coded == [100]
     alone = clone(found.selector_).fit(X, y)

@@ -218,7 +218,7 @@ def test_held_out_rows(cancer):
         for member in model.estimators_
     )
     assert model.generations_[-1]["mean_error"] > 0  # one neighbour never errs on its own rows
-    with pytest.raises(ValueError, match="less than one row"):
+    with pytest.raises(ValueError, match="holds out no row"):
         GEFSClassifier(**SMALL, evaluate="validation", validation_fraction=0.01).fit(X[:60], y[:60])
 
 

@@ -134,7 +134,7 @@ void check(const Problem<Case>& p, Search<Case>& search) {
         return;
     }
     const double highest = highest_of(p);
-    if (highest < p.floor) {  // of no interest: anything that is not better will do
+    if (highest <= p.floor) {  // of no interest: anything that is not better will do
         assert(best.score <= highest + 2 * p.tie);
         return;
     }
@@ -150,7 +150,7 @@ template <class Case>
 void finds_the_best(const std::vector<double>& limits) {
     Search<Case> search{VarianceScore{}};  // its buffers are used again and again
     Dice dice(17);
-    for (const std::size_t n : {2, 3, 7, 31, 32, 33, 60, 300, 3000})
+    for (const std::size_t n : {2, 3, 8, 9, 16, 17, 32, 33, 48, 49, 300, 3000})
         for (const std::uint32_t n_codes : {2U, 7U, 40U, 1000U, 65536U})
             for (const auto values : {Values::normal, Values::whole, Values::two, Values::heavy, Values::offset, Values::one_far})
                 for (const double limit : limits) {

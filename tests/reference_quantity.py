@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -48,17 +47,6 @@ def prefixes_by_mean(x: Any, y: Any, weights: Any) -> Iterator[frozenset[int]]:
     codes.sort(key=lambda code: float(np.average(y[x == code], weights=weights[x == code])))
     for n_left in range(1, len(codes)):
         yield frozenset(codes[:n_left])
-
-
-def best_division(y: Any, weights: Any) -> float:
-    """Largest variance reduction of any division of the rows in two, whatever the columns are."""
-    y, weights = np.asarray(y, dtype=float), np.asarray(weights, dtype=float)
-    rows = np.column_stack([y, weights])
-    best = 0.0
-    for left in itertools.product([False, True], repeat=len(y) - 1):
-        side = np.array([*left, True])
-        best = max(best, variance_reduction([rows[side], rows[~side]]))
-    return best
 
 
 def complexity(y: Any, weights: Any = None) -> float:

@@ -137,8 +137,8 @@ void Grower::find_strata() {
         if (weights_[row] > 0) sorted.push_back(values_[row]);
     std::sort(sorted.begin(), sorted.end());
     for (const double y : values_) {
-        const auto below = std::lower_bound(sorted.begin(), sorted.end(), y) - sorted.begin();
-        strata_.push_back(static_cast<std::int32_t>(std::min(below, std::ssize(sorted) - 1) * n_strata_ / std::ssize(sorted)));
+        const auto n = std::ssize(sorted), below = std::lower_bound(sorted.begin(), sorted.end(), y) - sorted.begin();
+        strata_.push_back(static_cast<std::int32_t>(std::min(below, n - 1) * n_strata_ / n));
     }
 }
 

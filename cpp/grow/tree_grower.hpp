@@ -321,7 +321,7 @@ bool TreeGrower<Case, Score>::choose(Pending& at, const NodeRows<Case>& node, Sp
     for (std::uint32_t drawn = 0; drawn < max_features_ || !tried_one; ++drawn) {
         const auto place = sampler_->draw(bits);
         if (!place) break;
-        if (chosen.found() && chosen.merit() >= settled) continue;  // drawn all the same: the next node draws from the rest
+        if (chosen.found() && chosen.merit() >= settled) continue;  // drawn, so that later draws stay as they are
         const std::uint32_t feature = order_.empty() ? *place : order_[*place];
         Outcome outcome = Outcome::constant;
         if (!sampler_->is_constant(*place)) {

@@ -33,6 +33,8 @@ struct Problem {
 };
 
 enum class Values { normal, whole, two, heavy, offset, one_far };
+constexpr Values kValues[] = {Values::normal, Values::whole,  Values::two,
+                              Values::heavy,  Values::offset, Values::one_far};
 
 double draw(Dice& dice, Values values) {
     const double u = dice.unit(), bell = dice.unit() + dice.unit() + dice.unit() - 1.5;
@@ -92,8 +94,9 @@ std::map<std::uint32_t, double> every_score(const Problem<Case>& p) {
     // Differences from the mean, so that no digit is lost.
     const Number mean = Number(p.totals.center) + Number(p.totals.sum) / Number(p.totals.total);
     std::map<std::uint32_t, Sums> at;
-    Sums all, left{Number(p.start.total), Number(p.start.sum) + Number(p.start.total) * (Number(p.start.center) - mean)};
-    all = left;
+    Sums left{Number(p.start.total), Number(p.start.sum)};
+    left.sum += left.weight * (Number(p.start.center) - mean);
+    Sums all = left;
     for (std::size_t i = 0; i < p.codes.size(); ++i) {
         const auto& c = p.members[i].of;
         at[p.codes[i]].add(Number(c.weight()), Number(c.y()) - mean);
@@ -152,7 +155,7 @@ void finds_the_best(const std::vector<double>& limits) {
     Dice dice(17);
     for (const std::size_t n : {2, 3, 8, 9, 16, 17, 32, 33, 48, 49, 300, 3000})
         for (const std::uint32_t n_codes : {2U, 7U, 40U, 1000U, 65536U})
-            for (const auto values : {Values::normal, Values::whole, Values::two, Values::heavy, Values::offset, Values::one_far})
+            for (const auto values : kValues)
                 for (const double limit : limits) {
                     auto p = make_problem<Case>(dice, n, n_codes, values, dice.below(2) * n / 5);
                     p.min_leaf = limit < 1 ? limit * double(p.totals.total) : limit;
@@ -204,7 +207,8 @@ void light_and_heavy_weights() {
                 m.of = m.of.weighing(scale * m.of.weight());
                 q.totals.add(m.of);
             }
-            q.start.total = scale * p.start.total, q.start.sum = scale * p.start.sum, q.start.squares = scale * p.start.squares;
+            q.start.total = scale * p.start.total, q.start.sum = scale * p.start.sum;
+            q.start.squares = scale * p.start.squares;
             q.totals.add(q.start);
             q.tie *= scale;
             search.every_cut(q.known(), q.frame(), moved);
@@ -278,7 +282,7 @@ void most_gain_is_reached() {
     SplitOptions options;
     options.criterion = Criterion::variance;
     for (const std::size_t n : {2, 3, 5, 9, 16})
-        for (const auto values : {Values::normal, Values::whole, Values::two, Values::heavy, Values::offset}) {
+        for (const auto values : kValues) {
             const auto p = make_problem<Case>(dice, n, 100, values, 0);
             Splitter<Case, VarianceScore> splitter({}, options);
             const double most = splitter.most_gain({p.members, p.totals}) * double(p.totals.total);
@@ -331,7 +335,8 @@ void groups_add_up() {
 
 void cases_keep_value_and_weight() {
     for (const double y : {0.0, -1.5, 1e-300, 1e150, 1e9 + 1e-6}) {
-        assert(Whole::make(y, 7).y() == y && Whole::make(y, 7).weight() == 7 && Whole::make(y, 7).weighing(3).weight() == 3);
+        assert(Whole::make(y, 7).y() == y && Whole::make(y, 7).weight() == 7);
+        assert(Whole::make(y, 7).weighing(3).y() == y && Whole::make(y, 7).weighing(3).weight() == 3);
         assert(Real::make(y, 0.3).y() == y && Real::make(y, 0.3).weighing(0.1).weight() == 0.1);
     }
     const std::vector<double> tiny{0, 3e-200}, huge{-1e150, 1e150}, same{5, 5};

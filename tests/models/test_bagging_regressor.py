@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 from sklearn.dummy import DummyRegressor
@@ -91,7 +92,8 @@ def test_as_good_as_scikit_learns():
 def test_same_for_any_number_of_jobs(friedman, estimator):
     X, y = friedman
     X = pd.DataFrame(X, columns=list("abcdef"))
-    one, two = (Bagging(estimator, subset_size=4, n_jobs=n).fit(X, y) for n in (1, 2))
+    with parallel_config("threading"):  # processes take seconds to start
+        one, two = (Bagging(estimator, subset_size=4, n_jobs=n).fit(X, y) for n in (1, 2))
     assert np.array_equal(one.predict(X), two.predict(X))
     assert np.array_equal(pickle.loads(pickle.dumps(one)).predict(X), one.predict(X))
 

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "split/node_rows.hpp"
@@ -18,21 +17,14 @@ namespace foresift {
 /// for factorials and no mirror images.
 class Complexity {
 public:
-    /// `has_ties`: whether members may share a value.
+    /// Members of equal value must be neighbours.
     template <class Case>
-    double of(std::span<const Member<Case>> members, bool has_ties) {
+    double of(std::span<const Member<Case>> members) {
         start();
-        if (!has_ties) {
-            for (const auto& m : members) add(double(m.of.weight()));
-            return finish();
-        }
-        values_.clear();
-        for (const auto& m : members) values_.emplace_back(m.of.y(), double(m.of.weight()));
-        std::sort(values_.begin(), values_.end());
-        for (std::size_t i = 0; i < values_.size();) {
+        for (std::size_t i = 0; i < members.size();) {
             double weight = 0;
-            const double value = values_[i].first;
-            for (; i < values_.size() && values_[i].first == value; ++i) weight += values_[i].second;
+            const double value = members[i].of.y();
+            for (; i < members.size() && members[i].of.y() == value; ++i) weight += double(members[i].of.weight());
             add(weight);
         }
         return finish();
@@ -73,7 +65,6 @@ private:
     std::size_t n_odd_ = 0;
     bool whole_ = true;
     std::vector<double> table_;
-    std::vector<std::pair<double, double>> values_;
 };
 
 }  // namespace foresift

@@ -121,9 +121,12 @@ void Grower::scale_values() {
     values_ = scaled(response_.values, scale_);
     response_.values = values_;
     options_.min_gain = std::ldexp(options_.min_gain, -2 * scale_);
-    auto sorted = values_;
-    std::sort(sorted.begin(), sorted.end());
-    response_.has_ties = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+    order_.resize(values_.size());
+    std::iota(order_.begin(), order_.end(), 0U);
+    std::stable_sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) { return values_[a] < values_[b]; });
+    const auto equal = [&](std::uint32_t a, std::uint32_t b) { return values_[a] == values_[b]; };
+    if (std::adjacent_find(order_.begin(), order_.end(), equal) == order_.end()) order_.clear();
+    response_.order = order_;
 }
 
 // Classes, or tenths of the rows of positive weight by the quantity; rows of the same value stay together.

@@ -70,6 +70,7 @@ private:
     Response response_;
     std::vector<double> values_;        // a quantity divided by 2^scale_, so that its squares are neither huge nor tiny
     int scale_ = 0;
+    std::vector<std::uint32_t> order_;  // see Response::order
     std::vector<std::int32_t> strata_;  // groups of rows with a similar target
     std::int32_t n_strata_ = 0;
     std::vector<double> weights_;

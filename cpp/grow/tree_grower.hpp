@@ -67,7 +67,8 @@ public:
     /// times[i] = how often row i was drawn.
     Tree grow(std::uint64_t tree, std::span<const std::uint32_t> times, std::span<const double> weights) {
         start(tree);
-        for (std::uint32_t row = 0; row < times.size(); ++row) {
+        for (std::uint32_t i = 0; i < times.size(); ++i) {
+            const std::uint32_t row = response_.order.empty() ? i : response_.order[i];
             const double weight = weights.empty() ? times[row] : times[row] * weights[row];
             if (!(weight > 0)) continue;
             members_.push_back({row, response_.at<Case>(row, weight)});
@@ -254,7 +255,7 @@ void TreeGrower<Case, Score>::visit(Pending at) {
     split.reset();
     // Only impure nodes are pending: pure ones became leaves when their parent was divided (or: the root).
     const bool pure = at.node == 0 && is_pure(totals_, node.members);
-    const bool may_split = !pure && double(totals_.total) >= options_.min_split &&
+    const bool may_split = !pure && double(totals_.total) >= least_sum<Case>(options_.min_split) &&
                            (options_.max_depth < 0 || at.depth < options_.max_depth);
     if (may_split && choose(at, node, split) && split.merit() >= options_.min_gain) {
         divide(at, split);
@@ -281,7 +282,7 @@ void TreeGrower<Case, Score>::sum_up(const Pending& at) {
         totals_.clear();
         totals_.center = std::clamp(std::nearbyint(sum / n / grid) * grid, low, high);
         for (const auto& m : members) totals_.add(m.of);
-        out_.complexity[at.node] = complexity_.of<Case>(members, response_.has_ties);
+        out_.complexity[at.node] = complexity_.of<Case>(members);
     } else {
         const std::size_t k = totals_.n_classes();
         totals_.total = 0;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -132,7 +133,7 @@ struct Response {
     std::span<const std::int32_t> classes;
     std::uint32_t n_classes = 0;
     std::span<const double> values;
-    bool has_ties = false;  // whether rows share a value
+    std::span<const std::uint32_t> order;  // the rows such that equal values are neighbours; empty: as they are
 
     Response() = default;
     Response(std::span<const std::int32_t> codes, std::uint32_t n) : classes(codes), n_classes(n) {}
@@ -157,6 +158,13 @@ inline std::vector<double> scaled(std::span<const double> values, int scale) {
     std::vector<double> result;
     for (const double y : values) result.push_back(std::ldexp(y, -scale));
     return result;
+}
+
+/// What weights must add up to where at least `limit` is wanted: fractions of rows may miss a whole by rounding, and
+/// the order of the rows must not decide.
+template <class Case>
+constexpr double least_sum(double limit) noexcept {
+    return Case::kQuantity && !std::is_integral_v<typename Case::Weight> ? limit * (1 - 1e-9) : limit;
 }
 
 /// A row of the table that lies in a node.

@@ -108,7 +108,7 @@ public:
     using Sums = typename Case::Sums;
 
     Splitter(Score score, const SplitOptions& options)
-        : cuts_(score), random_cuts_(score), options_(options), min_leaf_(options.c45 ? options.min_leaf - kNear : options.min_leaf) {}
+        : cuts_(score), random_cuts_(score), options_(options), min_leaf_(options.c45 ? options.min_leaf - kNear : least_sum<Case>(options.min_leaf)) {}
 
     /// Before every tree: how many classes it tells apart, which C4.5 asks for.
     void start(std::size_t n_classes) noexcept { n_classes_ = double(n_classes); }

@@ -198,8 +198,8 @@ def test_all_ties_but_one():
     for model in (CartRegressor(), SiftForestRegressor(3)):
         with pytest.raises(ValueError, match=f"y has one value, 4.0: {type(model).__name__} needs"):
             model.fit(X, np.full(10, 4))
-    # Rows of weight 0 do not count, so that this tree has nothing to split.
-    assert CartRegressor().fit(X, y, 1 - y).node_table_.n_leaves == 1
+    with pytest.raises(ValueError, match="All rows with a positive sample_weight have the same y"):
+        CartRegressor().fit(X, y, 1 - y)
 
 
 def test_containers_of_y():
@@ -296,3 +296,16 @@ def test_order_of_rows_and_scale_of_columns_do_not_matter(model):
     assert model.fit(moved, y).predict(moved).tolist() == expected.tolist()
     order = np.random.default_rng(0).permutation(len(y))
     np.testing.assert_allclose(model.fit(X[order], y[order]).predict(X), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_fractions_of_rows_that_make_a_whole_count_as_one(seed):
+    """The order of the rows must not decide whether fractions reach min_samples_leaf."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(120, 4)), rng.normal(size=120)
+    X[rng.random(X.shape) < 0.3] = np.nan
+    model = CartRegressor(missing="fractional")
+    expected = model.fit(X, y).predict(X)
+    for _ in range(5):
+        order = rng.permutation(120)
+        assert np.allclose(model.fit(X[order], y[order]).predict(X), expected)

@@ -271,6 +271,11 @@ class TreeRegressor(RegressorMixin, TreeModel):
 
     _task = "regression"
 
+    def _make_table(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, NDArray[np.float64] | None]:
+        table, weights = super()._make_table(X, y, sample_weight)
+        table.target.require_variety(self, weights)
+        return table, weights
+
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict the quantity of every row: the mean of the leaf, averaged over trees.
 

@@ -15,6 +15,7 @@ from test_contract import ESTIMATORS, SEARCHES
 from foresift import (
     AggregateSelector,
     GEFSClassifier,
+    GEFSRegressor,
     RandomSelector,
     RelevanceSelector,
     SequentialSelector,

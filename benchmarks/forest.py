@@ -35,8 +35,6 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from foresift import SiftForestClassifier, SiftForestRegressor
 from foresift.datasets import load
 
-TASK = "classification"  # or "regression": set by the command line
-
 
 @dataclass(frozen=True)
 class Case:
@@ -46,114 +44,150 @@ class Case:
     rows: int
     columns: int
     max_features: Any
-    classes: int
+    kind: (
+        int  # number of classes; of a quantity, informative columns of make_regression, or 0: make_friedman1
+    )
     bar: float
     options: tuple[tuple[str, Any], ...] = ()  # for ours only
 
 
-CASES = {
-    "classification": [
+class Classification:
+    """Forests of classes, compared by accuracy."""
+
+    cases = (
         Case("fit-10k", 10_000, 100, "sqrt", 2, 10),
         Case("fit-100k", 100_000, 50, "sqrt", 2, 12),
         Case("fit-1k", 1_000, 60, "sqrt", 2, 5),
         Case("fit-one-feature", 10_000, 100, 1, 2, 8),
         Case("fit-10-classes", 10_000, 100, "sqrt", 10, 8),
-    ],
-    # The number of classes is that of informative columns of make_regression; 0: make_friedman1.
-    "regression": [
+    )
+
+    def data(self, rows: int, columns: int, kind: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """X and y with known structure."""
+        X, y = make_classification(
+            rows, columns, n_informative=20, n_redundant=0, n_classes=kind, random_state=seed
+        )
+        return X.astype(np.float32), y
+
+    def theirs(self, trees: int, max_features: Any, seed: int = 0, n_jobs: int = 1) -> Any:
+        """The forest of scikit-learn."""
+        return RandomForestClassifier(
+            trees, criterion="entropy", max_features=max_features, n_jobs=n_jobs, random_state=seed
+        )
+
+    def ours(self, trees: int, max_features: Any, seed: int = 0, n_jobs: int = 1, **options: Any) -> Any:
+        """The forest of foresift."""
+        return SiftForestClassifier(
+            trees, max_features=max_features, n_jobs=n_jobs, random_state=seed, **options
+        )
+
+    def shown(self, a: float, b: float) -> str:
+        """Both scores, theirs first."""
+        return f"accuracy {100 * a:.2f} / {100 * b:.2f} %"
+
+    def predict(self, forest: Any, X: np.ndarray) -> np.ndarray:
+        """What is timed as prediction."""
+        return forest.predict_proba(X)
+
+    def agreement(self, a: Any, b: Any, X: np.ndarray) -> str:
+        """How far two forests agree."""
+        return f"agree on {np.mean(a.predict(X) == b.predict(X)):.2%}"
+
+
+class Regression:
+    """Forests of a quantity, compared by R2."""
+
+    cases = (
         Case("fit-10k", 10_000, 100, 1 / 3, 0, 10),
         Case("fit-10k-linear", 10_000, 100, 1 / 3, 20, 10),
         Case("fit-100k", 100_000, 50, 1 / 3, 0, 12),
         Case("fit-1k", 1_000, 60, 1 / 3, 0, 6),
         Case("fit-1k-linear", 1_000, 60, 1 / 3, 20, 6),
         Case("fit-all-features", 10_000, 100, 1.0, 0, 8),
-    ],
-}
+    )
 
-
-def data(rows: int, columns: int, classes: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    if TASK == "regression":
-        if classes > 2:
-            X, y = make_regression(rows, columns, n_informative=classes, noise=50, random_state=seed)
+    def data(self, rows: int, columns: int, kind: int = 0, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """X and y with known structure."""
+        if kind:
+            X, y = make_regression(rows, columns, n_informative=kind, noise=50, random_state=seed)
         else:
             X, y = make_friedman1(rows, columns, noise=1.0, random_state=seed)
         return X.astype(np.float32), y
-    X, y = make_classification(
-        rows, columns, n_informative=20, n_redundant=0, n_classes=classes, random_state=seed
-    )
-    return X.astype(np.float32), y
 
-
-def theirs(trees: int, max_features: Any, seed: int = 0, n_jobs: int = 1) -> Any:
-    if TASK == "regression":
+    def theirs(self, trees: int, max_features: Any, seed: int = 0, n_jobs: int = 1) -> Any:
+        """The forest of scikit-learn."""
         return RandomForestRegressor(trees, max_features=max_features, n_jobs=n_jobs, random_state=seed)
-    return RandomForestClassifier(
-        trees, criterion="entropy", max_features=max_features, n_jobs=n_jobs, random_state=seed
-    )
+
+    def ours(self, trees: int, max_features: Any, seed: int = 0, n_jobs: int = 1, **options: Any) -> Any:
+        """The forest of foresift."""
+        return SiftForestRegressor(
+            trees, max_features=max_features, n_jobs=n_jobs, random_state=seed, **options
+        )
+
+    def shown(self, a: float, b: float) -> str:
+        """Both scores, theirs first."""
+        return f"R2 {a:.4f} / {b:.4f}"
+
+    def predict(self, forest: Any, X: np.ndarray) -> np.ndarray:
+        """What is timed as prediction."""
+        return forest.predict(X)
+
+    def agreement(self, a: Any, b: Any, X: np.ndarray) -> str:
+        """How far two forests agree."""
+        return f"correlation {np.corrcoef(a.predict(X), b.predict(X))[0, 1]:.4f}"
 
 
-def ours(trees: int, max_features: Any, seed: int = 0, n_jobs: int = 1, **options: Any) -> Any:
-    model = SiftForestRegressor if TASK == "regression" else SiftForestClassifier
-    return model(trees, max_features=max_features, n_jobs=n_jobs, random_state=seed, **options)
+TASKS = {"classification": Classification(), "regression": Regression()}
 
 
-def shown(a: float, b: float) -> str:
-    """Two scores, theirs and ours."""
-    return f"R2 {a:.4f} / {b:.4f}" if TASK == "regression" else f"accuracy {100 * a:.2f} / {100 * b:.2f} %"
-
-
-def held_out_scores(case: Case, trees: int, seeds: int) -> tuple[float, float]:
+def held_out_scores(task: Any, case: Case, trees: int, seeds: int) -> tuple[float, float]:
     """Mean score on new rows, theirs and ours; more seeds for small data, where it varies more."""
     scores = []
     for seed in range(8 * seeds if case.rows <= 1000 else seeds):
-        X, y = data(case.rows + max(case.rows, 5000), case.columns, case.classes, seed)
+        X, y = task.data(case.rows + max(case.rows, 5000), case.columns, case.kind, seed)
         train, test = slice(None, case.rows), slice(case.rows, None)
-        a = theirs(trees, case.max_features, seed, n_jobs=2).fit(X[train], y[train])
-        b = ours(trees, case.max_features, seed, n_jobs=2, **dict(case.options)).fit(X[train], y[train])
+        a = task.theirs(trees, case.max_features, seed, n_jobs=2).fit(X[train], y[train])
+        b = task.ours(trees, case.max_features, seed, n_jobs=2, **dict(case.options)).fit(X[train], y[train])
         scores.append((a.score(X[test], y[test]), b.score(X[test], y[test])))
     mean = np.mean(scores, axis=0)
     return float(mean[0]), float(mean[1])
 
 
-def compare_fits(table: Table, names: list[str], trees: int, repeats: int, seeds: int) -> None:
-    for case in CASES[TASK]:
+def compare_fits(task: Any, table: Table, names: list[str], trees: int, repeats: int, seeds: int) -> None:
+    for case in task.cases:
         if names and case.name not in names:
             continue
-        X, y = data(case.rows, case.columns, case.classes)
+        X, y = task.data(case.rows, case.columns, case.kind)
         slow = min(repeats, 1 if case.rows > 50_000 else repeats)
         t_theirs, t_ours = interleaved(
-            lambda X=X, y=y, c=case: theirs(trees, c.max_features).fit(X, y),
-            lambda X=X, y=y, c=case: ours(trees, c.max_features, **dict(c.options)).fit(X, y),
+            lambda X=X, y=y, c=case: task.theirs(trees, c.max_features).fit(X, y),
+            lambda X=X, y=y, c=case: task.ours(trees, c.max_features, **dict(c.options)).fit(X, y),
             slow,
         )
-        a, b = held_out_scores(case, trees, seeds)
+        a, b = held_out_scores(task, case, trees, seeds)
         table.add_row(
             case.name,
             f"{t_theirs:.2f} s",
             f"{t_ours:.3f} s",
             f"{t_theirs / t_ours:.1f}x",
             f"{case.bar}x",
-            shown(a, b),
+            task.shown(a, b),
         )
 
 
-def compare_predictions(table: Table, trees: int) -> None:
-    X, y = data(100_000, 50)
-    a, b = theirs(trees, "sqrt", n_jobs=2).fit(X, y), ours(trees, "sqrt", n_jobs=2).fit(X, y)
+def compare_predictions(task: Any, table: Table, trees: int) -> None:
+    X, y = task.data(100_000, 50)
+    a, b = task.theirs(trees, "sqrt", n_jobs=2).fit(X, y), task.ours(trees, "sqrt", n_jobs=2).fit(X, y)
     a.n_jobs = b.n_jobs = 1
-    if TASK == "regression":
-        t_theirs, t_ours = interleaved(lambda: a.predict(X), lambda: b.predict(X), 3)
-        check = f"correlation {np.corrcoef(a.predict(X), b.predict(X))[0, 1]:.4f}"
-    else:
-        t_theirs, t_ours = interleaved(lambda: a.predict_proba(X), lambda: b.predict_proba(X), 3)
-        check = f"agree on {np.mean(a.predict(X) == b.predict(X)):.2%}"
+    t_theirs, t_ours = interleaved(lambda: task.predict(a, X), lambda: task.predict(b, X), 3)
+    check = task.agreement(a, b, X)
     ratio = f"{t_theirs / t_ours:.1f}x"
     table.add_row("predict-100k", f"{t_theirs:.2f} s", f"{t_ours:.3f} s", ratio, "3x", check)
 
 
-def compare_threads(table: Table, trees: int) -> None:
-    X, y = data(100_000, 50)
-    one, two = ours(trees, "sqrt"), ours(trees, "sqrt", n_jobs=2)
+def compare_threads(task: Any, table: Table, trees: int) -> None:
+    X, y = task.data(100_000, 50)
+    one, two = task.ours(trees, "sqrt"), task.ours(trees, "sqrt", n_jobs=2)
     t_one, t_two = interleaved(lambda: one.fit(X, y), lambda: two.fit(X, y), 3, time.perf_counter)
     same = one.node_tables_ == two.node_tables_
     ratio = f"{t_one / t_two:.2f}x"
@@ -162,13 +196,13 @@ def compare_threads(table: Table, trees: int) -> None:
     )
 
 
-def compare_bins(table: Table, trees: int) -> None:
+def compare_bins(task: Any, table: Table, trees: int) -> None:
     """Exact search against 255 bins, both ours."""
     for rows, columns, max_features in ((10_000, 100, "sqrt"), (10_000, 100, 1), (100_000, 50, "sqrt")):
-        X, y = data(rows, columns)
+        X, y = task.data(rows, columns)
         t_exact, t_bins = interleaved(
-            lambda X=X, y=y, m=max_features: ours(trees, m).fit(X, y),
-            lambda X=X, y=y, m=max_features: ours(trees, m, max_bins=255).fit(X, y),
+            lambda X=X, y=y, m=max_features: task.ours(trees, m).fit(X, y),
+            lambda X=X, y=y, m=max_features: task.ours(trees, m, max_bins=255).fit(X, y),
             4,
         )
         what = f"bins {rows:,} x {columns}, {max_features}"
@@ -176,12 +210,12 @@ def compare_bins(table: Table, trees: int) -> None:
         table.add_row(what, *times, f"{t_exact / t_bins:.2f}x", "", "exact over 255 bins")
 
 
-def compare_sampling(table: Table, trees: int) -> None:
+def compare_sampling(task: Any, table: Table, trees: int) -> None:
     """Distributions over the columns that learn, against the uniform one, all ours."""
-    X, y = data(20_000, 100)
+    X, y = task.data(20_000, 100)
     train, test = slice(None, 10_000), slice(10_000, None)
     for name in ("confidence", "soft", "two-stage", "two-stage+confidence"):
-        uniform, learns = ours(trees, 1), ours(trees, 1, feature_sampling=name, update_every=10)
+        uniform, learns = task.ours(trees, 1), task.ours(trees, 1, feature_sampling=name, update_every=10)
         t_uniform, t_learns = interleaved(
             lambda model=uniform: model.fit(X[train], y[train]),
             lambda model=learns: model.fit(X[train], y[train]),
@@ -194,27 +228,29 @@ def compare_sampling(table: Table, trees: int) -> None:
             f"{t_learns:.3f} s",
             f"{t_learns / t_uniform:.2f}x",
             "at most 1.3x",
-            shown(a, b),
+            task.shown(a, b),
         )
 
 
-def growth(table: Table, trees: int) -> None:
+def growth(task: Any, table: Table, trees: int) -> None:
     """Doubling the rows, and the features tried, of one forest."""
     times = {}
     for rows in (25_000, 50_000, 100_000, 200_000):
-        X, y = data(rows, 50)
-        times[rows] = min(seconds(lambda X=X, y=y: ours(trees, "sqrt").fit(X, y)) for _ in range(2))
+        X, y = task.data(rows, 50)
+        times[rows] = min(seconds(lambda X=X, y=y: task.ours(trees, "sqrt").fit(X, y)) for _ in range(2))
     first, last = min(times), max(times)
     n_log_n = last * np.log(last) / (first * np.log(first))
     text = ", ".join(f"{rows:,}: {t:.2f} s" for rows, t in times.items())
     table.add_row("rows x8", "", "", f"{times[last] / times[first]:.1f}x", f"n log n: {n_log_n:.1f}x", text)
-    X, y = data(20_000, 64)
-    tried = {k: min(seconds(lambda k=k: ours(trees, k).fit(X, y)) for _ in range(2)) for k in (4, 8, 16, 32)}
+    X, y = task.data(20_000, 64)
+    tried = {
+        k: min(seconds(lambda k=k: task.ours(trees, k).fit(X, y)) for _ in range(2)) for k in (4, 8, 16, 32)
+    }
     text = ", ".join(f"{k}: {t:.2f} s" for k, t in tried.items())
     table.add_row("features tried x8", "", "", f"{tried[32] / tried[4]:.1f}x", "linear: 8x", text)
 
 
-def peak_memory(which: str, trees: int, folder: str) -> None:
+def peak_memory(task: Any, which: str, trees: int, folder: str) -> None:
     """Print how far one fit raises the memory of this process, in MB; for a process of its own, on Linux."""
 
     def status(field: str) -> int:
@@ -222,7 +258,7 @@ def peak_memory(which: str, trees: int, folder: str) -> None:
         return next(int(line.split()[1]) for line in lines if line.startswith(field))
 
     X, y = np.load(f"{folder}/X.npy"), np.load(f"{folder}/y.npy")
-    make = {"theirs": theirs, "ours": ours}[which]
+    make = {"theirs": task.theirs, "ours": task.ours}[which]
     make(2, "sqrt").fit(X[:1000], y[:1000])  # whatever the libraries allocate once
     Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten
     before = status("VmRSS")
@@ -231,9 +267,9 @@ def peak_memory(which: str, trees: int, folder: str) -> None:
     del forest
 
 
-def compare_memory(table: Table, trees: int) -> None:
+def compare_memory(task: Any, table: Table, trees: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        for name, array in zip("Xy", data(100_000, 50), strict=True):
+        for name, array in zip("Xy", task.data(100_000, 50), strict=True):
             np.save(f"{folder}/{name}.npy", array)
 
         def peak(which: str) -> float:
@@ -241,7 +277,7 @@ def compare_memory(table: Table, trees: int) -> None:
                 sys.executable,
                 __file__,
                 "--task",
-                TASK,
+                next(name for name, some in TASKS.items() if some is task),
                 "--trees",
                 str(trees),
                 "--peak",
@@ -254,14 +290,32 @@ def compare_memory(table: Table, trees: int) -> None:
     table.add_row("memory-100k", f"{a:.0f} MB", f"{b:.0f} MB", f"{a / b:.2f}x", "1x", "peak above the data")
 
 
-def compare_oob(table: Table, trees: int = 500) -> None:
+def compare_lightgbm(task: Any, table: Table, trees: int) -> None:
+    """LightGBM in forest mode, which bins columns and is told to grow as large trees; regression only."""
+    from lightgbm import LGBMRegressor
+
+    X, y = task.data(15_000, 100)
+    train, test = slice(None, 10_000), slice(10_000, None)
+    settings = {"boosting_type": "rf", "n_estimators": trees, "num_leaves": 8192, "min_child_samples": 1}
+    draws = {"bagging_fraction": 0.632, "bagging_freq": 1, "feature_fraction_bynode": 1 / 3, "verbose": -1}
+    a, b = LGBMRegressor(**settings, **draws, n_jobs=1, random_state=0), task.ours(trees, 1 / 3)
+    times = interleaved(lambda: a.fit(X[train], y[train]), lambda: b.fit(X[train], y[train]), 1)
+    check = task.shown(a.score(X[test], y[test]), b.score(X[test], y[test]))
+    shown = f"LightGBM: {times[0]:.2f} s", f"{times[1]:.3f} s", f"{times[0] / times[1]:.1f}x"
+    table.add_row("lightgbm-10k", *shown, "", check)
+
+
+def compare_oob(task: Any, table: Table, trees: int = 500) -> None:
     """Out-of-bag R2 of both forests on classic tables of numbers."""
     for name in ("airfoil", "concrete", "energy-heating", "kin8nm", "wine-quality-red", "yacht", "auto-mpg"):
         X, y = load(name, task="regression")
         X = np.column_stack([np.asarray(X[column], dtype=float) for column in X])
         complete = ~np.isnan(X).any(axis=1)
         X, y = X[complete], np.asarray(y, dtype=float)[complete]
-        a, b = (make(trees, 1 / 3, n_jobs=2).set_params(oob_score=True).fit(X, y) for make in (theirs, ours))
+        a, b = (
+            make(trees, 1 / 3, n_jobs=2).set_params(oob_score=True).fit(X, y)
+            for make in (task.theirs, task.ours)
+        )
         difference = b.oob_score_ - a.oob_score_
         scores = f"R2 {a.oob_score_:.4f}", f"R2 {b.oob_score_:.4f}"
         table.add_row(
@@ -285,36 +339,37 @@ def coding(table: Table) -> None:
 
 
 def main() -> None:
-    global TASK
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--task", choices=list(CASES), default=TASK)
+    parser.add_argument("--task", choices=list(TASKS), default="classification")
     parser.add_argument("--quick", action="store_true", help="20 trees instead of 100, one seed")
     parser.add_argument("--only", action="append", default=[], help="names of rows to run; may be repeated")
     parser.add_argument("--trees", type=int, default=None)
     parser.add_argument("--peak", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
-    TASK = args.task
+    task = TASKS[args.task]
     trees = args.trees or (20 if args.quick else 100)
     if args.peak:
-        peak_memory(args.peak[0], trees, args.peak[1])
+        peak_memory(task, args.peak[0], trees, args.peak[1])
         return
-    title = f"{date.today()}, {TASK}, {trees} trees, one thread each unless said"
+    title = f"{date.today()}, {args.task}, {trees} trees, one thread each unless said"
     table = Results(title, ("what", "scikit-learn", "foresift", "ratio", "bar", "check"))
     only = args.only
-    compare_fits(table, only, trees, repeats=2 if args.quick else 3, seeds=1 if args.quick else 5)
+    compare_fits(task, table, only, trees, repeats=2 if args.quick else 3, seeds=1 if args.quick else 5)
     for name, step in {
-        "predict-100k": lambda: compare_predictions(table, trees),
-        "two-threads": lambda: compare_threads(table, min(trees, 40)),
-        "bins": lambda: compare_bins(table, min(trees, 20)),
-        "sampling": lambda: compare_sampling(table, trees),
-        "growth": lambda: growth(table, min(trees, 20)),
-        "memory": lambda: compare_memory(table, trees),
+        "predict-100k": lambda: compare_predictions(task, table, trees),
+        "two-threads": lambda: compare_threads(task, table, min(trees, 40)),
+        "bins": lambda: compare_bins(task, table, min(trees, 20)),
+        "sampling": lambda: compare_sampling(task, table, trees),
+        "growth": lambda: growth(task, table, min(trees, 20)),
+        "memory": lambda: compare_memory(task, table, trees),
         "coding": lambda: coding(table),
-        "oob": lambda: compare_oob(table),
+        "oob": lambda: compare_oob(task, table),
+        "lightgbm": lambda: compare_lightgbm(task, table, trees),
     }.items():
-        if name in (["coding"] if TASK == "regression" else ["oob"]) and name not in only:
+        others = ("coding",) if args.task == "regression" else ("oob", "lightgbm")  # of the other task
+        if name in others and name not in only:
             continue
         if not only or name in only:
             step()

@@ -112,7 +112,7 @@ def test_any_estimator_and_any_rows(friedman, estimator, evaluate):
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
 
 
-@pytest.mark.parametrize("estimator", ["mlp", CartRegressor(max_depth=5)])
+@pytest.mark.parametrize("estimator", ["mlp", CartRegressor(max_depth=5), LinearRegression()])
 @pytest.mark.parametrize(("centre", "unit"), [(1e9, 1.0), (0.0, 1e-9), (3.0, 1e12)])
 def test_the_unit_of_y_does_not_matter(friedman, estimator, centre, unit):
     X, y = friedman

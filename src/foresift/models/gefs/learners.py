@@ -165,7 +165,9 @@ class ModelReader:
     def part(self, values: NDArray[Any], genome: Genome) -> NDArray[Any]:
         """Return what a model of this genome sees of the values."""
         part = values[:, genome if self.plain else self.coding.inputs_of(genome)]
-        return part if part.shape[1] else np.zeros((len(values), 1))  # a column without a known category
+        if not part.shape[1]:
+            return np.zeros((len(values), 1))  # a column without a known category
+        return part.astype(np.result_type(part, self.task.precision), copy=False)
 
     def outputs(self, model: Any, values: NDArray[Any], genome: Genome) -> NDArray[np.float32]:
         """Answers of a model other than a network, as a network would give them."""

@@ -29,9 +29,12 @@ class Task(ABC):
         Numbers that a model answers per row.
     known : list or None
         The class labels, if there are any.
+    precision : type
+        Least precision of what models other than networks read; some of them round y to it.
     """
 
     evaluator: ClassVar[type[Evaluator]]
+    precision: ClassVar[type[np.floating[Any]]]
     n_outputs: int
     known: list[Any] | None
     require: Callable[[Any, str], None]  # raises unless an estimator is of the right kind
@@ -61,6 +64,7 @@ class ClassTask(Task):
     labels: NDArray[Any]
 
     evaluator = ClassEvaluator
+    precision = np.float32
     require = staticmethod(require_classifier)
 
     @classmethod
@@ -101,6 +105,7 @@ class QuantityTask(Task):
     scaling: Scaling
 
     evaluator = QuantityEvaluator
+    precision = np.float64
     require = staticmethod(require_regressor)
     n_outputs = 1
     known = None

@@ -156,5 +156,4 @@ class GEFSRegressor(RegressorMixin, GEFSModel):
         ndarray of shape (n,)
             The predictions.
         """
-        outputs = self._outputs(X)
-        return self.scaling_.decode(outputs[:, 0])
+        return self._outputs(X)[:, 0]

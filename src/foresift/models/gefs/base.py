@@ -228,6 +228,11 @@ class GEFSModel(CallbackSupportMixin, BaseEstimator):
         return [member.model for member in self._bred.members]
 
     @property
+    def estimators_features_(self) -> list[Genome]:
+        """The column of each input of every member."""
+        return [self._reader.columns_of(genome) for genome in self.genomes_]
+
+    @property
     def fitness_(self) -> NDArray[np.float64]:
         """Fitness of every member."""
         return self._bred.fitness

@@ -162,6 +162,17 @@ class ModelReader:
         blocks = zip(self.coding.starts[:-1], self.coding.starts[1:], strict=True)
         return np.array([j for j, (a, b) in enumerate(blocks) if differ[a:b].any()], dtype=np.int32)
 
+    def columns_of(self, genome: Genome) -> Genome:
+        """Return the column of each input of a model of this genome.
+
+        Examples
+        --------
+        >>> coding = InputCoding.learn(np.zeros((1, 2)), (None, np.array(["a", "b"])))
+        >>> ModelReader(coding, plain=False, task=None).columns_of(np.array([1, 0]))
+        array([1, 1, 0])
+        """
+        return genome if self.plain else np.repeat(genome, np.diff(self.coding.starts)[genome])
+
     def part(self, values: NDArray[Any], genome: Genome) -> NDArray[Any]:
         """Return what a model of this genome sees of the values."""
         part = values[:, genome if self.plain else self.coding.inputs_of(genome)]

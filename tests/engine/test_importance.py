@@ -3,11 +3,12 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import reference
 from scipy.special import gammaln
 from sklearn.datasets import load_diabetes, load_wine, make_classification
-from sklearn.dummy import DummyClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -30,7 +31,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
-from foresift import CartClassifier, SiftForestClassifier, SubsetBaggingClassifier, _core
+from foresift import (
+    CartClassifier,
+    CartRegressor,
+    GEFSClassifier,
+    GEFSRegressor,
+    SiftForestClassifier,
+    SubsetBaggingClassifier,
+    SubsetBaggingRegressor,
+    _core,
+)
 from foresift.criteria import node_complexity
 from foresift.engine.node_table import NODE_DTYPE, TRIED_DTYPE, NodeTable
 from foresift.importance import (
@@ -336,3 +346,51 @@ def test_members_of_one_class_are_trees_without_a_split():
     assert np.isfinite(average_gain(bagging)).any()  # NaN: never split on
     with pytest.raises(TypeError, match="DummyClassifier is neither"):
         contribution_ratio(DummyClassifier().fit(X, y))
+
+
+def test_members_of_one_y_are_trees_without_a_split():
+    """Where an ensemble draws rows of one y only, its member is a DummyRegressor."""
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.repeat([5.0, 7.0], [38, 2])
+    bagging = SubsetBaggingRegressor(DecisionTreeRegressor(), n_estimators=20, random_state=0).fit(X, y)
+    constant = [type(member) is DummyRegressor for member in bagging.estimators_]
+    tables = node_tables(bagging)
+    assert set(constant) == {True, False}
+    assert [table.n_leaves == 1 for table in tables] == constant
+    leaf = tables[constant.index(True)]
+    assert (leaf.counts[0, 0] / leaf.nodes["size"][0], leaf.has_classes) == (5.0, False)
+    assert contribution_ratio(bagging).sum() == pytest.approx(100)
+    assert mean_decrease_impurity(bagging).sum() == pytest.approx(1)
+    assert np.isfinite(average_gain(bagging)).any()  # NaN: never split on
+    assert co_occurrence(bagging).observed.shape == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("ensemble", "tree"),
+    [
+        (GEFSClassifier, CartClassifier(record_tried=True)),
+        (GEFSClassifier, DecisionTreeClassifier()),
+        (GEFSRegressor, CartRegressor(record_tried=True)),
+        (GEFSRegressor, DecisionTreeRegressor()),
+    ],
+    ids=name,
+)
+def test_trees_of_gefs_split_columns_of_their_genomes(ensemble, tree):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(200, 6)), columns=list("abcdef"))
+    data.insert(
+        0, "colour", rng.choice(["red", "green", "blue"], 200)
+    )  # three inputs of scikit-learn's trees
+    target = (data["colour"] == "green") * 2 + (data["e"] > 0)
+    model = ensemble(tree, population=6, n_candidates=12, n_offspring=3, random_state=0).fit(data, target)
+    assert any(len(set(genome)) < len(genome) for genome in model.genomes_)  # columns that repeat
+    for table, genome in zip(node_tables(model), model.genomes_, strict=True):
+        assert set(table.nodes["feature"][~table.is_leaf]) <= set(genome)
+        assert table.tried is None or set(table.tried["feature"]) <= set(genome)
+    assert set(np.argsort(-mean_decrease_impurity(model))[:2]) == {0, 5}
+    assert set(np.argsort(-np.nan_to_num(average_gain(model)))[:2]) == {0, 5}
+
+
+def test_networks_of_gefs_are_no_trees():
+    model = GEFSClassifier(population=2, n_candidates=2, epochs=1, random_state=0).fit(X, Y)
+    with pytest.raises(TypeError, match="Network is neither a decision tree"):
+        node_tables(model)

@@ -112,7 +112,7 @@ def test_any_estimator_and_any_rows(friedman, estimator, evaluate):
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
 
 
-@pytest.mark.parametrize("estimator", ["mlp", CartRegressor(max_depth=5)])
+@pytest.mark.parametrize("estimator", ["mlp", CartRegressor(max_depth=5), LinearRegression()])
 @pytest.mark.parametrize(("centre", "unit"), [(1e9, 1.0), (0.0, 1e-9), (3.0, 1e12)])
 def test_the_unit_of_y_does_not_matter(friedman, estimator, centre, unit):
     X, y = friedman
@@ -192,6 +192,41 @@ def test_targets_that_are_refused(friedman):
         GEFSRegressor(**SMALL).fit(X, ["a", "b"] * 100)
     with pytest.raises(ValueError, match="Input y contains NaN"):
         GEFSRegressor(**SMALL).fit(X, np.full(200, np.nan))
+
+
+class Far(LinearRegression):
+    """A regressor that predicts the same enormous number for every row."""
+
+    def __init__(self, answer=np.inf):
+        super().__init__()
+        self.answer = answer
+
+    def predict(self, X):
+        return np.full(len(X), self.answer)
+
+
+@pytest.mark.parametrize("answer", [np.inf, -np.inf, np.nan, 1e308, 1e200])
+def test_regressors_whose_predictions_are_not_finite(friedman, answer):
+    with pytest.raises(ValueError, match="All 18 models are useless: the predictions of Far are too large"):
+        GEFSRegressor(Far(answer), **SMALL).fit(*friedman)
+
+
+@pytest.mark.parametrize("estimator", [CartRegressor(), DecisionTreeRegressor()])
+def test_pure_leaves_predict_their_y_exactly(friedman, estimator):
+    X, y = friedman
+    y = np.where(y < 12, 0.0, np.pi)
+    model = GEFSRegressor(estimator, evaluate="training", **SMALL).fit(X, y)
+    assert (model.predict(X)[y == 0] == 0).all()
+    assert model.generations_[-1]["ensemble_error"] < 1e-20
+
+
+def test_a_y_far_from_all_others_is_compared_as_it_is(friedman):
+    X, y = friedman
+    weights = np.r_[1e-15, np.ones(199)]
+    y[0] = 1e9
+    model = GEFSRegressor(DecisionTreeRegressor(), evaluate="training", **SMALL).fit(X, y, weights)
+    assert model.generations_[-1]["ensemble_error"] < 1e-20
+    assert model.predict(X[:1]) == pytest.approx(1e9)
 
 
 def test_weights_of_regressors_that_take_none(friedman):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.dummy import DummyClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from foresift.data.complexity import complexity_of_distinct
@@ -47,7 +47,7 @@ def node_tables(model: Any) -> list[NodeTable]:
       number, because class counts are treated as numbers of rows.
     - `feature` is an index into the columns of the whole model, even if bagging gave a tree only some of
       them.
-    - A `DummyClassifier` among the members is a tree of one leaf.
+    - A `DummyClassifier` or `DummyRegressor` among the members is a tree of one leaf.
     - scikit-learn compares values with `threshold` in single precision.
 
     Examples
@@ -257,11 +257,18 @@ def _members(model: Any, columns: NDArray[np.intp] | None) -> Iterator[tuple[Any
     for member, subset in zip(members, subsets, strict=True):
         inner = columns if subset is None else subset if columns is None else columns[subset]
         if isinstance(member, DummyClassifier):  # if an ensemble drew rows of one class only
-            nodes, n_classes = leaves(1), len(model.classes_)
-            nodes["size"] = 1.0
-            yield _numeric_table(nodes, np.full((1, n_classes), 1 / n_classes)), None
+            n_classes = len(model.classes_)
+            yield _one_leaf(np.full((1, n_classes), 1 / n_classes)), None
+        elif isinstance(member, DummyRegressor):  # likewise rows of one y only
+            yield replace(_one_leaf(member.constant_[:, :1]), complexity=np.zeros(1)), None
         else:
             yield from _members(member, inner)
+
+
+def _one_leaf(counts: NDArray[np.float64]) -> NodeTable:
+    nodes = leaves(1)
+    nodes["size"] = 1.0
+    return _numeric_table(nodes, counts)
 
 
 def _numeric_table(nodes: NDArray[Any], counts: NDArray[np.float64]) -> NodeTable:

@@ -228,6 +228,11 @@ class GEFSModel(CallbackSupportMixin, BaseEstimator):
         return [member.model for member in self._bred.members]
 
     @property
+    def estimators_features_(self) -> list[Genome]:
+        """The column of each input of every member."""
+        return [self._reader.columns_of(genome) for genome in self.genomes_]
+
+    @property
     def fitness_(self) -> NDArray[np.float64]:
         """Fitness of every member."""
         return self._bred.fitness
@@ -253,7 +258,7 @@ class GEFSModel(CallbackSupportMixin, BaseEstimator):
         return self._bred.diversity_weight
 
     def _outputs(self, X: Any) -> NDArray[np.float64]:
-        """Mean outputs of the members for every row."""
+        """Mean answers of the members for every row."""
         check_is_fitted(self)
         return np.concatenate([self._mean_outputs(rows) for rows in self.schema_.encode_batches(X, self)])
 
@@ -261,17 +266,19 @@ class GEFSModel(CallbackSupportMixin, BaseEstimator):
         reader, members = self._reader, self._population.members
         values = reader.values(rows)
         total = np.zeros((len(values), reader.task.n_outputs))
+        networks = isinstance(members[0].model, Network)
 
         def add(first: int, last: int, stop: _core.StopFlag) -> None:
             part = np.ascontiguousarray(values[first:last])
             for member in members:
-                if isinstance(member.model, Network):
+                if networks:
                     total[first:last] += member.model.outputs(part)
                 else:
-                    total[first:last] += reader.outputs(member.model, part, member.genome)
+                    total[first:last] += reader.answers(member.model, part, member.genome)
 
         in_row_spans(add, len(values), self.n_jobs)
-        return total / len(members)
+        mean = total / len(members)
+        return np.asarray(reader.task.unscaled(mean)) if networks else mean
 
     def __sklearn_tags__(self) -> Any:
         return table_tags(super().__sklearn_tags__())

@@ -81,6 +81,8 @@ class GEFSClassifier(ClassifierMixin, GEFSModel):
         The columns of every member; one may occur more than once.
     estimators_ : list
         The members: `Network`, or fitted classifiers of class codes.
+    estimators_features_ : list of ndarray
+        The column of each input of every member; a nominal one may have several inputs.
     fitness_ : ndarray of shape (n_members,)
         Their fitness.
     generations_ : list of dict

@@ -15,6 +15,8 @@ from foresift.models.gefs.members import Evaluator, Member
 
 __all__ = ["Evolution", "Population", "Record", "Settings"]
 
+_TOO_LARGE = 1e30  # for an output, also in single precision
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -77,6 +79,11 @@ def _are_among(chosen: NDArray[Any], all_of_them: NDArray[Any]) -> bool:
     """Whether these are whole numbers, at least one, and all among the others."""
     one_by_one = chosen.ndim == 1 and chosen.size > 0 and chosen.dtype.kind in "iu"
     return one_by_one and bool(np.isin(chosen, all_of_them).all())
+
+
+def _all_sound(outputs: NDArray[Any]) -> bool:
+    """Whether all outputs are finite, and so are sums of their squares."""
+    return bool((np.abs(outputs) < _TOO_LARGE).all())
 
 
 class Evolution:
@@ -233,7 +240,7 @@ class Evolution:
         members = map(Member, numbers, genomes, drawn, models)
         outputs = self.learner.outputs(genomes, models)
         asked = [replace(member, outputs=out) for member, out in zip(members, outputs, strict=True)]
-        alive = [m for m in asked if np.isfinite(m.outputs).all() and getattr(m.model, "is_finite", True)]
+        alive = [m for m in asked if _all_sound(m.outputs) and getattr(m.model, "is_finite", True)]
         return [replace(member, accuracy=self.evaluator.accuracy(member)) for member in alive]
 
     def _draw(self, number: int, shares: NDArray[np.float64]) -> Rows:

@@ -33,7 +33,7 @@ class Learner(Protocol):
     ) -> list[Any]:
         """Train a model on the columns of every genome, with random bits of its number."""
 
-    def outputs(self, genomes: Sequence[Genome], models: Sequence[Any]) -> list[NDArray[np.float32]]:
+    def outputs(self, genomes: Sequence[Genome], models: Sequence[Any]) -> list[NDArray[Any]]:
         """Outputs of every model for all training rows, shape (n, n_outputs)."""
 
     def pack(self, model: Any) -> dict[str, NDArray[Any]]:
@@ -162,14 +162,27 @@ class ModelReader:
         blocks = zip(self.coding.starts[:-1], self.coding.starts[1:], strict=True)
         return np.array([j for j, (a, b) in enumerate(blocks) if differ[a:b].any()], dtype=np.int32)
 
+    def columns_of(self, genome: Genome) -> Genome:
+        """Return the column of each input of a model of this genome.
+
+        Examples
+        --------
+        >>> coding = InputCoding.learn(np.zeros((1, 2)), (None, np.array(["a", "b"])))
+        >>> ModelReader(coding, plain=False, task=None).columns_of(np.array([1, 0]))
+        array([1, 1, 0])
+        """
+        return genome if self.plain else np.repeat(genome, np.diff(self.coding.starts)[genome])
+
     def part(self, values: NDArray[Any], genome: Genome) -> NDArray[Any]:
         """Return what a model of this genome sees of the values."""
         part = values[:, genome if self.plain else self.coding.inputs_of(genome)]
-        return part if part.shape[1] else np.zeros((len(values), 1))  # a column without a known category
+        if not part.shape[1]:
+            return np.zeros((len(values), 1))  # a column without a known category
+        return part.astype(np.result_type(part, self.task.precision), copy=False)
 
-    def outputs(self, model: Any, values: NDArray[Any], genome: Genome) -> NDArray[np.float32]:
-        """Answers of a model other than a network, as a network would give them."""
-        return np.asarray(self.task.outputs(model, self.part(values, genome)))
+    def answers(self, model: Any, values: NDArray[Any], genome: Genome) -> NDArray[Any]:
+        """Answers of a model other than a network."""
+        return np.asarray(self.task.answers(model, self.part(values, genome)))
 
 
 class EstimatorLearner:
@@ -203,8 +216,8 @@ class EstimatorLearner:
     ) -> None:
         self.estimator = estimator
         self.when_not_finite = (
-            f"the predictions of {type(estimator).__name__} are not finite. Use another estimator, or set "
-            "other parameters."
+            f"the predictions of {type(estimator).__name__} are too large, or not finite. Use another"
+            " estimator, or set other parameters."
         )
         self.when_alike = (
             f"{type(estimator).__name__} learns nothing from their columns. These may be unrelated to y, or "
@@ -244,9 +257,14 @@ class EstimatorLearner:
         seeds = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
         return model.set_params(**dict.fromkeys(seeds, state))
 
-    def outputs(self, genomes: Sequence[Genome], models: Sequence[Any]) -> list[NDArray[np.float32]]:
-        """Answers of every model for all training rows."""
-        work = lambda k: self.reader.outputs(models[k], self.values, genomes[k])  # noqa: E731
+    def outputs(self, genomes: Sequence[Genome], models: Sequence[Any]) -> list[NDArray[Any]]:
+        """Answers of every model for all training rows, scaled."""
+
+        def work(k: int) -> NDArray[Any]:
+            return np.asarray(
+                self.reader.task.scaled(self.reader.answers(models[k], self.values, genomes[k]))
+            )
+
         return in_threads(work, range(len(models)), self.n_jobs, _core.StopFlag())
 
     def pack(self, model: Any) -> dict[str, NDArray[Any]]:

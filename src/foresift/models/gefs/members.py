@@ -35,7 +35,7 @@ class Evaluator(ABC):
 
     Attributes
     ----------
-    target : ndarray of int32 or float32 of shape (n,)
+    target : ndarray of int32 or float64 of shape (n,)
         Class, or scaled quantity, of every row.
     weights : ndarray of shape (n,)
         How much each row counts; 0 for rows that do not (all but the validation rows).
@@ -129,7 +129,7 @@ class QuantityEvaluator(Evaluator):
 
     def row_errors(self, outputs: NDArray[Any]) -> NDArray[np.float64]:
         """Squared error of every row."""
-        return np.asarray((outputs[:, 0] - self.target.astype(np.float64)) ** 2)
+        return np.asarray((outputs[:, 0] - self.target) ** 2)
 
     def accuracy(self, member: Member) -> float:
         """One minus the mean squared error of a member: the share of the variance it explains."""

@@ -55,7 +55,7 @@ class GEFSRegressor(RegressorMixin, GEFSModel):
         Their fitness.
     generations_ : list of dict
         Of every generation; see `GEFSClassifier`. Errors and diversity are in units of the variance of y.
-    n_trained_, n_diverged_, diversity_weight_, coding_
+    estimators_features_, n_trained_, n_diverged_, diversity_weight_, coding_
         See `GEFSClassifier`.
     scaling_ : Scaling
         Mean and standard deviation of y.
@@ -156,5 +156,4 @@ class GEFSRegressor(RegressorMixin, GEFSModel):
         ndarray of shape (n,)
             The predictions.
         """
-        outputs = self._outputs(X)
-        return self.scaling_.decode(outputs[:, 0])
+        return self._outputs(X)[:, 0]

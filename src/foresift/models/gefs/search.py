@@ -166,7 +166,7 @@ def open_search(
         owner.emphasis is not None,
         seed,
     )
-    evaluator = task.evaluator(task.wanted(target), counted, oob_only=mode == "oob")
+    evaluator = task.evaluator(task.scaled(task.y(target)), counted, oob_only=mode == "oob")
     columns = varying if len(varying) else np.arange(table.n_columns, dtype=np.int32)
     evolution = Evolution(learner, evaluator, settings, columns, trained_on, shares)
     fixed = {name: getattr(owner, name) for name in SEARCH_PARAMETERS if name not in _FREE}

@@ -29,9 +29,12 @@ class Task(ABC):
         Numbers that a model answers per row.
     known : list or None
         The class labels, if there are any.
+    precision : type
+        Least precision of what models other than networks read; some of them round y to it.
     """
 
     evaluator: ClassVar[type[Evaluator]]
+    precision: ClassVar[type[np.floating[Any]]]
     n_outputs: int
     known: list[Any] | None
     require: Callable[[Any, str], None]  # raises unless an estimator is of the right kind
@@ -43,15 +46,23 @@ class Task(ABC):
 
     @abstractmethod
     def wanted(self, target: Any) -> NDArray[Any]:
-        """What networks learn, and what all outputs are compared with."""
+        """What networks learn."""
 
     @abstractmethod
     def y(self, target: Any) -> NDArray[Any]:
         """What models other than networks learn."""
 
     @abstractmethod
-    def outputs(self, model: Any, part: NDArray[Any]) -> NDArray[np.float32]:
-        """What a model other than a network answers, as a network would."""
+    def answers(self, model: Any, part: NDArray[Any]) -> NDArray[Any]:
+        """What a model other than a network answers."""
+
+    def scaled(self, answers: NDArray[Any]) -> NDArray[Any]:
+        """Answers, or what models should answer, as networks would: the search compares these."""
+        return answers
+
+    def unscaled(self, outputs: NDArray[Any]) -> NDArray[Any]:
+        """Outputs of networks as answers."""
+        return outputs
 
 
 @dataclass(frozen=True)
@@ -61,6 +72,7 @@ class ClassTask(Task):
     labels: NDArray[Any]
 
     evaluator = ClassEvaluator
+    precision = np.float32
     require = staticmethod(require_classifier)
 
     @classmethod
@@ -84,7 +96,7 @@ class ClassTask(Task):
 
     y = wanted
 
-    def outputs(self, model: Any, part: NDArray[Any]) -> NDArray[np.float32]:
+    def answers(self, model: Any, part: NDArray[Any]) -> NDArray[np.float32]:
         """Class probabilities; of two classes, like the output of a network, those of the second alone."""
         shares = np.zeros((len(part), len(self.labels)), dtype=np.float32)
         if hasattr(model, "predict_proba"):
@@ -101,6 +113,7 @@ class QuantityTask(Task):
     scaling: Scaling
 
     evaluator = QuantityEvaluator
+    precision = np.float64
     require = staticmethod(require_regressor)
     n_outputs = 1
     known = None
@@ -111,13 +124,22 @@ class QuantityTask(Task):
         return cls(Scaling.learn(target, weights))
 
     def wanted(self, target: Quantity) -> NDArray[np.float32]:
-        """The scaled quantity."""
+        """The scaled quantity, within the range of single precision."""
         return self.scaling.code(target.y)
 
     def y(self, target: Quantity) -> NDArray[np.float64]:
         """The quantity in its own unit, which parameters of a model may refer to."""
         return target.y
 
-    def outputs(self, model: Any, part: NDArray[Any]) -> NDArray[np.float32]:
-        """Scaled predictions, in one column."""
-        return self.scaling.code(np.asarray(model.predict(part), dtype=np.float64))[:, np.newaxis]
+    def answers(self, model: Any, part: NDArray[Any]) -> NDArray[np.float64]:
+        """Predictions, in one column."""
+        return np.asarray(model.predict(part), dtype=np.float64).reshape(-1, 1)
+
+    def scaled(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Deviations from the mean, in standard deviations."""
+        with np.errstate(over="ignore"):  # of a model that is dropped
+            return np.asarray((answers - self.scaling.centre) / self.scaling.unit)
+
+    def unscaled(self, outputs: NDArray[Any]) -> NDArray[np.float64]:
+        """Outputs in the unit of the quantity."""
+        return self.scaling.decode(outputs)

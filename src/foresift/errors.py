@@ -115,7 +115,9 @@ def floats_of(values: ArrayLike, name: str) -> NDArray[np.float64]:
         if array.dtype.kind != "c":  # NumPy would keep the real part, with a warning
             with np.errstate(over="ignore"):
                 return array.astype(np.float64, copy=False)
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:
+        raise ValueError(f"{name} holds numbers too large for float64: drop them, or rescale.") from None
+    except (TypeError, ValueError):
         pass
     raise ValueError(f"{name} must hold numbers only: convert it, or drop what is not a number.")
 

@@ -97,11 +97,13 @@ def test_containers_and_kinds():
     ("x", "y", "error", "message"),
     [
         ([], [], ValueError, "x is empty"),
-        ([1, 2], [1.0], ValueError, "same length"),
-        ([1, 2], [1.0, math.nan], ValueError, "1 missing value"),
-        ([1, 2], [1.0, math.inf], ValueError, "infinite"),
-        ([1, 2], [1.0, 1e120], ValueError, "scale them"),
-        ([1, 2], ["a", "b"], TypeError, "y must hold numbers"),
+        ([1, 2], [1.0], ValueError, r"inconsistent numbers of samples: \[2, 1\]"),
+        ([1, 2], [1.0, math.nan], ValueError, "y contains NaN"),
+        ([1, 2], np.ma.array([1.0, 2.0], mask=[0, 1]), ValueError, "y contains NaN"),
+        ([1, 2], [1.0, math.inf], ValueError, "y contains infinity"),
+        ([1, 2], [1.0, 1e200], ValueError, r"divide y by 1e\+200"),
+        ([1, 2], [0.0, 1e-200], ValueError, "divide y by 1e-200"),
+        ([1, 2], ["a", "b"], ValueError, "y holds text, but numbers are needed"),
         ([1, math.inf], [1.0, 2.0], ValueError, "x has infinite"),
         ([[1], [2]], [1.0, 2.0], ValueError, "one-dimensional"),
     ],
@@ -115,6 +117,30 @@ def test_bad_input(x, y, error, message):
     ):
         with pytest.raises(error, match=message):
             ask(x, y)
+
+
+def test_booleans_are_0_and_1():
+    x, y = [1, 2, 3, 4], [False, True, True, True]
+    assert variance_reduction(x, y) == variance_reduction(x, [0, 1, 1, 1]) == 0.1875
+
+
+@pytest.mark.parametrize("scale", [1e-130, 1e130])
+def test_small_and_large_quantities(scale):
+    x, y = np.arange(40), np.random.default_rng(0).normal(size=40)
+    reduction = variance_reduction(x, y * scale)
+    assert reduction == pytest.approx(variance_reduction(x, y) * scale**2, rel=1e-12, abs=0)
+    assert reduction_pvalue(reduction, x, y * scale) == reduction_pvalue(variance_reduction(x, y), x, y)
+    assert expected_reduction(x, y * scale) == pytest.approx(
+        expected_reduction(x, y) * scale**2, rel=1e-12, abs=0
+    )
+    with pytest.raises(ValueError, match=r"fourth power of the scale of y, .* divide y by"):
+        reduction_variance(x, y * scale)
+
+
+def test_masked_values_of_the_column_are_missing():
+    y = [1.0, 2.0, 4.0, 8.0]
+    x = np.ma.array([1.0, 2.0, 3.0, 0.0], mask=[0, 0, 0, 1])
+    assert variance_reduction(x, y) == variance_reduction([1.0, 2.0, 3.0, math.nan], y)
 
 
 def test_bad_options():
@@ -297,7 +323,7 @@ def test_many_rows_are_grouped():
     "y",
     [
         [1.0, 2.0],
-        [0.0, 0.0, 1e-300],
+        [0.0, 0.0, 1e-60],
         [1e70, -1e70, 0.0],
         [0.0] * 500 + [1.0],
         np.exp(20 * np.random.default_rng(0).normal(size=300)),

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from foresift.data.containers import as_float
-from foresift.data.values import is_missing, kind_of_values
+from foresift.data.target import Quantity
+from foresift.data.values import is_missing, kind_of_values, without_mask
 from foresift.data.weights import check_sample_weight
 from foresift.errors import floats_of
 
 __all__ = ["Problem", "QuantityProblem", "read_counts", "read_problem", "read_quantity"]
 
 _MAX_ROWS = 1e100  # of a class, so that sums and squares cannot overflow
-_MAX_QUANTITY = 1e70  # so that squared variances cannot overflow
 _MAX_CATEGORIES = 65_533  # codes have 16 bits, and missing may become one more category
 
 
@@ -79,13 +79,8 @@ def read_problem(x: Any, y: Any, nominal: bool | None, sample_weight: Any = None
 def read_quantity(x: Any, y: Any, nominal: bool | None, sample_weight: Any = None) -> QuantityProblem:
     """Read a column and a quantity from any containers; if `nominal` is None, the type decides."""
     items, nominal_type = _items(x, "x")
-    values, is_text = _items(y, "y")
+    values = Quantity.read(y, len(items)).y
     weights = _weights(items, values, sample_weight)
-    if is_text:
-        raise TypeError("y must hold numbers: convert it, or use information_gain if it holds classes.")
-    values = values.astype(np.float64)
-    if not (np.abs(values) <= _MAX_QUANTITY).all():
-        raise ValueError(f"y has infinite values, or values above {_MAX_QUANTITY:g}: drop or scale them.")
     used = weights > 0
     is_nominal = nominal_type if nominal is None else bool(nominal)
     codes, distinct = _encode((items if is_nominal else _numbers(items))[used])
@@ -94,8 +89,6 @@ def read_quantity(x: Any, y: Any, nominal: bool | None, sample_weight: Any = Non
 
 def _weights(items: NDArray[Any], target: NDArray[Any], sample_weight: Any) -> NDArray[np.float64]:
     """Check that every row has a target, and return the weights of the rows."""
-    if len(items) == 0:
-        raise ValueError("x is empty: at least one row is needed.")
     if len(items) != len(target):
         raise ValueError(f"x and y must have the same length, but have {len(items)} and {len(target)} rows.")
     weights = check_sample_weight(sample_weight, len(items))
@@ -117,6 +110,7 @@ def _numbers(items: NDArray[Any]) -> NDArray[np.float64]:
 
 def _items(data: Any, name: str) -> tuple[NDArray[Any], bool]:
     """One-dimensional array of the values, and whether their type is nominal."""
+    data = without_mask(data)
     series = nw.from_native(data, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         if series.dtype.is_numeric():
@@ -129,6 +123,8 @@ def _items(data: Any, name: str) -> tuple[NDArray[Any], bool]:
         items = np.asarray(data, dtype=None if hasattr(data, "dtype") else object)
     if items.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, but has shape {items.shape}.")
+    if len(items) == 0:
+        raise ValueError(f"{name} is empty: at least one row is needed.")
     if items.dtype.kind in "biufUT":
         return items, items.dtype.kind not in "iuf"
     items = items.astype(object)

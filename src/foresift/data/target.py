@@ -6,18 +6,15 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Self
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, stats
-from sklearn.base import is_classifier
-from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
+from scipy import stats
+from sklearn.utils import assert_all_finite, check_consistent_length
 
 from foresift import _core
 from foresift.data.complexity import complexity_of
-from foresift.data.containers import values_of
 from foresift.data.encoding import factorize
+from foresift.data.target_column import require_discrete, target_column
 from foresift.data.values import date_error, is_missing, kind_of_values
 from foresift.errors import floats_of
 
@@ -126,7 +123,7 @@ class Classes(Target):
         >>> target.codes.tolist(), target.labels.tolist(), target.n_classes
         ([0, 1, 0], ['no', 'yes'], 2)
         """
-        y, checked = _column(y)
+        y, checked = target_column(y)
         kind = kind_of_values(checked, "y") if checked.dtype == object else "number"
         if checked.dtype == object and any(map(is_missing, set(checked.tolist()))):
             raise ValueError(
@@ -135,7 +132,7 @@ class Classes(Target):
         assert_all_finite(y, input_name="y")
         check_consistent_length(np.broadcast_to(0.0, n_rows), y)
         if kind != "text":  # text always names classes, and checking a million strings again takes a second
-            _require_discrete(y, estimator)
+            require_discrete(y, estimator)
         text = y.dtype.kind in "OU"
         labels, codes = factorize(y.astype(object) if text else y, "y")
         return cls(codes, labels.astype(y.dtype))
@@ -257,17 +254,17 @@ class Quantity(Target):
         >>> Quantity.read(["low", "high"], 2)
         Traceback (most recent call last):
             ...
-        ValueError: y holds text, but a regressor predicts numbers: convert y to numbers, or use a classifier.
+        ValueError: y holds text, but numbers are needed: convert y to numbers, or use a method for classes.
         """
-        given, checked = _column(y)
+        given, checked = target_column(y)
         if checked.dtype.kind in "mM":
             raise date_error("y", str(checked.dtype))
         kind = kind_of_values(checked, "y") if checked.dtype.kind == "O" else checked.dtype.kind
         if kind in ("text", "bytes", "U", "S"):
-            who = "a regressor" if estimator is None else type(estimator).__name__
-            raise ValueError(
-                f"y holds text, but {who} predicts numbers: convert y to numbers, or use a classifier."
+            use = (
+                "numbers are needed" if estimator is None else f"{type(estimator).__name__} predicts numbers"
             )
+            raise ValueError(f"y holds text, but {use}: convert y to numbers, or use a method for classes.")
         if given.dtype.kind == "O":
             given = np.array([np.nan if is_missing(value) else value for value in given], dtype=object)
         numbers = np.ascontiguousarray(floats_of(given, "y"))
@@ -279,12 +276,7 @@ class Quantity(Target):
                 " rows."
             )
         check_consistent_length(np.broadcast_to(0.0, n_rows), numbers)
-        with np.errstate(over="ignore"):
-            spread = float(np.ptp(numbers))
-        if spread > _MAX_RANGE or 0 < spread < _MIN_RANGE:
-            raise ValueError(
-                f"The values of y differ by up to {spread:.3g}, whose square is no double: rescale y."
-            )
+        _require_range(numbers, given)
         return cls(numbers)
 
     @property
@@ -370,34 +362,18 @@ class Quantity(Target):
         return _core.Grower(store, self.y, weights, options)
 
 
-def _column(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return y as an array of one dimension, and the same with its items as they were given."""
-    if sparse.issparse(y):
-        raise TypeError("Sparse data was passed for y, but dense data is required: pass y.toarray().ravel().")
-    native = nw.from_native(y, allow_series=True, pass_through=True)
-    if isinstance(native, nw.DataFrame) and native.shape[1] == 1:
-        native = native[:, 0]
-    # NumPy turns NaN in a list of text into the text "nan", so such a list is checked item by item.
-    items = None if hasattr(y, "dtype") or hasattr(y, "__array__") else np.asarray(y, dtype=object)
-    try:
-        y = column_or_1d(values_of(native) if isinstance(native, nw.Series) else native, warn=True)
-    except ValueError as error:
-        if "Complex" not in str(error):
-            raise
-        text = "Complex data not supported: y. Split it into real and imaginary parts."  # not all of y
-        raise ValueError(text) from None
-    return y, items if items is not None and items.ndim == 1 and y.dtype.kind in "US" else y
-
-
-def _require_discrete(y: NDArray[Any], estimator: Any) -> None:
-    try:
-        check_classification_targets(y)
-    except ValueError as error:
-        if "continuous" not in str(error):
-            raise
-        who = "This method" if estimator is None else type(estimator).__name__
-        other = "" if estimator is None or not is_classifier(estimator) else "use SiftForestRegressor, or "
+def _require_range(numbers: NDArray[np.float64], given: NDArray[Any]) -> None:
+    """Raise if float64 does not hold the differences of the numbers, or their squares."""
+    with np.errstate(over="ignore"):
+        spread = min(float(np.ptp(numbers)), np.finfo(float).max)
+    if spread > _MAX_RANGE or 0 < spread < _MIN_RANGE:
+        size = "large" if spread > 1 else "small"
         raise ValueError(
-            f"Unknown label type: continuous. {who} needs classes, but y is a quantity: {other}cut it into"
-            " classes, for example with pandas.qcut."
-        ) from None
+            f"The values of y differ by up to {spread:.3g}, and the square of that is too {size} for float64:"
+            f" divide y by {spread:.3g}."
+        )
+    if spread == 0 and (given != given[0]).any():
+        raise ValueError(
+            f"The values of y, near {numbers[0]:.3g}, differ by less than float64 can represent: subtract a"
+            " constant from y, for example its smallest value."
+        )

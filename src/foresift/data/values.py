@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["date_error", "is_missing", "kind_of_values"]
+__all__ = ["date_error", "is_missing", "kind_of_values", "without_mask"]
 
 # The first match counts: a Python bool is an integer too.
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -89,3 +89,17 @@ def is_missing(value: Any) -> bool:
     """Whether an object is a missing value: None, NaN, pandas.NA or NaT."""
     kind = _kind_of_type(value.__class__)
     return kind == "missing" or (kind == "float" and bool(value != value))
+
+
+def without_mask(data: Any) -> Any:
+    """Return a masked array as a plain one, with None for masked values; anything else as it is.
+
+    Examples
+    --------
+    >>> without_mask(np.ma.array([1.0, 2.0], mask=[False, True]))
+    array([1.0, None], dtype=object)
+    """
+    if not isinstance(data, np.ma.MaskedArray):
+        return data
+    mask = np.ma.getmaskarray(data)
+    return np.where(mask, None, data.data.astype(object)) if mask.any() else data.data

@@ -19,6 +19,7 @@ __all__ = ["expected_reduction", "reduction_pvalue", "reduction_variance", "vari
 
 _MAX_PERMUTATIONS = 10_000_000
 _MIN_REACHED = 10  # permutations; with fewer, a p-value comes from the approximation of the tail
+_MIN_UNIT, _MAX_UNIT = 1e-140, 1e140  # variances of y, so that their squares are normal numbers
 _ROUNDING = 1e-10
 
 
@@ -132,7 +133,8 @@ def expected_reduction(
     >>> round(expected_reduction([1, 2, 3, 4, 5], y), 2)
     1.06
     """
-    return _Chance(x, y, nominal, n_permutations, random_state).moments()[0]
+    chance = _Chance(x, y, nominal, n_permutations, random_state)
+    return chance.moments()[0] * chance.unit
 
 
 def reduction_variance(
@@ -160,7 +162,13 @@ def reduction_variance(
     >>> round(reduction_variance(["a", "a", "b", "b"], [1.0, 2.0, 3.0, 4.0]), 4)
     0.1806
     """
-    return _Chance(x, y, nominal, n_permutations, random_state).moments()[1]
+    chance = _Chance(x, y, nominal, n_permutations, random_state)
+    if 0 < chance.unit < _MIN_UNIT or chance.unit > _MAX_UNIT:
+        raise ValueError(
+            "The variance of the reduction is a fourth power of the scale of y, outside the range of float64:"
+            f" divide y by {np.sqrt(chance.unit):.3g}."
+        )
+    return chance.moments()[1] * chance.unit**2
 
 
 def reduction_pvalue(
@@ -244,14 +252,14 @@ class _Chance:
         return _core.permuted_reductions(self.y, self.sizes, self.multiway, self.n_permutations, self.seed)
 
     def moments(self) -> tuple[float, float]:
-        """Mean and variance of the reduction."""
+        """Mean and variance of the reduction, in units of the largest possible one."""
         if self.unit == 0:
             return 0.0, 0.0
         if self.multiway or len(self.sizes) == 2:
             mean, variance = _exact_moments(self.y, self.sizes.astype(np.float64))
         else:
             mean, variance = self.shares.mean(), self.shares.var(ddof=1)
-        return float(mean) * self.unit, float(variance) * self.unit**2
+        return float(mean), float(variance)
 
     def pvalue(self, reduction: float) -> float:
         if reduction <= 0 or self.unit == 0:

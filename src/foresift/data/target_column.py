@@ -1,0 +1,60 @@
+"""Read the target as one column, and check that it holds classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import is_classifier
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from foresift.data.containers import values_of
+from foresift.data.values import without_mask
+
+__all__ = ["require_discrete", "target_column"]
+
+# Classifiers that have a regressor of the same name.
+_PAIRED = ("CartClassifier", "GEFSClassifier", "NetworkClassifier", "SubsetBaggingClassifier")
+
+
+def target_column(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return y as an array of one dimension, and the same with its items as they were given."""
+    if sparse.issparse(y):
+        raise TypeError("Sparse data was passed for y, but dense data is required: pass y.toarray().ravel().")
+    if isinstance(y, np.ndarray) and y.dtype.kind == "V":
+        field = y.dtype.names[0] if y.dtype.names else "name"
+        raise TypeError(f"y is a structured array: pass one of its fields, for example y[{field!r}].")
+    native = nw.from_native(without_mask(y), allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame) and native.shape[1] == 1:
+        native = native[:, 0]
+    # NumPy turns NaN in a list of text into the text "nan", so such a list is checked item by item.
+    items = None if hasattr(y, "dtype") or hasattr(y, "__array__") else np.asarray(y, dtype=object)
+    try:
+        y = column_or_1d(values_of(native) if isinstance(native, nw.Series) else native, warn=True)
+    except ValueError as error:
+        if "Complex" not in str(error):
+            raise
+        text = "Complex data not supported: y. Split it into real and imaginary parts."  # not all of y
+        raise ValueError(text) from None
+    return y, items if items is not None and items.ndim == 1 and y.dtype.kind in "US" else y
+
+
+def require_discrete(y: NDArray[Any], estimator: Any) -> None:
+    """Raise if y is a quantity; a classifier names the regressor to use instead."""
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        if "continuous" not in str(error):
+            raise
+        who, other = "This method" if estimator is None else type(estimator).__name__, ""
+        if is_classifier(estimator):
+            regressor = who.replace("Classifier", "Regressor") if who in _PAIRED else "SiftForestRegressor"
+            other = f"use {regressor}, or "
+        raise ValueError(
+            f"Unknown label type: continuous. {who} needs classes, but y is a quantity: {other}cut it into"
+            " classes, for example with pandas.qcut."
+        ) from None

@@ -102,4 +102,8 @@ def without_mask(data: Any) -> Any:
     if not isinstance(data, np.ma.MaskedArray):
         return data
     mask = np.ma.getmaskarray(data)
-    return np.where(mask, None, data.data.astype(object)) if mask.any() else data.data
+    if not mask.any():
+        return data.data
+    items = data.data.astype(object)
+    items[mask] = None
+    return items

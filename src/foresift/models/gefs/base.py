@@ -37,7 +37,17 @@ __all__ = ["GEFSModel"]
 
 
 class GEFSModel(CallbackSupportMixin, BaseEstimator):
-    """Base of the ensembles: everything but what their outputs mean."""
+    """Base of the ensembles: everything but what their outputs mean.
+
+    Parameters
+    ----------
+    estimator, population, n_candidates, n_offspring, mutation_rate, mutation_share, initial_length
+        The members and the search; see `GEFSClassifier`.
+    diversity_weight, evaluate, validation_fraction, emphasis, n_hidden, epochs, learning_rate, momentum
+        Fitness and networks; see `GEFSClassifier`.
+    max_seconds, patience, checkpoint, categorical_features, n_jobs, random_state
+        See `GEFSClassifier`.
+    """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = SEARCH_CONSTRAINTS
     _task: ClassVar[str]  # of `make_table`

@@ -131,7 +131,7 @@ def test_out_of_bag():
     assert forest.oob_score_ == pytest.approx(r2_score(y, forest.oob_prediction_, sample_weight=weights))
     by_error = clone(forest).set_params(oob_score=mean_absolute_error).fit(X, y, weights)
     assert by_error.oob_score_ == pytest.approx(mean_absolute_error(y, forest.oob_prediction_))
-    with pytest.warns(UserWarning, match="no out-of-bag estimate: grow more trees"):
+    with pytest.warns(UserWarning, match="no out-of-bag estimate: raise n_estimators"):
         few = SiftForestRegressor(1, oob_score=True, random_state=0).fit(X, y)
     in_bag = np.isnan(few.oob_prediction_)
     assert 0.5 < in_bag.mean() < 0.75

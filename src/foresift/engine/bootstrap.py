@@ -1,19 +1,21 @@
-"""Row sampling of the trees of a forest, and their out-of-bag predictions."""
+"""Row sampling of the trees of a forest, and out-of-bag predictions and their score."""
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foresift import _core
+from foresift.data.target import Target
 from foresift.engine.grow import in_row_spans
 from foresift.engine.node_table import NodeTable
+from foresift.errors import warn_caller
 
-__all__ = ["draw_options", "oob_sums"]
+__all__ = ["draw_options", "oob_sums", "score_out_of_bag"]
 
 
 def draw_options(bootstrap: bool, max_samples: float | None, n_rows: int) -> dict[str, Any]:
@@ -81,3 +83,51 @@ def oob_sums(
         in_row_spans(add, len(values), n_jobs)
         begin += len(values)
     return sums, times
+
+
+def score_out_of_bag(
+    oob_score: Any,
+    metric: Callable[..., float],
+    target: Target,
+    predicted: NDArray[Any],
+    known: NDArray[np.bool_],
+    weights: NDArray[np.float64],
+) -> float:
+    """Score the out-of-bag predictions of the rows of positive weight; warn if some of them have none.
+
+    Parameters
+    ----------
+    oob_score : bool or callable
+        The parameter of an ensemble: a callable is used instead of the metric, without weights.
+    metric : callable
+        `metric(y_true, y_predicted, sample_weight=...)`.
+    target : Target
+        What is predicted.
+    predicted : ndarray of shape (n_rows,)
+        The predictions.
+    known : ndarray of bool of shape (n_rows,)
+        Which rows have one: those that some member did not draw.
+    weights : ndarray of shape (n_rows,)
+        How much each row counts.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import accuracy_score
+    >>> target, predicted = Target.of([0, 1, 1], 3), np.array([0, 1, 0])
+    >>> score_out_of_bag(True, accuracy_score, target, predicted, np.full(3, True), np.array([1.0, 1.0, 2.0]))
+    0.5
+    """
+    used = weights > 0
+    scored = known & used
+    if not scored.any():
+        score = float("nan")
+    elif callable(oob_score):
+        score = float(oob_score(target.values(scored), predicted[scored]))
+    else:
+        score = float(metric(target.values(scored), predicted[scored], sample_weight=weights[scored]))
+    if not known[used].all():
+        warn_caller(
+            f"{(used & ~known).sum()} rows were drawn by every member and have no out-of-bag estimate:"
+            " raise n_estimators."
+        )
+    return score

@@ -25,7 +25,7 @@ from foresift.data.sklearn_compat import (
 )
 from foresift.data.table import Table
 from foresift.data.weights import check_sample_weight
-from foresift.engine.bootstrap import draw_options, oob_sums
+from foresift.engine.bootstrap import draw_options, oob_sums, score_out_of_bag
 from foresift.engine.candidate_gains import GainSums
 from foresift.engine.column_sampling import (
     LEARNING,
@@ -218,22 +218,12 @@ class ForestModel(TreeModel):
     ) -> None:
         batches = self.schema_.encode_batches(X, self)
         sums, times = oob_sums(self.node_tables_, grower, batches, table.target.n_outputs, self.n_jobs)
-        weights = np.ones(table.n_rows) if weights is None else weights
-        scored = (times > 0) & (weights > 0)
-        if not scored[weights > 0].all():
-            warn_caller(
-                f"{((weights > 0) & ~scored).sum()} rows are in the sample of every tree and have no"
-                " out-of-bag estimate: grow more trees."
-            )
         with np.errstate(invalid="ignore"):
-            predicted = self._keep_oob(sums / times[:, np.newaxis])[scored]
-        truth = table.target.values(scored)
-        if not scored.any():
-            self.oob_score_ = float("nan")
-        elif callable(self.oob_score):
-            self.oob_score_ = float(self.oob_score(truth, predicted))
-        else:
-            self.oob_score_ = float(self._metric(truth, predicted, sample_weight=weights[scored]))
+            predicted = self._keep_oob(sums / times[:, np.newaxis])
+        weights = np.ones(table.n_rows) if weights is None else weights
+        self.oob_score_ = score_out_of_bag(
+            self.oob_score, self._metric, table.target, predicted, times > 0, weights
+        )
 
     @abstractmethod
     def _keep_oob(self, outputs: NDArray[np.float64]) -> NDArray[Any]:

@@ -24,8 +24,8 @@ from foresift.data.sklearn_compat import (
     seeded,
     track,
 )
+from foresift.engine.bootstrap import score_out_of_bag
 from foresift.engine.column_sampling import checked_weights, draw_columns
-from foresift.errors import warn_caller
 from foresift.models.cart import CartRegressor
 from foresift.models.members import (
     MemberEnsemble,
@@ -173,21 +173,8 @@ class SubsetBagging(MemberEnsemble):
         for member, weight in zip(members, self.estimator_weights_, strict=True):
             sums[member.oob] += weight * self._cast(member.outputs)
             weights[member.oob] += weight
-        used = shares > 0
-        scored = (weights[:, 0] > 0) & used
-        if not scored[used].all():
-            warn_caller(
-                f"{(used & ~scored).sum()} rows were drawn by every member and have no out-of-bag estimate:"
-                " raise n_estimators."
-            )
-        predicted = self._keep_oob(sums, weights)[scored]
-        truth = target.values(scored)
-        if not scored.any():
-            self.oob_score_ = float("nan")
-        elif callable(self.oob_score):
-            self.oob_score_ = float(self.oob_score(truth, predicted))
-        else:
-            self.oob_score_ = float(self._metric(truth, predicted, sample_weight=shares[scored]))
+        predicted, known = self._keep_oob(sums, weights), weights[:, 0] > 0
+        self.oob_score_ = score_out_of_bag(self.oob_score, self._metric, target, predicted, known, shares)
 
     @abstractmethod
     def _keep_oob(self, sums: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[Any]:

@@ -128,8 +128,8 @@ class QuantityEvaluator(Evaluator):
     """
 
     def row_errors(self, outputs: NDArray[Any]) -> NDArray[np.float64]:
-        """Squared error of every row."""
-        return np.asarray((outputs[:, 0] - self.target) ** 2)
+        """Squared error of every row; rows of next to no weight may be far out, but not beyond all numbers."""
+        return np.asarray(np.clip(outputs[:, 0] - self.target, -1e150, 1e150) ** 2)
 
     def accuracy(self, member: Member) -> float:
         """One minus the mean squared error of a member: the share of the variance it explains."""

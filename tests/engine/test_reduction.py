@@ -1,5 +1,6 @@
 """Variance reduction and its distribution by chance, against the literal reference and every permutation."""
 
+import itertools
 import math
 
 import numpy as np
@@ -235,6 +236,8 @@ def quantity(name, n, rng):
         "outlier": lambda: np.append(rng.normal(size=n - 1), 50.0),
         "whole": lambda: rng.poisson(2.0, size=n).astype(float),
         "two values": lambda: (rng.random(n) < 0.3).astype(float),
+        "zeros": lambda: np.where(rng.random(n) < 0.9, 0.0, np.exp(1.5 * rng.normal(size=n))),
+        "half zeros": lambda: np.where(rng.random(n) < 0.5, 0.0, np.exp(1.5 * rng.normal(size=n))),
     }[name]()
 
 
@@ -250,6 +253,52 @@ def test_the_tail_is_that_of_many_permutations(name, n, ties):
         share = shares[int(len(shares) * (1 - p))] - 1e-10
         permuted = (shares >= share).mean()
         assert 0.5 < reduction_tail(standardised(y), sizes, share) / permuted < 2
+
+
+@pytest.mark.parametrize("name", ["heavy-tailed", "zeros", "half zeros"])
+@pytest.mark.parametrize("sizes", [[3, 97], [6, 54], [4, 196], [3, 94, 3], [40, 160], [20] * 10])
+def test_the_tail_of_unbalanced_columns(name, sizes):
+    sizes = np.array(sizes, dtype=np.uint32)
+    y = quantity(name, int(sizes.sum()), np.random.default_rng(3))
+    shares = np.sort(_core.permuted_reductions(y, sizes, False, 50_000, 1))
+    for p in (0.01, 0.001):
+        share = shares[int(len(shares) * (1 - p))] - 1e-10
+        permuted = (shares >= share).mean()
+        assert 0.6 < reduction_tail(standardised(y), sizes, share) / permuted < 1.6
+
+
+@pytest.mark.parametrize("name", ["gaussian", "zeros", "four values"])
+@pytest.mark.parametrize(("n", "m"), [(100, 3), (30, 4), (400, 2)])
+def test_a_small_side_is_counted(name, n, m):
+    rng = np.random.default_rng(7)
+    y = np.append([50.0, 60, 70, 80], np.zeros(n - 4)) if name == "four values" else quantity(name, n, rng)
+    y = standardised(y)
+    places = np.array([*itertools.combinations(range(n), m)])
+    sums = y[places].sum(axis=1)
+    shares = sums**2 * n / (m * (n - m))
+    for share in np.quantile(shares, [0.9, 0.99, 0.999, 1]) - 1e-9:
+        expected = (shares >= share).mean()
+        for sizes in ([m, n - m], [n - m, m]):
+            found = reduction_tail(y, np.array(sizes, dtype=np.uint32), share)
+            assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_pvalues_of_flagged_rows_are_exact():
+    """Three flagged rows of 100, y mostly 0: the p-value was a quarter of this."""
+    rng = np.random.default_rng(0)
+    y = quantity("zeros", 100, rng)
+    x = np.zeros(100)
+    x[np.argsort(y)[[-1, -2, 0]]] = 1
+    sums = standardised(y)[np.array([*itertools.combinations(range(100), 3)])].sum(axis=1)
+    exact = np.mean(np.abs(sums) >= abs(standardised(y)[x == 1].sum()) - 1e-10)
+    assert exact < 0.002
+    assert reduction_pvalue(variance_reduction(x, y), x, y) == pytest.approx(exact, rel=0.3)
+
+
+def test_the_smallest_pvalue_is_a_normal_number():
+    y = np.repeat([0.0, 1.0], 2000)
+    assert reduction_pvalue(0.25, np.arange(4000), y) == np.finfo(float).tiny
+    assert reduction_pvalue(0.26, np.arange(4000), y) == 0.0  # no permutation reaches it
 
 
 @pytest.mark.parametrize(("i", "j"), [(1, 50), (3, 200), (20, 20), (10, 30), (100, 100)])

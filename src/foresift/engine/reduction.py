@@ -18,7 +18,8 @@ from foresift.errors import floats_of
 __all__ = ["expected_reduction", "reduction_pvalue", "reduction_variance", "variance_reduction"]
 
 _MAX_PERMUTATIONS = 10_000_000
-_MIN_REACHED = 10  # permutations; with fewer, a p-value comes from the approximation of the tail
+_MIN_REACHED = 10  # permutations; with fewer, there are more permutations, then the tail
+_MORE_PERMUTATIONS, _MAX_PERMUTED = 100_000, 10_000_000  # at most so many, and so many rows in them
 _MIN_UNIT, _MAX_UNIT = 1e-140, 1e140  # variances of y, so that their squares are normal numbers
 _ROUNDING = 1e-10
 
@@ -197,12 +198,19 @@ def reduction_pvalue(
     Notes
     -----
     If ten or more permutations reach the reduction, or if the column is nominal with three or more
-    categories, the p-value is (1 + permutations that reach it) / (1 + permutations). Smaller p-values are
-    approximated, however small they are. From 20 to 1000 rows, with and without ties in the column, for
-    Gaussian, skewed, heavy-tailed, whole and two-valued quantities and for one with an outlier, approximated
-    p-values of 0.01 to 0.0002 were 0.65 to 1.4 times (95 % of the cases; median 1.01) those of 100,000
-    permutations (`benchmarks/null_reduction.py`). The formula of Lausen and Schumacher, for Gaussian sums,
-    was within a factor of 2 in 14 % of these cases.
+    categories, the p-value is (1 + permutations that reach it) / (1 + permutations). Else there are up to
+    100,000 permutations, fewer above 100 rows. P-values below those that ten permutations reach are computed
+    as a tail, however small they are. For a column of two values, the tail is exact if there are few subsets
+    of rows to count (up to a million): one side of the cut is small, or few rows differ from the most
+    frequent value of y. Else it is approximated. From 20 to 1000 rows, for columns with and without
+    ties and with groups of very different size, and for Gaussian, skewed, heavy-tailed, whole and two-valued
+    quantities, ones that are 0 in many rows, and one with an outlier, tails of 0.01 to 0.0002 were 0.68 to
+    1.6 times (95 % of the cases; median 1.00) those of 100,000 permutations
+    (`benchmarks/null_reduction.py`). The formula of Lausen and Schumacher, for Gaussian sums, was within a
+    factor of 2 in 19 % of these cases.
+
+    A p-value is 0 only if no permutation reaches the reduction. P-values below the smallest normal number of
+    float64, 2.2e-308, are given as this number.
 
     References
     ----------
@@ -249,7 +257,15 @@ class _Chance:
     @cached_property
     def shares(self) -> NDArray[np.float64]:
         """Reductions in the permutations, in units of the largest possible one."""
-        return _core.permuted_reductions(self.y, self.sizes, self.multiway, self.n_permutations, self.seed)
+        return self._permuted(self.n_permutations)
+
+    @cached_property
+    def more_shares(self) -> NDArray[np.float64]:
+        """The same of more permutations, as many as a fraction of a second allows."""
+        return self._permuted(max(self.n_permutations, min(_MORE_PERMUTATIONS, _MAX_PERMUTED // len(self.y))))
+
+    def _permuted(self, n_permutations: int) -> NDArray[np.float64]:
+        return _core.permuted_reductions(self.y, self.sizes, self.multiway, n_permutations, self.seed)
 
     def moments(self) -> tuple[float, float]:
         """Mean and variance of the reduction, in units of the largest possible one."""
@@ -265,12 +281,22 @@ class _Chance:
         if reduction <= 0 or self.unit == 0:
             return 1.0
         share = reduction / self.unit
-        n_reached = np.count_nonzero(self.shares >= share - _ROUNDING)
-        if n_reached >= _MIN_REACHED or self.multiway:
-            return float((1 + n_reached) / (1 + self.n_permutations))
+        p, is_final = self._permutation_pvalue(self.shares, share)
+        if is_final or self.multiway:
+            return p
         # At most what ten permutations would say, so that p-values fall with the reduction.
-        most = (1 + _MIN_REACHED) / (1 + self.n_permutations)
+        most = (1 + _MIN_REACHED) / (1 + len(self.shares))
+        p, is_final = self._permutation_pvalue(self.more_shares, share)
+        if is_final:
+            return min(p, most)
+        most = (1 + _MIN_REACHED) / (1 + len(self.more_shares))
         return min(reduction_tail(self.y, self.sizes, share), most)
+
+    @staticmethod
+    def _permutation_pvalue(shares: NDArray[np.float64], share: float) -> tuple[float, bool]:
+        """P-value, and whether enough permutations reach the share."""
+        n_reached = int(np.count_nonzero(shares >= share - _ROUNDING))
+        return (1 + n_reached) / (1 + len(shares)), n_reached >= _MIN_REACHED
 
 
 def _centred(

@@ -132,7 +132,7 @@ def test_the_global_random_state_and_the_parameters_stay_as_they_are():
     weights = np.arange(8)
     forest = SiftForestClassifier(5, feature_sampling=weights, oob_score=True, class_weight={0: 1, 1: 2})
     before, state, data = forest.get_params(), np.random.get_state(), X.copy()  # noqa: NPY002
-    with pytest.warns(UserWarning, match="in the sample of every tree"):
+    with pytest.warns(UserWarning, match="drawn by every member"):
         forest.fit(X, y).predict(X)
     assert np.array_equal(np.random.get_state()[1], state[1])  # noqa: NPY002
     assert np.random.get_state()[2:] == state[2:]  # noqa: NPY002
@@ -175,7 +175,7 @@ def test_out_of_bag_estimates_use_the_trees_that_did_not_see_a_row():
 
 def test_rows_that_every_tree_saw_have_no_out_of_bag_estimate():
     X, y = make_data(100)
-    with pytest.warns(UserWarning, match="in the sample of every tree"):
+    with pytest.warns(UserWarning, match="drawn by every member"):
         forest = SiftForestClassifier(1, oob_score=True, random_state=0).fit(X, y)
     seen = reference.bootstrap(seed_of(0), 0, 100) > 0
     assert np.array_equal(np.isnan(forest.oob_decision_function_).all(axis=1), seen)
@@ -306,7 +306,7 @@ def test_growing_in_steps_is_growing_at_once():
     X, y = make_data()
     options = {"oob_score": True, "random_state": 5, "max_features": 2}
     steps = SiftForestClassifier(4, warm_start=True, **options)
-    with pytest.warns(UserWarning, match="in the sample of every tree"):
+    with pytest.warns(UserWarning, match="drawn by every member"):
         steps.fit(X, y)
     first = steps.node_tables_
     steps.set_params(n_estimators=25, n_jobs=2).fit(X, y)

@@ -51,7 +51,7 @@ def require_discrete(y: NDArray[Any], estimator: Any) -> None:
         if "continuous" not in str(error):
             raise
         who, other = "This method" if estimator is None else type(estimator).__name__, ""
-        if is_classifier(estimator):
+        if estimator is not None and is_classifier(estimator):
             regressor = who.replace("Classifier", "Regressor") if who in _PAIRED else "SiftForestRegressor"
             other = f"use {regressor}, or "
         raise ValueError(

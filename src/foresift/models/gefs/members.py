@@ -128,7 +128,7 @@ class QuantityEvaluator(Evaluator):
     """
 
     def row_errors(self, outputs: NDArray[Any]) -> NDArray[np.float64]:
-        """Squared error of every row; rows of next to no weight may be far out, but not beyond all numbers."""
+        """Squared error of every row; rows of next to no weight may be far out."""
         return np.asarray(np.clip(outputs[:, 0] - self.target, -1e150, 1e150) ** 2)
 
     def accuracy(self, member: Member) -> float:

@@ -7,18 +7,30 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 from sklearn.feature_selection import f_classif, f_regression, r_regression
+from sklearn.linear_model import LinearRegression
+from sklearn.naive_bayes import GaussianNB
 from test_contract import FOR_QUANTITIES, SELECTORS, name_of
 
 from foresift import (
+    AggregateSelector,
+    CartRegressor,
+    ContributionSelector,
     FScoreSelector,
     InfoGainSelector,
     PearsonSelector,
     RandomSelector,
     RelevanceSelector,
+    SequentialSelector,
+    SiftForestRegressor,
     SSVSelector,
+    SubsetSizeCV,
 )
 from foresift.criteria import variance_reduction
+from foresift.data.folds import make_folds
+from foresift.data.sklearn_compat import seed_of
+from foresift.data.table import make_table
 from foresift.data.target import task_of
+from foresift.models.scorer import PlainScorer, StoreScorer, make_subset_scorer
 
 EVERY = pytest.mark.parametrize("selector", FOR_QUANTITIES, ids=name_of)
 
@@ -78,7 +90,8 @@ def test_task_decides(selector, diabetes):
     assert np.array_equal(again.scores_, found.scores_, equal_nan=True)
     whole = np.round(y / 40)
     assert seeded(selector).fit(X, whole).task_ == "regression"
-    assert seeded(selector).set_params(task="auto").fit(X, whole).task_ == "classification"
+    if getattr(selector, "estimator", None) is None:  # else it is a regressor
+        assert seeded(selector).set_params(task="auto").fit(X, whole).task_ == "classification"
 
 
 @EVERY
@@ -158,6 +171,7 @@ def test_nominal_columns_for_a_quantity(diabetes):
     assert PearsonSelector(nominal="one-hot").fit(X, y).scores_ == pytest.approx([ratio], rel=1e-10)
 
 
+@pytest.mark.filterwarnings("ignore:No feature passed the rule")
 def test_columns_without_spread_and_perfect_ones():
     y = np.array([0.5, 1.5, 3.0, 7.0])
     huge = np.array([1e308, -1e308, 1e308, 0.0])
@@ -184,3 +198,75 @@ def test_the_random_baseline_does_not_look_at_y(diabetes):
     X, y = diabetes
     scores = RandomSelector(random_state=3).fit(X, y).scores_
     assert np.array_equal(scores, RandomSelector(random_state=3).fit(X, y > 100).scores_)
+
+
+def test_folds_of_a_quantity_have_no_strata(diabetes):
+    table = make_table(*diabetes, task="regression")
+    folds = make_folds(table, None, 5, seed=1)
+    assert sorted(np.concatenate([fold.test for fold in folds]).tolist()) == list(range(table.n_rows))
+    assert {len(fold.test) for fold in folds} == {88, 89}
+    with pytest.raises(ValueError, match="There are 442 rows, fewer than the 500 folds"):
+        make_folds(table, None, 500, seed=0)
+    given = [(np.arange(100), np.arange(100, 200))]
+    weights = (np.arange(table.n_rows) % 2).astype(float)
+    assert make_folds(table, weights, given, seed=0)[0].test.tolist() == list(range(101, 200, 2))
+
+
+@pytest.mark.parametrize("scoring", [None, "r2", "neg_mean_squared_error", "neg_median_absolute_error"])
+@pytest.mark.parametrize("model", [SiftForestRegressor(5, random_state=0), CartRegressor(max_depth=3)])
+def test_scores_on_the_store_are_those_of_slices(model, scoring, diabetes):
+    X, y = diabetes
+    table = make_table(X, y, task="regression")
+    folds = make_folds(table, None, 3, seed=0)
+    weights = None if scoring == "neg_median_absolute_error" else np.random.default_rng(0).random(len(y))
+    fast = make_subset_scorer(model, X, table, weights, folds, scoring=scoring)
+    assert isinstance(fast, StoreScorer)
+    slow = PlainScorer(model, weights, folds, scoring or "r2", None, X, y)
+    subsets = [(0,), (2, 8), (1, 3, 4, 9)]
+    assert fast(subsets) == pytest.approx(slow(subsets), rel=1e-9)
+
+
+def test_size_by_cross_validation_for_a_quantity(diabetes):
+    X, y = diabetes
+    for selector in (PearsonSelector(SubsetSizeCV(LinearRegression())), InfoGainSelector("cv")):
+        found = selector.fit(X, y)
+        assert found.support_.sum() == found.size_curve_.chosen
+        assert 0.3 < found.size_curve_.mean.max() < 0.6  # R2
+    # Fractions only in test rows: the training rows are a quantity all the same.
+    few = np.round(y)
+    few[0] += 0.5
+    PearsonSelector(SubsetSizeCV(LinearRegression(), sizes=[1, 5])).fit(X, few)
+    with pytest.raises(ValueError, match="SubsetSizeCV needs a regressor, but GaussianNB is not one"):
+        PearsonSelector(SubsetSizeCV(GaussianNB())).fit(X, y)
+
+
+def test_sequential_search_scores_a_regressor(diabetes):
+    X, y = diabetes
+    found = SequentialSelector(LinearRegression(), 5, random_state=0).fit(X, y)
+    best = found.path_[0]
+    folds = make_folds(make_table(X, y, task="regression"), None, 3, seed=seed_of(0))
+    r2 = [LinearRegression().fit(X[a], y[a]).score(X[b], y[b]) for a, b in folds]
+    assert best.score == pytest.approx(np.mean(r2))
+    with pytest.raises(ValueError, match="SequentialSelector needs a regressor, but GaussianNB is not one"):
+        SequentialSelector(GaussianNB()).fit(X, y)
+    with pytest.raises(ValueError, match="SequentialSelector needs a classifier, but LinearRegression"):
+        SequentialSelector(LinearRegression()).fit(X, np.round(y))
+
+
+def test_the_error_of_contribution_is_one_less_r2(diabetes):
+    X, y = diabetes
+    found = ContributionSelector(max_error_increase=0.05, n_estimators=30, random_state=0).fit(X, y)
+    assert found.full_error_ == 1 - found.path_.scores[0]
+    assert 0.5 < found.full_error_ < 0.65
+    chosen = 1 - found.path_.best(int(found.support_.sum())).score
+    assert chosen <= found.full_error_ + 0.05
+    assert found.support_[[2, 8]].all()  # body mass index and a serum value, the strong predictors
+
+
+def test_members_of_an_aggregate_have_its_task(diabetes):
+    X, y = diabetes
+    members = [PearsonSelector(), ContributionSelector(n_estimators=5), InfoGainSelector()]
+    found = AggregateSelector(members, task="regression", random_state=0).fit(X, np.round(y / 50))
+    assert [member.task_ for member in found.selectors_] == ["regression"] * 3
+    with pytest.raises(ValueError, match="SSVSelector needs classes"):
+        AggregateSelector([PearsonSelector(), SSVSelector()]).fit(X, y)

@@ -39,11 +39,14 @@ class Target(ABC):
         "classification" or "regression".
     criterion : str
         What a split decreases, as the engine calls it: `impurity`.
+    metric : str
+        The score of predictions, as scikit-learn calls it; 1 is perfect.
     """
 
     n_outputs: int
     task: ClassVar[str]
     criterion: ClassVar[str]
+    metric: ClassVar[str]
 
     @staticmethod
     def of(y: Any, n_rows: int, task: str = "classification", estimator: Any = None) -> Target:
@@ -78,6 +81,10 @@ class Target(ABC):
     @abstractmethod
     def take_present(self, rows: NDArray[Any]) -> Self:
         """The target of some rows, without absent classes."""
+
+    @abstractmethod
+    def without_unused(self, weights: NDArray[np.float64] | None) -> Self:
+        """The target without classes whose rows all have weight 0; those rows stay, in any class."""
 
     @abstractmethod
     def values(self, rows: Any = slice(None)) -> NDArray[Any]:
@@ -131,6 +138,7 @@ class Classes(Target):
 
     task = "classification"
     criterion = "entropy"
+    metric = "accuracy"
 
     @classmethod
     def read(cls, y: Any, n_rows: int, estimator: Any = None) -> Classes:
@@ -185,6 +193,23 @@ class Classes(Target):
         """
         present, codes = np.unique(self.codes[rows], return_inverse=True)
         return Classes(codes.astype(np.int32), self.labels[present])
+
+    def without_unused(self, weights: NDArray[np.float64] | None) -> Classes:
+        """The classes without those whose rows all have weight 0; those rows stay, in any class.
+
+        Examples
+        --------
+        >>> Classes.read(["a", "b", "c"], 3).without_unused(np.array([0.0, 1.0, 1.0])).codes
+        array([0, 0, 1], dtype=int32)
+        """
+        if weights is None:
+            return self
+        present, used = np.zeros(self.n_classes, dtype=bool), weights > 0
+        present[self.codes[used]] = True
+        if present.all():
+            return self
+        codes = np.where(used, (np.cumsum(present) - 1)[self.codes], 0).astype(np.int32)
+        return Classes(codes, self.labels[present])
 
     def counts(self, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Weight of every class.
@@ -266,6 +291,7 @@ class Quantity(Target):
     n_outputs = 1
     task = "regression"
     criterion = "variance"
+    metric = "r2"
 
     @classmethod
     def read(cls, y: Any, n_rows: int, estimator: Any = None) -> Quantity:
@@ -317,6 +343,10 @@ class Quantity(Target):
         return Quantity(self.y[rows])
 
     take_present = take
+
+    def without_unused(self, weights: NDArray[np.float64] | None) -> Quantity:
+        """The same numbers."""
+        return self
 
     def values(self, rows: Any = slice(None)) -> NDArray[Any]:
         """The numbers of the rows, for models of other libraries."""

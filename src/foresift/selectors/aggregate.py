@@ -21,7 +21,7 @@ from foresift.data.slices import TableOfX
 from foresift.data.table import Table
 from foresift.errors import warn_caller
 from foresift.models.subset_models import read_alike
-from foresift.selectors.base import RankingSelector, Scores
+from foresift.selectors.base import RankingSelector, Scores, with_task
 from foresift.stats.concordance import (
     average_ranks,
     kendall_taus,
@@ -127,7 +127,6 @@ class AggregateSelector(RankingSelector):
     (array([3, 4, 1, 2]), 0.977)
     """
 
-    _for_quantities = "use InfoGainSelector"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RankingSelector._parameter_constraints,
         "selectors": [list, tuple],
@@ -222,7 +221,7 @@ class AggregateSelector(RankingSelector):
         weights: NDArray[np.float64] | None,
     ) -> list[Any]:
         rng = np.random.default_rng(seed_of(self.random_state))
-        clones = [seeded(clone(member), rng) for member in members]
+        clones = [with_task(seeded(clone(member), rng), data.target.task) for member in members]
         weighted = [weights is not None and has_fit_parameter(member, "sample_weight") for member in clones]
         if weights is not None and not all(weighted):
             blind = [name for name, takes in zip(names, weighted, strict=True) if not takes]

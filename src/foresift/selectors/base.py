@@ -354,9 +354,8 @@ def ranks_by_score(scores: NDArray[np.float64]) -> NDArray[np.intp]:
 
 
 def with_task(selector: Any, task: str) -> Any:
-    """Fix `task` of a selector that would work it out by itself: some rows of y may look like classes."""
-    automatic = selector.get_params(deep=False).get("task") == "auto"
-    return selector.set_params(task=task) if automatic else selector
+    """Set `task` of a selector that has it: by itself it might take some rows of a quantity as classes."""
+    return selector.set_params(task=task) if "task" in selector.get_params(deep=False) else selector
 
 
 def _plain(column: NDArray[Any]) -> NDArray[Any] | list[Any]:

@@ -15,6 +15,8 @@ from foresift import (
     AggregateSelector,
     CartRegressor,
     ContributionSelector,
+    CumulativeGainSelector,
+    FeatureBoostingSelector,
     FScoreSelector,
     InfoGainSelector,
     PearsonSelector,
@@ -270,3 +272,25 @@ def test_members_of_an_aggregate_have_its_task(diabetes):
     assert [member.task_ for member in found.selectors_] == ["regression"] * 3
     with pytest.raises(ValueError, match="SSVSelector needs classes"):
         AggregateSelector([PearsonSelector(), SSVSelector()]).fit(X, y)
+
+
+def test_cumulative_gain_begins_with_the_explained_share(diabetes):
+    X, y = diabetes
+    first = InfoGainSelector().fit(X, y)
+    for oblivious in (False, True):
+        found = CumulativeGainSelector(oblivious=oblivious).fit(X, y)
+        best = int(found.levels_.tolist().index(0))
+        assert best == int(first.ranking_.argmin())
+        assert found.gains_[best] == pytest.approx(first.scores_[best], rel=1e-10)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_feature_boosting_is_led_by_r2(order, diabetes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 8))
+    y = 3 * X[:, 2] + 2 * X[:, 5] + 0.1 * rng.normal(size=200)
+    found = FeatureBoostingSelector(order=order, subset_size=3, n_iterations=60, random_state=0).fit(X, y)
+    assert int(found.ranking_.argmin()) in (2, 5)
+    assert found.history_["accuracy"].max() < 1  # out-of-bag, and an R2
+    with pytest.raises(ValueError, match="FeatureBoostingSelector needs a regressor, but GaussianNB is not"):
+        FeatureBoostingSelector(estimator=GaussianNB()).fit(*diabetes)

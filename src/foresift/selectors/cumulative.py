@@ -17,7 +17,7 @@ from foresift.selectors.base import RankingSelector, Scores, ranks_by_score
 
 __all__ = ["CumulativeGainSelector"]
 
-_NO_GAIN = 1e-12  # bits; less is rounding
+_NO_GAIN = 1e-12  # bits, or the share of the variance; less is rounding
 
 
 class CumulativeGainSelector(RankingSelector):
@@ -45,8 +45,8 @@ class CumulativeGainSelector(RankingSelector):
     Attributes
     ----------
     gains_ : ndarray of shape (n_features,)
-        Cumulative gain of each feature at the level it was chosen for, in bits; for the others the gain over
-        the whole table.
+        Cumulative gain of each feature at the level it was chosen for, in bits, or as a share of the variance
+        of a quantity; for the others the gain over the whole table.
     levels_ : ndarray of int of shape (n_features,)
         The level each feature was chosen for, 0 at the root; -1 for none.
     scores_ : ndarray of shape (n_features,)
@@ -88,7 +88,6 @@ class CumulativeGainSelector(RankingSelector):
     array([2, 1])
     """
 
-    _for_quantities = "use InfoGainSelector"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RankingSelector._parameter_constraints,
         "oblivious": ["boolean"],
@@ -109,7 +108,8 @@ class CumulativeGainSelector(RankingSelector):
         cumulative, chosen_at = np.zeros(n_features), np.full(n_features, -1)
         order: list[int] = []
         levels = _oblivious_levels(table, weights, order) if self.oblivious else _levels(table, weights)
-        for level, gains in enumerate(levels):
+        unit = table.target.gain_unit(weights)
+        for level, gains in enumerate(level / unit for level in levels):
             if level == 0:
                 cumulative[:] = whole = gains
             left = np.delete(np.arange(n_features), order)
@@ -164,11 +164,11 @@ def _oblivious_levels(
 
 
 def _grow(table: Table, weights: NDArray[np.float64] | None, **others: Any) -> NodeTable:
-    """Grow a tree to purity by information gain, and record the gain of every column at every node."""
+    """Grow a tree to purity by the gain, and record the gain of every column at every node."""
     grower = make_grower(
         table,
         weights,
-        criterion="entropy",
+        criterion=table.target.criterion,
         missing="fractional",
         multiway=True,
         min_leaf=0.0,

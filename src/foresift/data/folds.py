@@ -26,6 +26,8 @@ class Fold(NamedTuple):
 def make_folds(table: Table, weights: NDArray[np.float64] | None, cv: Any, seed: int) -> list[Fold]:
     """Assign the rows of positive weight to folds; see `splits_of` for `cv`.
 
+    Classes are strata of a number of folds. For a quantity there are none, as in scikit-learn.
+
     Raises
     ------
     ValueError
@@ -38,7 +40,7 @@ def make_folds(table: Table, weights: NDArray[np.float64] | None, cv: Any, seed:
     >>> [fold.test.size for fold in make_folds(table, None, 3, seed=0)]
     [2, 2, 2]
     """
-    codes, labels = table.target.codes, table.target.labels
+    codes, labels = table.target.strata(1), getattr(table.target, "labels", None)
     used = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights > 0)
     # Given folds number all rows; a splitter sees those that are used.
     rows = used if isinstance(cv, numbers.Real) or hasattr(cv, "split") else np.arange(table.n_rows)
@@ -48,7 +50,9 @@ def make_folds(table: Table, weights: NDArray[np.float64] | None, cv: Any, seed:
         fold = Fold(np.intersect1d(rows[train], used), np.intersect1d(rows[test], used))
         lacking = np.setdiff1d(present, codes[fold.train])
         if len(lacking) or not len(fold.test):
-            what = f"training rows of class {labels.tolist()[lacking[0]]!r}" if len(lacking) else "test rows"
+            what = "test rows"
+            if len(lacking) and labels is not None:
+                what = f"training rows of class {labels.tolist()[lacking[0]]!r}"
             raise ValueError(
                 f"Split {number} of cv has no {what}: use stratified folds (cv as a number), fewer of them,"
                 " or drop or merge rare classes."
@@ -121,6 +125,8 @@ def _stratified(
     if n_folds < 2:
         raise ValueError(f"cv must be at least 2 folds, but is {n_folds}.")
     present, counts = np.unique(codes, return_counts=True)
+    if len(present) == 1 and counts[0] < n_folds:
+        raise ValueError(f"There are {counts[0]} rows, fewer than the {n_folds} folds: lower cv.")
     if counts.min() < n_folds:
         rarest = present[counts.argmin()]
         label = rarest if labels is None else labels.tolist()[rarest]

@@ -47,6 +47,7 @@ __all__ = [
     "match_features",
     "output_container",
     "require_classifier",
+    "require_model",
     "require_regressor",
     "seed_of",
     "seeded",
@@ -369,6 +370,22 @@ def require_regressor(estimator: Any, owner: str) -> None:
     ValueError: Bagging needs a regressor, but GaussianNB is not one.
     """
     _require_kind(estimator, owner, "regressor", is_regressor)
+
+
+def require_model(estimator: Any, owner: str, task: str = "auto") -> None:
+    """Raise unless `estimator` is a classifier or regressor, as the task needs; "auto" takes either.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> require_model(GaussianNB(), "Search")
+    >>> require_model(GaussianNB(), "Search", "regression")
+    Traceback (most recent call last):
+        ...
+    ValueError: Search needs a regressor, but GaussianNB is not one.
+    """
+    either = task == "auto" and not isinstance(estimator, type) and is_regressor(estimator)
+    (require_regressor if either or task == "regression" else require_classifier)(estimator, owner)
 
 
 def _require_kind(estimator: Any, owner: str, kind: str, is_kind: Callable[[Any], bool]) -> None:

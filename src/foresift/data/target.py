@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,11 @@ from sklearn.utils import assert_all_finite, check_consistent_length
 from foresift import _core
 from foresift.data.complexity import complexity_of
 from foresift.data.encoding import factorize
-from foresift.data.target_column import require_discrete, target_column
+from foresift.data.target_column import has_task, not_classes, require_discrete, target_column
 from foresift.data.values import date_error, is_missing, kind_of_values
 from foresift.errors import floats_of
 
-__all__ = ["Classes", "Quantity", "Target"]
+__all__ = ["Classes", "Quantity", "Target", "task_of"]
 
 _MAX_RANGE, _MIN_RANGE = 1e140, 1e-140  # of a quantity, so that sums of squares are normal numbers
 
@@ -32,13 +32,24 @@ class Target(ABC):
         Number of rows.
     n_outputs : int
         Numbers that a model predicts per row: a probability per class, or the one quantity.
+    task : str
+        "classification" or "regression".
+    criterion : str
+        What a split decreases, as the engine calls it: `impurity`.
+    metric : str
+        The score of predictions, as scikit-learn calls it; 1 is perfect.
     """
 
     n_outputs: int
+    task: ClassVar[str]
+    criterion: ClassVar[str]
+    metric: ClassVar[str]
 
     @staticmethod
     def of(y: Any, n_rows: int, task: str = "classification", estimator: Any = None) -> Target:
-        """Check y and code it; `task` is "classification" or "regression", `estimator` is named in messages.
+        """Check y and code it; `task` is "classification", "regression" or "auto" (see `task_of`).
+
+        `estimator` is named in messages.
 
         Examples
         --------
@@ -47,6 +58,7 @@ class Target(ABC):
         >>> Target.of([1, 2, 4], 3, "regression").values()
         array([1., 2., 4.])
         """
+        task = task_of(y) if task == "auto" else task
         return (Quantity if task == "regression" else Classes).read(y, n_rows, estimator)
 
     @classmethod
@@ -68,12 +80,20 @@ class Target(ABC):
         """The target of some rows, without absent classes."""
 
     @abstractmethod
+    def without_unused(self, weights: NDArray[np.float64] | None) -> Self:
+        """The target without classes whose rows all have weight 0; those rows stay, in any class."""
+
+    @abstractmethod
     def values(self, rows: Any = slice(None)) -> NDArray[Any]:
         """The labels or numbers of the rows, for models of other libraries."""
 
     @abstractmethod
     def require_variety(self, estimator: Any = None, weights: NDArray[Any] | None = None) -> None:
         """Raise unless rows of positive weight have at least two classes or distinct numbers."""
+
+    @abstractmethod
+    def require_classes(self, estimator: Any, instead: str) -> None:
+        """Raise if y is a quantity; `instead` says what to do then."""
 
     @abstractmethod
     def strata(self, n_strata: int) -> NDArray[np.intp]:
@@ -112,6 +132,10 @@ class Classes(Target):
 
     codes: NDArray[np.int32]
     labels: NDArray[Any]
+
+    task = "classification"
+    criterion = "entropy"
+    metric = "accuracy"
 
     @classmethod
     def read(cls, y: Any, n_rows: int, estimator: Any = None) -> Classes:
@@ -167,6 +191,23 @@ class Classes(Target):
         present, codes = np.unique(self.codes[rows], return_inverse=True)
         return Classes(codes.astype(np.int32), self.labels[present])
 
+    def without_unused(self, weights: NDArray[np.float64] | None) -> Classes:
+        """The classes without those whose rows all have weight 0; those rows stay, in any class.
+
+        Examples
+        --------
+        >>> Classes.read(["a", "b", "c"], 3).without_unused(np.array([0.0, 1.0, 1.0])).codes
+        array([0, 0, 1], dtype=int32)
+        """
+        if weights is None:
+            return self
+        present, used = np.zeros(self.n_classes, dtype=bool), weights > 0
+        present[self.codes[used]] = True
+        if present.all():
+            return self
+        codes = np.where(used, (np.cumsum(present) - 1)[self.codes], 0).astype(np.int32)
+        return Classes(codes, self.labels[present])
+
     def counts(self, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Weight of every class.
 
@@ -201,6 +242,9 @@ class Classes(Target):
                 f"y has one class, {self.labels.tolist()[0]!r}: {who} needs at least two classes."
                 " Check the target column, or the rows that were kept."
             )
+
+    def require_classes(self, estimator: Any, instead: str) -> None:
+        """Do nothing."""
 
     def strata(self, n_strata: int) -> NDArray[np.intp]:
         """The classes, whatever `n_strata` is."""
@@ -242,6 +286,9 @@ class Quantity(Target):
     y: NDArray[np.float64]
 
     n_outputs = 1
+    task = "regression"
+    criterion = "variance"
+    metric = "r2"
 
     @classmethod
     def read(cls, y: Any, n_rows: int, estimator: Any = None) -> Quantity:
@@ -264,7 +311,8 @@ class Quantity(Target):
             use = (
                 "numbers are needed" if estimator is None else f"{type(estimator).__name__} predicts numbers"
             )
-            raise ValueError(f"y holds text, but {use}: convert y to numbers, or use a method for classes.")
+            instead = 'set task="classification"' if has_task(estimator) else "use a method for classes"
+            raise ValueError(f"y holds text, but {use}: convert y to numbers, or {instead}.")
         if given.dtype.kind == "O":
             given = np.array([np.nan if is_missing(value) else value for value in given], dtype=object)
         numbers = np.ascontiguousarray(floats_of(given, "y"))
@@ -289,6 +337,10 @@ class Quantity(Target):
         return Quantity(self.y[rows])
 
     take_present = take
+
+    def without_unused(self, weights: NDArray[np.float64] | None) -> Quantity:
+        """The same numbers."""
+        return self
 
     def values(self, rows: Any = slice(None)) -> NDArray[Any]:
         """The numbers of the rows, for models of other libraries."""
@@ -317,6 +369,18 @@ class Quantity(Target):
                 f"All rows with a positive sample_weight have the same y: {who} needs at least two distinct"
                 " values."
             )
+
+    def require_classes(self, estimator: Any, instead: str) -> None:
+        """Raise an error that says what to use instead.
+
+        Examples
+        --------
+        >>> Quantity.read([1.5, 2], 2).require_classes(None, "use a regressor")
+        Traceback (most recent call last):
+            ...
+        ValueError: Unknown label type: continuous. This method needs classes, but y is a quantity: use a ...
+        """
+        raise not_classes(estimator, instead)
 
     def strata(self, n_strata: int) -> NDArray[np.intp]:
         """At most `n_strata` bins of about equal frequency, numbered from 0; equal numbers share a bin.
@@ -377,3 +441,18 @@ def _require_range(numbers: NDArray[np.float64], given: NDArray[Any]) -> None:
             f"The values of y, near {numbers[0]:.3g}, differ by less than float64 can represent: subtract a"
             " constant from y, for example its smallest value."
         )
+
+
+def task_of(y: Any) -> str:
+    """Tell whether y holds classes or a quantity: numbers with fractions, as scikit-learn's `type_of_target`.
+
+    Examples
+    --------
+    >>> task_of([1, 2, 3]), task_of([1.0, 2.5]), task_of(["a", "b"])
+    ('classification', 'regression', 'classification')
+    """
+    numbers = target_column(y, warn=False)[0]
+    if numbers.dtype.kind != "f":
+        return Classes.task
+    numbers = numbers[np.isfinite(numbers)]  # type_of_target raises on the others
+    return Quantity.task if (numbers != np.trunc(numbers)).any() else Classes.task

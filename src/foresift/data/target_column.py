@@ -15,13 +15,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from foresift.data.containers import values_of
 from foresift.data.values import without_mask
 
-__all__ = ["require_discrete", "target_column"]
+__all__ = ["has_task", "not_classes", "require_discrete", "target_column"]
 
 # Classifiers that have a regressor of the same name.
 _PAIRED = ("CartClassifier", "GEFSClassifier", "NetworkClassifier", "SubsetBaggingClassifier")
 
 
-def target_column(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def target_column(y: Any, *, warn: bool = True) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return y as an array of one dimension, and the same with its items as they were given."""
     if sparse.issparse(y):
         raise TypeError("Sparse data was passed for y, but dense data is required: pass y.toarray().ravel().")
@@ -34,7 +34,7 @@ def target_column(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     # NumPy turns NaN in a list of text into the text "nan", so such a list is checked item by item.
     items = None if hasattr(y, "dtype") or hasattr(y, "__array__") else np.asarray(y, dtype=object)
     try:
-        y = column_or_1d(values_of(native) if isinstance(native, nw.Series) else native, warn=True)
+        y = column_or_1d(values_of(native) if isinstance(native, nw.Series) else native, warn=warn)
     except ValueError as error:
         if "Complex" not in str(error):
             raise
@@ -50,11 +50,25 @@ def require_discrete(y: NDArray[Any], estimator: Any) -> None:
     except ValueError as error:
         if "continuous" not in str(error):
             raise
-        who, other = "This method" if estimator is None else type(estimator).__name__, ""
-        if estimator is not None and is_classifier(estimator):
-            regressor = who.replace("Classifier", "Regressor") if who in _PAIRED else "SiftForestRegressor"
-            other = f"use {regressor}, or "
-        raise ValueError(
-            f"Unknown label type: continuous. {who} needs classes, but y is a quantity: {other}cut it into"
-            " classes, for example with pandas.qcut."
-        ) from None
+        instead = ""
+        if has_task(estimator):
+            instead = estimator._for_quantities or 'set task="regression"'
+        elif estimator is not None and is_classifier(estimator):
+            who = type(estimator).__name__
+            paired = who in _PAIRED
+            instead = f"use {who.replace('Classifier', 'Regressor') if paired else 'SiftForestRegressor'}"
+        raise not_classes(estimator, instead) from None
+
+
+def has_task(estimator: Any) -> bool:
+    """Whether it is a selector that takes classes and quantities."""
+    return hasattr(estimator, "_for_quantities") and "task" in estimator.get_params(deep=False)
+
+
+def not_classes(estimator: Any, instead: str) -> ValueError:
+    """What a method for classes answers to a quantity; `instead` says what else to do."""
+    who = "This method" if estimator is None else type(estimator).__name__
+    return ValueError(
+        f"Unknown label type: continuous. {who} needs classes, but y is a quantity:"
+        f" {instead}{', or ' if instead else ''}cut it into classes, for example with pandas.qcut."
+    )

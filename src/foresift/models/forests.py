@@ -12,7 +12,7 @@ from foresift.data.table import Table
 from foresift.models.base_forest import ForestModel
 from foresift.models.base_tree import TreeClassifier, TreeRegressor
 
-__all__ = ["SiftForestClassifier", "SiftForestRegressor"]
+__all__ = ["FORESTS", "SiftForestClassifier", "SiftForestRegressor", "default_forest"]
 
 
 class SiftForestClassifier(ForestModel, TreeClassifier):
@@ -311,3 +311,12 @@ class SiftForestRegressor(ForestModel, TreeRegressor):
     def _keep_oob(self, outputs: NDArray[np.float64]) -> NDArray[Any]:
         self.oob_prediction_ = outputs[:, 0]
         return self.oob_prediction_
+
+
+FORESTS: dict[str, Any] = {"classification": SiftForestClassifier, "regression": SiftForestRegressor}
+
+
+def default_forest(task: str, n_estimators: int = 100) -> Any:
+    """The forest that scores columns if none is given: with sqrt(p), or p / 3, split candidates per node."""
+    candidates = {"max_features": "sqrt"} if task == "classification" else {}
+    return FORESTS[task](n_estimators, **candidates)

@@ -21,8 +21,7 @@ from foresift.data.sklearn_compat import (
     HasMethods,
     Interval,
     check_features,
-    require_classifier,
-    require_regressor,
+    require_model,
     seeded,
     table_tags,
 )
@@ -127,8 +126,7 @@ def open_training_rows(
     >>> data.outputs(tree, np.array([1])).argmax(axis=1)
     array([1, 1, 1])
     """
-    require = require_regressor if task == "regression" else require_classifier
-    require(estimator, type(ensemble).__name__)
+    require_model(estimator, type(ensemble).__name__, task)
     how = reading_options(estimator) if is_native(estimator) else {}
     table = make_table(X, y, **how, estimator=ensemble, task=task)
     table.target.require_variety(ensemble)

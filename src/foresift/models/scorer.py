@@ -1,8 +1,8 @@
-"""The one scorer: how well a classifier predicts held-out rows from a set of columns.
+"""The one scorer: how well a model predicts held-out rows from a set of columns.
 
 Trees and forests of this package are scored on one column store: rows are left out by their weight, columns
 by a list, and held-out rows descend the trees by their codes. Nothing is copied or coded again. Any other
-classifier is cloned, fitted and scored on slices of X. Both give the same scores where no column has more
+model is cloned, fitted and scored on slices of X. Both give the same scores where no column has more
 than `max_bins` values; with more, the store has the bins of all rows, a slice those of its training rows.
 """
 
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.metrics import check_scoring
 
 from foresift import _core
@@ -27,12 +27,12 @@ from foresift.data.folds import Fold
 from foresift.data.sklearn_compat import is_metric_scorer, seed_of
 from foresift.data.slices import sliceable, take_columns, take_rows
 from foresift.data.table import Schema, Table
-from foresift.data.target import Classes
 from foresift.engine.bootstrap import draw_options
 from foresift.engine.grow import in_threads, resolve_max_features
+from foresift.models.base_forest import ForestModel
 from foresift.models.base_tree import TreeModel
-from foresift.models.cart import CartClassifier
-from foresift.models.forests import SiftForestClassifier
+from foresift.models.cart import CartClassifier, CartRegressor
+from foresift.models.forests import FORESTS
 from foresift.models.subset_models import fit_plain, for_columns, read_alike, reading_options
 
 __all__ = [
@@ -63,13 +63,13 @@ class Evaluation(NamedTuple):
 
 def grows_on_store(estimator: Any) -> bool:
     """Whether it is a tree or forest that can be grown on some columns of a store."""
-    if type(estimator) is SiftForestClassifier:
+    if type(estimator) in FORESTS.values():
         return isinstance(estimator.feature_sampling, str) and estimator.feature_sampling == "uniform"
-    return type(estimator) is CartClassifier
+    return type(estimator) in (CartClassifier, CartRegressor)
 
 
 def takes_store(estimator: Any, scoring: Any) -> bool:
-    """Whether columns can be scored on a store: the classifier grows on it, and all scorers are metrics."""
+    """Whether columns can be scored on a store: the model grows on it, and all scorers are metrics."""
     scorers = scoring.values() if isinstance(scoring, Mapping) else [scoring]
     return grows_on_store(estimator) and all(isinstance(s, str) or is_metric_scorer(s) for s in scorers)
 
@@ -149,11 +149,10 @@ class StoreScorer(SubsetScorer):
     table: Table
 
     def __post_init__(self) -> None:
-        self.table = _with_present_classes(self.table, self.weights)
-        target = self.table.target
-        plain = self.scoring == "accuracy"
-        self._scorer = None if plain else check_scoring(_Predicted(target.labels), self.scoring)
-        self._labels = target.values()
+        self.table = replace(self.table, target=self.table.target.without_unused(self.weights))
+        plain = self.scoring == "accuracy" and self.table.target.task == "classification"
+        self._scorer = None if plain else check_scoring(self._predicted(None), self.scoring)
+        self._labels = self.table.target.values()
         self._trees = list(range(getattr(self.estimator, "n_estimators", 1)))
         self._growers = [self._grower(fold) for fold in self.folds]
 
@@ -172,41 +171,32 @@ class StoreScorer(SubsetScorer):
         start = time.perf_counter()
         columns = np.arange(self.table.n_columns) if subset is None else np.array(subset)
         rows = np.concatenate(tests)
-        shares = np.zeros((len(rows), self.table.target.n_classes))
+        outputs = np.zeros((len(rows), self.table.target.n_outputs))
         candidates = n_candidates(self.estimator, len(columns))
         self._growers[number].vote(
-            self._trees, columns.astype(np.uint32), candidates, rows.astype(np.uint32), shares, stop
+            self._trees, columns.astype(np.uint32), candidates, rows.astype(np.uint32), outputs, stop
         )
         middle = time.perf_counter()
         ends = np.cumsum([len(test) for test in tests])[:-1]
-        scores = [self._score_rows(*part) for part in zip(tests, np.split(shares, ends), strict=True)]
+        scores = [self._score_rows(*part) for part in zip(tests, np.split(outputs, ends), strict=True)]
         return Evaluation(scores, middle - start, time.perf_counter() - middle)
 
-    def _score_rows(self, test: NDArray[np.intp], shares: NDArray[np.float64]) -> Any:
-        target = self.table.target
+    def _score_rows(self, test: NDArray[np.intp], outputs: NDArray[np.float64]) -> Any:
         if self._scorer is None:
             weights = None if self.weights is None else self.weights[test]
-            return weighted_accuracy(shares.argmax(axis=1), target.codes[test], weights)
-        model = _Predicted(target.labels, shares / len(self._trees))
+            return weighted_accuracy(outputs.argmax(axis=1), self.table.target.codes[test], weights)
+        model = self._predicted(outputs / len(self._trees))
         no_columns = np.zeros((len(test), 1))  # a metric does not look at X
         return self._score(self._scorer, model, no_columns, self._labels[test], test)
 
-
-def _with_present_classes(table: Table, weights: NDArray[np.float64] | None) -> Table:
-    """Leave out classes whose rows all have weight 0: a metric meets none of them."""
-    if weights is None:
-        return table
-    present, used = np.zeros(table.target.n_classes, dtype=bool), weights > 0
-    present[table.target.codes[used]] = True
-    if present.all():
-        return table
-    # Rows of weight 0 do not count, so their class does not matter.
-    codes = np.where(used, (np.cumsum(present) - 1)[table.target.codes], 0).astype(np.int32)
-    return replace(table, target=Classes(codes, table.target.labels[present]))
+    def _predicted(self, outputs: NDArray[np.float64] | None) -> Any:
+        """What the trees predicted, in the form of the fitted model that scorers of scikit-learn take."""
+        target = self.table.target
+        return _Numbers(outputs) if target.task == "regression" else _Predicted(target.labels, outputs)
 
 
 class _Predicted(ClassifierMixin, BaseEstimator):
-    """Class probabilities in the form of the fitted classifier that scorers of scikit-learn take."""
+    """Class probabilities as a fitted classifier."""
 
     def __init__(self, classes: NDArray[Any], probabilities: NDArray[np.float64] | None = None) -> None:
         self.classes_ = classes
@@ -229,9 +219,28 @@ class _Predicted(ClassifierMixin, BaseEstimator):
         return True
 
 
+class _Numbers(RegressorMixin, BaseEstimator):
+    """Predicted numbers as a fitted regressor."""
+
+    def __init__(self, outputs: NDArray[np.float64] | None) -> None:
+        self._outputs = outputs
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Do nothing."""
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Return the numbers."""
+        assert self._outputs is not None
+        return self._outputs[:, 0]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
 @dataclass(eq=False)
 class PlainScorer(SubsetScorer):
-    """Scores any classifier, by fitting clones to slices of X."""
+    """Scores any model, by fitting clones to slices of X."""
 
     X: Any
     labels: NDArray[Any]
@@ -270,14 +279,15 @@ def make_subset_scorer(
     weights: NDArray[np.float64] | None,
     folds: Sequence[Fold],
     *,
-    scoring: Any = "accuracy",
+    scoring: Any = None,
     n_jobs: int | None = None,
     read_as: dict[str, Any] | None = None,
 ) -> SubsetScorer:
-    """Make the scorer for a classifier: on the store if it is ours and `scoring` a metric, else plain.
+    """Make the scorer for a model: on the store if it is ours and `scoring` a metric, else plain.
 
-    The table was read as the classifier reads X, unless `read_as` names other `reading_options`. Without X, a
-    classifier that does not read codes gets numbers from the table.
+    `scoring` None is the accuracy, or R2 for a quantity. The table was read as the model reads X, unless
+    `read_as` names other `reading_options`. Without X, a model that does not read codes gets numbers from the
+    table.
 
     Examples
     --------
@@ -292,6 +302,7 @@ def make_subset_scorer(
     >>> [round(value, 2) for value in score([(0, 1), (2, 3), (0, 1)])], score.n_evaluated, score.n_cached
     ([0.78, 0.94, 0.78], 2, 1)
     """
+    scoring = table.target.metric if scoring is None else scoring
     alike = read_as is None or read_alike(read_as, reading_options(estimator))
     if alike and takes_store(estimator, scoring):
         return StoreScorer(estimator, weights, folds, scoring, n_jobs, table)
@@ -311,7 +322,7 @@ def _one_number(score: Any) -> float:
 def make_store_grower(estimator: Any, table: Table, weights: NDArray[np.float64] | None) -> _core.Grower:
     """Make the engine of a tree or forest with a seed, for `table` and rows of these weights."""
     others: dict[str, Any] = {"max_features": n_candidates(estimator, table.n_columns), "record_tried": False}
-    if isinstance(estimator, SiftForestClassifier):
+    if isinstance(estimator, ForestModel):
         n_rows = table.n_rows if weights is None else int(np.count_nonzero(weights))
         others |= draw_options(estimator.bootstrap, estimator.max_samples, n_rows)
     return estimator._make_grower(table, weights, seed=seed_of(estimator.random_state), **others)

@@ -21,7 +21,7 @@ from foresift.data.slices import TableOfX
 from foresift.data.table import Table
 from foresift.errors import warn_caller
 from foresift.models.subset_models import read_alike
-from foresift.selectors.base import RankingSelector, Scores
+from foresift.selectors.base import RankingSelector, Scores, with_task
 from foresift.stats.concordance import (
     average_ranks,
     kendall_taus,
@@ -50,6 +50,8 @@ class AggregateSelector(RankingSelector):
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
         The number of best features to keep, or their fraction; choose the number by cross-validation. None:
         see `rule`.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
     rule : {"mean-rank", "borda", "vote", "rra"}, default="mean-rank"
         How ranks become scores; ties go to the better mean rank.
 
@@ -139,6 +141,7 @@ class AggregateSelector(RankingSelector):
         selectors,
         n_features_to_select=None,
         *,
+        task="auto",
         rule="mean-rank",
         top=None,
         n_jobs=None,
@@ -146,6 +149,7 @@ class AggregateSelector(RankingSelector):
     ):
         self.selectors = selectors
         self.n_features_to_select = n_features_to_select
+        self.task = task
         self.rule = rule
         self.top = top
         self.n_jobs = n_jobs
@@ -217,7 +221,7 @@ class AggregateSelector(RankingSelector):
         weights: NDArray[np.float64] | None,
     ) -> list[Any]:
         rng = np.random.default_rng(seed_of(self.random_state))
-        clones = [seeded(clone(member), rng) for member in members]
+        clones = [with_task(seeded(clone(member), rng), data.target.task) for member in members]
         weighted = [weights is not None and has_fit_parameter(member, "sample_weight") for member in clones]
         if weights is not None and not all(weighted):
             blind = [name for name, takes in zip(names, weighted, strict=True) if not takes]

@@ -17,7 +17,7 @@ from foresift.selectors.base import RankingSelector, Scores, ranks_by_score
 
 __all__ = ["CumulativeGainSelector"]
 
-_NO_GAIN = 1e-12  # bits; less is rounding
+_NO_GAIN = 1e-12  # bits, or the share of the variance; less is rounding
 
 
 class CumulativeGainSelector(RankingSelector):
@@ -33,6 +33,8 @@ class CumulativeGainSelector(RankingSelector):
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
         The number of best features to keep, or their fraction, or "cv" to choose it by cross-validation. None
         keeps the features that were chosen for a level with a positive gain.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
     oblivious : bool, default=False
         The tree: every node is split by its own best feature (unpruned, to pure leaves); or an oblivious
         tree, where all nodes of a level are split by the feature chosen for that level.
@@ -43,8 +45,8 @@ class CumulativeGainSelector(RankingSelector):
     Attributes
     ----------
     gains_ : ndarray of shape (n_features,)
-        Cumulative gain of each feature at the level it was chosen for, in bits; for the others the gain over
-        the whole table.
+        Cumulative gain of each feature at the level it was chosen for, in bits, or as a share of the variance
+        of a quantity; for the others the gain over the whole table.
     levels_ : ndarray of int of shape (n_features,)
         The level each feature was chosen for, 0 at the root; -1 for none.
     scores_ : ndarray of shape (n_features,)
@@ -92,8 +94,11 @@ class CumulativeGainSelector(RankingSelector):
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
     }
 
-    def __init__(self, n_features_to_select=None, *, oblivious=False, categorical_features="from_dtype"):
+    def __init__(
+        self, n_features_to_select=None, *, task="auto", oblivious=False, categorical_features="from_dtype"
+    ):
         self.n_features_to_select = n_features_to_select
+        self.task = task
         self.oblivious = oblivious
         self.categorical_features = categorical_features
 
@@ -103,7 +108,8 @@ class CumulativeGainSelector(RankingSelector):
         cumulative, chosen_at = np.zeros(n_features), np.full(n_features, -1)
         order: list[int] = []
         levels = _oblivious_levels(table, weights, order) if self.oblivious else _levels(table, weights)
-        for level, gains in enumerate(levels):
+        unit = table.target.gain_unit(weights)
+        for level, gains in enumerate(level / unit for level in levels):
             if level == 0:
                 cumulative[:] = whole = gains
             left = np.delete(np.arange(n_features), order)
@@ -158,11 +164,11 @@ def _oblivious_levels(
 
 
 def _grow(table: Table, weights: NDArray[np.float64] | None, **others: Any) -> NodeTable:
-    """Grow a tree to purity by information gain, and record the gain of every column at every node."""
+    """Grow a tree to purity by the gain, and record the gain of every column at every node."""
     grower = make_grower(
         table,
         weights,
-        criterion="entropy",
+        criterion=table.target.criterion,
         missing="fractional",
         multiway=True,
         min_leaf=0.0,

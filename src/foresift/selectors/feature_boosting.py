@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import r2_score
 
 from foresift import _core
 from foresift.data.sklearn_compat import (
@@ -15,14 +16,14 @@ from foresift.data.sklearn_compat import (
     Interval,
     RealNotInt,
     StrOptions,
-    require_classifier,
+    require_model,
     seed_of,
     track,
 )
 from foresift.data.slices import TableOfX
 from foresift.data.table import Table
 from foresift.models.c45 import C45Classifier
-from foresift.models.cart import CartClassifier
+from foresift.models.cart import CartClassifier, CartRegressor
 from foresift.models.members import TrainingRows, draw_rows, fit_member, is_native, training_rows
 from foresift.models.subset_models import count_columns, reading_options
 from foresift.selectors.base import RankingSelector, Scores
@@ -49,19 +50,22 @@ class FeatureBoostingSelector(RankingSelector):
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
         The number of heaviest features to keep, or their fraction; choose the number by cross-validation;
         None keeps the features that weigh more than at the start.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
     subset_size : int, float or None, default=None
         Features in use in an iteration: a number or a share of all. None is half of them; with `order=2` the
         square root of their number, at least 2.
     order : {1, 2}, default=1
         Whether single features or pairs have weights. Pairs allow 1,000 features at most, and take time in
         proportion to the third power of their number (two minutes for 1,000). Constant ones are left out.
-    estimator : classifier, default=None
+    estimator : classifier or regressor, default=None
         What is fitted. None is `C45Classifier()`; with `order=2` it is `CartClassifier()`, which splits a
-        node also where no feature helps by itself, as C4.5 does not.
+        node also where no feature helps by itself, as C4.5 does not; for a quantity `CartRegressor()`.
     accuracy : {"training", "oob"} or None, default=None
         How the classifier is scored: by its accuracy on the rows it was fitted to, all of them, as in the
-        thesis; or on those that a bootstrap sample left out. None is "training", and "oob" with `order=2`,
-        where trees that are not pruned fit their own rows perfectly.
+        thesis; or on those that a bootstrap sample left out. None is "training", and "oob" with `order=2`
+        or a quantity, where trees that are not pruned fit their own rows perfectly. The score of a quantity
+        is R2.
     n_iterations : int or None, default=None
         Number of iterations. None is 25, the largest ensemble of the thesis; with `order=2` as many as let
         every pair be in use ten times on average.
@@ -146,6 +150,7 @@ class FeatureBoostingSelector(RankingSelector):
         self,
         n_features_to_select=None,
         *,
+        task="auto",
         subset_size=None,
         order=1,
         estimator=None,
@@ -156,6 +161,7 @@ class FeatureBoostingSelector(RankingSelector):
         random_state=None,
     ):
         self.n_features_to_select = n_features_to_select
+        self.task = task
         self.subset_size = subset_size
         self.order = order
         self.estimator = estimator
@@ -178,15 +184,19 @@ class FeatureBoostingSelector(RankingSelector):
 
     def _validate_params(self) -> None:
         super()._validate_params()
-        require_classifier(self._base(), type(self).__name__)
+        require_model(self._base(), type(self).__name__)  # which of both is known when y is read
 
-    def _base(self) -> Any:
+    def _base(self, task: str = "classification") -> Any:
         if self.estimator is not None:
             return self.estimator
+        if task == "regression":
+            return CartRegressor()
         return C45Classifier() if self.order == 1 else CartClassifier()
 
     def _score(self, data: TableOfX, weights: NDArray[np.float64] | None) -> Scores:
-        rows = training_rows(self._base(), data, data.X)
+        base, quantity = self._base(data.target.task), data.target.task == "regression"
+        require_model(base, type(self).__name__, data.target.task)
+        rows = training_rows(base, data, data.X)
         usable = np.arange(data.n_columns)
         if self.order == 2:  # a feature that predicts all by itself would lift a constant one
             usable = np.flatnonzero([_varies(data.store, j) for j in range(data.n_columns)])
@@ -196,7 +206,8 @@ class FeatureBoostingSelector(RankingSelector):
         pairs = self.order == 2 and n_features > 1
         learned: Weights = PairWeights(n_features) if pairs else SingleWeights(n_features)
         n_iterations = self._n_iterations(n_features, size, pairs)
-        oob = self.accuracy == "oob" or (not self.accuracy and pairs)
+        # A tree that is not pruned explains all of a quantity on its own rows.
+        oob = self.accuracy == "oob" or (not self.accuracy and (pairs or quantity))
         weights = np.ones(data.n_rows) if weights is None else weights
         rate = (0.5 if pairs else 1.0) if self.learning_rate is None else self.learning_rate
         rng = np.random.default_rng(seed_of(self.random_state))
@@ -265,12 +276,13 @@ def _accuracy(
     rng: np.random.Generator,
     oob: bool,
 ) -> float:
-    """Accuracy of a classifier of some columns on all rows, or on those that a bootstrap leaves out."""
+    """Accuracy, or R2, of a model of some columns on all rows, or on those that a bootstrap leaves out."""
     shares = weights / weights.max()
     times: NDArray[Any] = draw_rows(rng, shares) if oob else weights
     member = fit_member(data, columns, times, seed=int(rng.integers(2**63)))
     if oob and (shares * (times == 0)).any():
         shares = shares * (times == 0)
-    target = data.table.target
-    predicted = data.outputs(member, columns).argmax(axis=1)
-    return float(shares @ (predicted == target.codes) / shares.sum())
+    target, outputs = data.table.target, data.outputs(member, columns)
+    if target.task == "regression":
+        return float(r2_score(target.y, outputs[:, 0], sample_weight=shares))
+    return float(shares @ (outputs.argmax(axis=1) == target.codes) / shares.sum())

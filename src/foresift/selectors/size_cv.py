@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 
 from foresift.data.folds import make_folds
-from foresift.data.sklearn_compat import require_classifier, seed_of, seeded
+from foresift.data.sklearn_compat import require_model, seed_of, seeded
 from foresift.data.slices import take_rows
 from foresift.data.table import Table
-from foresift.models.forests import SiftForestClassifier
+from foresift.models.forests import default_forest
 from foresift.models.scorer import make_subset_scorer
 from foresift.models.subset_models import fit_plain
 
@@ -69,7 +69,7 @@ class SizeCurve:
 class SubsetSizeCV(BaseEstimator):
     """Lets a selector choose its number of features by cross-validation (`n_features_to_select`).
 
-    In every fold the features are ranked on the training rows alone, and a classifier is fitted to the best
+    In every fold the features are ranked on the training rows alone, and a model is fitted to the best
     1, 2, 3 ... of them and scored on the test rows. The smallest size within one standard error of the
     best mean is chosen; then the features are ranked on all rows. `n_features_to_select="cv"` is short for
     `SubsetSizeCV()`. Its parameters can be searched like those of any estimator: as
@@ -77,16 +77,17 @@ class SubsetSizeCV(BaseEstimator):
 
     Parameters
     ----------
-    estimator : classifier, default=None
-        The classifier; None is a `SiftForestClassifier` of 100 trees with sqrt(p) split candidates per node.
+    estimator : classifier or regressor, default=None
+        The model; None is a `SiftForestClassifier` of 100 trees with sqrt(p) split candidates per node, for a
+        quantity a `SiftForestRegressor`.
     cv : int, splitter or iterable, default=5
-        Folds: a number means stratified, shuffled ones.
+        Folds: a number means shuffled ones, stratified by class.
     sizes : array-like of int, default=None
         The sizes to score. None scores all up to 20 columns, and of more about 20, spaced evenly on a
         logarithmic scale.
     scoring : str, callable or None, default=None
-        A score of scikit-learn, higher is better; None is the accuracy. A metric
-        counts rows by their weights.
+        A score of scikit-learn, higher is better; None is the accuracy, or R2 for a quantity. A metric counts
+        rows by their weights.
     rule : {"one-se", "best"}, default="one-se"
         The smallest size within one standard error of the best, or the best.
     n_jobs : int, default=None
@@ -129,8 +130,8 @@ class SubsetSizeCV(BaseEstimator):
         """
         if self.rule not in ("one-se", "best"):
             raise ValueError(f'rule must be "one-se" or "best", but is {self.rule!r}.')
-        estimator = SiftForestClassifier(max_features="sqrt") if self.estimator is None else self.estimator
-        require_classifier(estimator, "SubsetSizeCV")
+        estimator = default_forest(table.target.task) if self.estimator is None else self.estimator
+        require_model(estimator, "SubsetSizeCV", table.target.task)
         sizes = self._sizes(table.n_columns)
         if isinstance(self.scoring, list | tuple | set | dict):
             raise ValueError("scoring must be one score, by which the sizes are compared, not several.")
@@ -145,7 +146,7 @@ class SubsetSizeCV(BaseEstimator):
             table,
             weights,
             folds,
-            scoring="accuracy" if self.scoring is None else self.scoring,
+            scoring=self.scoring,
             n_jobs=self.n_jobs,
             read_as=selector.reading_options,
         )

@@ -24,7 +24,12 @@ from foresift.data.values import is_missing
 __all__ = ["add_array", "canonical", "checksum", "describe", "storage"]
 
 _IGNORED = ("n_jobs", "verbose")  # parameters that do not change results
-_NEW = {"correct_nominal": False}  # parameters with the value that results from before they existed have
+# Parameters with the value that results from before they existed have.
+_NEW = {"correct_nominal": False, "task": "auto"}
+# What None stands for where it was the default once.
+_FORMER = {
+    f"foresift.{name}": {"scoring": "accuracy"} for name in ("ContributionSelector", "SequentialSelector")
+}
 
 
 def describe(value: Any) -> Any:
@@ -102,8 +107,9 @@ def _cloned_bare(estimator: Any) -> bool:
 
 
 def _parameters(estimator: Any, inside: tuple[int, ...]) -> dict[str, Any]:
+    former = _FORMER.get(_qualified(type(estimator)), {})
     return {
-        name: _describe(item, False, inside)
+        name: _describe(former.get(name) if item is None else item, False, inside)
         for name, item in sorted(estimator.get_params(deep=False).items())
         if name not in _IGNORED and not (name in _NEW and item == _NEW[name])
     }

@@ -21,7 +21,7 @@ from foresift.data.sklearn_compat import (
     Progress,
     RealNotInt,
     StoppedEarly,
-    require_classifier,
+    require_model,
     seed_of,
     seeded,
     track,
@@ -87,7 +87,7 @@ class Search(ABC):
 
 
 class SearchSelector(RankingSelector):
-    """Base of the selectors that search: a subclass has a classifier, checks its rules and makes a `Search`.
+    """Base of the selectors that search: a subclass has a model, checks its rules and makes a `Search`.
 
     It has the parameters `estimator`, `cv`, `scoring`, `max_error_increase`, `relative`, `return_partial`,
     `n_jobs` and `random_state`.
@@ -118,10 +118,11 @@ class SearchSelector(RankingSelector):
             Interval(RealNotInt, 0, 1, closed="right"),
             None,
         ],
+        "task": RankingSelector._parameter_constraints["task"],
         "estimator": [HasMethods(["fit", "predict"]), None],
         "max_error_increase": [Interval(numbers.Real, 0, None, closed="left"), None],
         "relative": ["boolean"],
-        "scoring": [str, callable],
+        "scoring": [str, callable, None],
         "cv": [
             Interval(numbers.Integral, 2, None, closed="left"),
             HasMethods(["split", "get_n_splits"]),
@@ -145,8 +146,8 @@ class SearchSelector(RankingSelector):
     _search: type[Search]
 
     @abstractmethod
-    def _estimator(self) -> Any:
-        """Return the classifier to clone: the one given, or else the default."""
+    def _estimator(self, task: str = "classification") -> Any:
+        """Return the model to clone: the one given, or else the default for the task."""
 
     @abstractmethod
     def _check_rules(self, n_columns: int, n_wanted: int | None) -> None:
@@ -154,16 +155,18 @@ class SearchSelector(RankingSelector):
 
     @property
     def reading_options(self) -> dict[str, Any]:
-        """How the classifier reads X."""
+        """How the model reads X."""
         return reading_options(self._estimator())
 
     def takes(self, table: Table) -> bool:
-        """Whether the classifier is scored on coded columns."""
-        return takes_store(self._estimator(), self.scoring)
+        """Whether the model is scored on coded columns."""
+        target = table.target
+        return takes_store(self._estimator(target.task), self.scoring or target.metric)
 
     def _score(self, data: TableOfX, weights: NDArray[np.float64] | None) -> Scores:
         seed = seed_of(self.random_state)
-        estimator = seeded(clone(self._estimator()), seed)
+        require_model(self._estimator(data.target.task), type(self).__name__, data.target.task)
+        estimator = seeded(clone(self._estimator(data.target.task)), seed)
         n_wanted = self._n_wanted(data.n_columns)
         self._check_rules(data.n_columns, n_wanted)
         scorer: SubsetScorer | None = None
@@ -193,7 +196,7 @@ class SearchSelector(RankingSelector):
     def _validate_params(self) -> None:
         refuse_size_by_cv(self)
         super()._validate_params()
-        require_classifier(self._estimator(), type(self).__name__)
+        require_model(self._estimator(), type(self).__name__)  # which of both is known when y is read
         refuse_numbered_columns(self._estimator())
 
     def _best(self, size: int) -> NDArray[np.bool_]:

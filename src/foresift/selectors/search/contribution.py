@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.data.sklearn_compat import Interval, Progress, RealNotInt, StrOptions
-from foresift.models.forests import SiftForestClassifier
+from foresift.models.forests import default_forest
 from foresift.selectors.base import Scores
 from foresift.selectors.search.base import Search, SearchSelector
 from foresift.selectors.search.subset_forests import SubsetForests
@@ -131,6 +131,8 @@ class ContributionSelector(SearchSelector):
     n_features_to_select : int, float or None, default=None
         Stop at this number of features, or this fraction of all, whatever the error. None stops by the error;
         there is no "cv".
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
     mode : {"sequential", "batch"}, default="sequential"
         Grow a new forest after every deletion to see what contributes least now (Algorithm 2), or read the
         order from the forest of all features (Algorithm 3).
@@ -153,16 +155,18 @@ class ContributionSelector(SearchSelector):
     pair_alpha : float, default=0.05
         Level at which a pair is significant, all pairs together (Holm): a statement about the trees that were
         grown, not about the data they were grown on.
-    estimator : classifier or None, default=None
+    estimator : classifier, regressor or None, default=None
         The forest: one of ours or any whose trees `foresift.importance.node_tables` reads. None is that of
-        Algorithm 1: sqrt(p) features per node, 10 random thresholds each, a leaf where nothing is gained.
+        Algorithm 1: sqrt(p) features per node (p / 3 for a quantity), 10 random thresholds each, a leaf where
+        nothing is gained.
     n_estimators : int, default=100
         Trees of that forest, where `estimator` is None.
-    scoring : str or callable, default="accuracy"
-        A scorer of scikit-learn; higher is better. The error is 1 less the score.
+    scoring : str, callable or None, default=None
+        A scorer of scikit-learn; higher is better. None is the accuracy, or R2 for a quantity. The error is 1
+        less the score.
     cv : int, splitter, iterable of (train, test) rows or None, default=3
-        The folds, the same for all sets; a number means stratified and shuffled ones. None estimates no
-        errors, which is three times as fast; then `n_features_to_select` must be given.
+        The folds, the same for all sets; a number means shuffled ones, stratified by class. None
+        estimates no errors, which is three times as fast; then `n_features_to_select` must be given.
     return_partial : bool, default=False
         On Ctrl-C, return the best set so far; else KeyboardInterrupt goes on, after it has been stored.
     verbose : int, default=0
@@ -238,6 +242,7 @@ class ContributionSelector(SearchSelector):
         self,
         n_features_to_select=None,
         *,
+        task="auto",
         mode="sequential",
         max_error_increase=0.1,
         relative=False,
@@ -247,7 +252,7 @@ class ContributionSelector(SearchSelector):
         pair_alpha=0.05,
         estimator=None,
         n_estimators=100,
-        scoring="accuracy",
+        scoring=None,
         cv=3,
         return_partial=False,
         verbose=0,
@@ -255,6 +260,7 @@ class ContributionSelector(SearchSelector):
         random_state=None,
     ):
         self.n_features_to_select = n_features_to_select
+        self.task = task
         self.mode = mode
         self.max_error_increase = max_error_increase
         self.relative = relative
@@ -273,12 +279,12 @@ class ContributionSelector(SearchSelector):
 
     _search = _ContributionSearch
 
-    def _estimator(self) -> Any:
+    def _estimator(self, task: str = "classification") -> Any:
         if self.estimator is not None:
             return self.estimator
-        return SiftForestClassifier(
-            self.n_estimators, max_features="sqrt", n_thresholds=10, min_gain=_NO_GAIN
-        )
+        forest = default_forest(task, self.n_estimators)
+        # The gain of a quantity is in its squared unit, in which no number is nothing.
+        return forest.set_params(n_thresholds=10, min_gain=_NO_GAIN if task == "classification" else 0.0)
 
     def _check_rules(self, n_columns: int, n_wanted: int | None) -> None:
         if self.cv is None and n_wanted is None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from foresift.data.sklearn_compat import Interval, Progress, StrOptions
-from foresift.models.forests import SiftForestClassifier
+from foresift.models.forests import default_forest
 from foresift.models.scorer import SubsetScorer
 from foresift.selectors.base import Scores
 from foresift.selectors.search.base import Search, SearchSelector
@@ -106,21 +106,24 @@ class _SequentialSearch(Search):
 
 
 class SequentialSelector(SearchSelector):
-    """Search for the features with which a classifier predicts best, set by set (Murata II).
+    """Search for the features with which a model predicts best, set by set (Murata II).
 
-    Every set is scored by cross-validation of a classifier that sees only its columns, so the choice suits
-    that classifier, and takes as many fits. Forests and trees of this package are grown on one column store
+    Every set is scored by cross-validation of a model that sees only its columns, so the choice suits
+    that model, and takes as many fits. Forests and trees of this package are grown on one column store
     that is made once; folds and sets of columns are masks of it.
 
     Parameters
     ----------
-    estimator : classifier or None, default=None
-        The classifier; None is a `SiftForestClassifier` of 50 trees with sqrt(p) split candidates per node.
+    estimator : classifier, regressor or None, default=None
+        The model; None is a `SiftForestClassifier` of 50 trees with sqrt(p) split candidates per node, for a
+        quantity a `SiftForestRegressor`.
     n_features_to_select : int, float or None, default=None
         Stop at this number of features, or this fraction of all, and keep the best set of that size;
         "plus-minus" first finishes its round, and a floating search goes one feature further and back. None
         stops by `tol` or `max_error_increase` if one is given; else the whole way is searched and the best
         set kept, of equals the smallest. The search chooses its size itself: there is no "cv".
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
     direction : {"forward", "backward", "plus-minus", "exhaustive"}, default="backward"
         Add the feature that helps most (SFS); drop the one that is missed least (SBS); add `plus` and drop
         `minus` in turn (Stearns); or score every set (round robin), which alone is sure to find the best.
@@ -136,10 +139,11 @@ class SequentialSelector(SearchSelector):
         rise from 3 % to 13 %.
     relative : bool, default=False
         Read `max_error_increase` as a share of the error with all features: 0.1 lets 3 % rise to 3.3 %.
-    scoring : str or callable, default="accuracy"
-        A scorer of scikit-learn; higher is better. The error is 1 less the score.
+    scoring : str, callable or None, default=None
+        A scorer of scikit-learn; higher is better. None is the accuracy, or R2 for a quantity. The error is 1
+        less the score.
     cv : int, splitter or iterable of (train, test) rows, default=3
-        The folds, the same for all sets. A number means stratified and shuffled ones.
+        The folds, the same for all sets. A number means shuffled ones, stratified by class.
     max_subsets : int, default=100000
         An exhaustive search over more sets is refused.
     return_partial : bool, default=False
@@ -212,6 +216,7 @@ class SequentialSelector(SearchSelector):
         estimator=None,
         n_features_to_select=None,
         *,
+        task="auto",
         direction="backward",
         plus=2,
         minus=1,
@@ -219,7 +224,7 @@ class SequentialSelector(SearchSelector):
         tol=None,
         max_error_increase=None,
         relative=False,
-        scoring="accuracy",
+        scoring=None,
         cv=3,
         max_subsets=100_000,
         return_partial=False,
@@ -229,6 +234,7 @@ class SequentialSelector(SearchSelector):
     ):
         self.estimator = estimator
         self.n_features_to_select = n_features_to_select
+        self.task = task
         self.direction = direction
         self.plus = plus
         self.minus = minus
@@ -246,8 +252,8 @@ class SequentialSelector(SearchSelector):
 
     _search = _SequentialSearch
 
-    def _estimator(self) -> Any:
-        return SiftForestClassifier(50, max_features="sqrt") if self.estimator is None else self.estimator
+    def _estimator(self, task: str = "classification") -> Any:
+        return default_forest(task, 50) if self.estimator is None else self.estimator
 
     def _check_rules(self, n_columns: int, n_wanted: int | None) -> None:
         if self.direction == "plus-minus" and self.plus <= self.minus:

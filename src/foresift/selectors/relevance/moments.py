@@ -27,7 +27,7 @@ def counted_rows(table: Table, weights: NDArray[np.float64] | None) -> NDArray[n
     return np.arange(table.n_rows) if weights is None else np.flatnonzero(weights > 0)
 
 
-def contrasted(target: NDArray[np.int32], n_classes: int) -> list[int]:
+def contrasted(target: NDArray[np.intp], n_classes: int) -> list[int]:
     """Classes to compare with all others; of two classes one is enough."""
     classes = [c for c in range(n_classes) if 0 < np.count_nonzero(target == c) < len(target)]
     return classes[:1] if len(classes) == 2 else classes

@@ -32,7 +32,8 @@ def pair_tests(
     """Test what each column predicts about the classes together with its best partner, and not alone.
 
     A column becomes a sign: above or below its median, or in its commonest category or not. Where neither of
-    two columns is informative alone, as in an exclusive or, the product of their signs is. Signs s, t are
+    two columns is informative alone, as in an exclusive or, the product of their signs is. A quantity counts
+    as two classes, above and below its median. Signs s, t are
     centred (to a fiftieth) where they are known, and 0 where they are missing. The sum of u * (c - mean of c)
     with u = s * t and the indicator c of a class has mean 0 if s is independent of t and c wherever it is
     known, so an informative partner adds nothing to the score of s.
@@ -72,10 +73,10 @@ def pair_tests(
     if len(counted) > MAX_ROWS:
         rng = np.random.default_rng([seed, 2])
         counted = np.sort(rng.choice(counted, MAX_ROWS, replace=False))
-    target = table.target.codes
+    target = table.target.strata(2)
     counted = counted[np.argsort(target[counted], kind="stable")]  # class after class; see _log_pvalues
     signs = _Signs(np.array([_ups(table, int(columns[k]), cuts[k], counted) for k in usable]))
-    found[usable] = _log_pvalues(signs, target[counted], table.target.n_classes)
+    found[usable] = _log_pvalues(signs, target[counted], int(target.max()) + 1)
     return found
 
 
@@ -134,7 +135,7 @@ class _Largest(NamedTuple):
     of_class: NDArray[np.intp]
 
 
-def _log_pvalues(signs: _Signs, target: NDArray[np.int32], n_classes: int) -> NDArray[np.float64]:
+def _log_pvalues(signs: _Signs, target: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
     """Log of the p-value of each column with its best partner.
 
     The target is sorted, so that classes are slices: their products add up to that of all rows.

@@ -338,7 +338,7 @@ class RelevanceSelector(RankingSelector):
             z = normalize_null(standardized(gains[tested], levels))
             shadow_scores[tested] = z[:, 1:]
             logs["forest"][tested] = forest_log_pvalues(z)
-            if _equal_in_classes(table, weights):
+            if weights is None or table.target.equal_weights(weights):  # these tests know of no others
                 # Threads of linear algebra on small products wait for each other longer than they work.
                 with one_blas_thread():
                     logs["ranks"][tested], logs["residuals"][tested] = rank_tests(table, weights, tested)
@@ -375,8 +375,9 @@ class RelevanceSelector(RankingSelector):
         whole = np.ones(table.n_rows) if weights is None else weights
         for k in range(self.n_half_samples):
             rng = np.random.default_rng([seed, k])
-            # Every other row of each class, in random order.
-            shuffled = np.lexsort((rng.random(table.n_rows), table.target.codes, whole > 0))
+            # Every other row of each class, or of neighbours in a quantity, in random order.
+            strata = table.target.strata(max(1, table.n_rows // 4))
+            shuffled = np.lexsort((rng.random(table.n_rows), strata, whole > 0))
             in_half = np.zeros(table.n_rows)
             in_half[shuffled[::2]] = 1
             for half in (in_half, 1 - in_half):
@@ -403,15 +404,6 @@ class _Tested(NamedTuple):
     by_test: dict[str, NDArray[np.float64]]
     gains: NDArray[np.float64]
     shadow_scores: NDArray[np.float64]
-
-
-def _equal_in_classes(table: Table, weights: NDArray[np.float64] | None) -> bool:
-    """Whether all weights of a class are equal, or 0: tests without a forest know of no others."""
-    if weights is None:
-        return True
-    codes = table.target.codes
-    of_class = [weights[(codes == c) & (weights > 0)] for c in range(table.target.n_classes)]
-    return all(not len(some) or some.min() == some.max() for some in of_class)
 
 
 def _scaled(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-from calibration_cells import CELLS
+from calibration_quantities import CELLS
 from calibration_results import ALPHA, KEY, Summary, mean_and_error, outcomes, read, summaries
 from scipy.stats import binomtest, ttest_1samp
 

@@ -85,14 +85,14 @@ class Target(ABC):
 
     @abstractmethod
     def contrasts(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """What ranks of a column are correlated with: whole numbers, a column for each class or one in all."""
+        """What columns are correlated with: whole numbers, a column for each class or one of ranks."""
 
     @abstractmethod
     def equal_weights(self, weights: NDArray[np.float64]) -> bool:
         """Whether weights say no more than the target does: all of a class are equal, or 0."""
 
-    def ranked(self) -> Self:
-        """The target by ranks: classes as they are, the ranks of a quantity."""
+    def ranked(self, weights: NDArray[np.float64] | None) -> Self:
+        """The target by ranks: classes as they are, the ranks of a quantity among rows of positive weight."""
         return self
 
     @abstractmethod
@@ -387,9 +387,18 @@ class Quantity(Target):
         some = weights[weights > 0]
         return bool(some.min() == some.max())
 
-    def ranked(self) -> Quantity:
-        """The ranks of the numbers, ties in the middle: heavy tails become as short as any."""
-        return Quantity(stats.rankdata(self.y))
+    def ranked(self, weights: NDArray[np.float64] | None) -> Quantity:
+        """The ranks among rows of positive weight, ties in the middle: heavy tails become as short as any.
+
+        Examples
+        --------
+        >>> Quantity.read([3, 1, 9, 9], 4).ranked(np.array([1, 0, 1, 1])).y
+        array([1. , 0. , 2.5, 2.5])
+        """
+        used = slice(None) if weights is None else weights > 0
+        ranks = np.zeros(self.n_rows)
+        ranks[used] = stats.rankdata(self.y[used])
+        return Quantity(ranks)
 
     def impurity(self, weights: NDArray[np.float64] | None = None) -> float:
         """Variance of the numbers.

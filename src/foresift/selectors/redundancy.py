@@ -94,8 +94,8 @@ class _Pairs:
         self._rows = rows = np.sort(rng.choice(self._counted, n_rows, replace=False))
         self._weights = np.ones(len(rows)) if weights is None else weights[rows]
         n_quantiles = max(2, min(QUANTILES, math.isqrt(len(rows) // 4)))
-        target = table.target.strata(n_quantiles)
-        self._target, self._n_classes = target[rows].astype(np.int64), int(target.max()) + 1
+        self._target = table.target.take(rows).strata(n_quantiles).astype(np.int64)
+        self._n_classes = int(self._target.max()) + 1
         self._parts = np.array([_parts(table, int(j), rows, n_quantiles) for j in columns], dtype=np.int64)
         self._n_parts = int(self._parts.max()) + 1
         # The same for all pairs, so that the result for one does not depend on the others.

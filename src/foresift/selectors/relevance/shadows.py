@@ -186,7 +186,7 @@ def gather_shadow_sums(
     whole = isinstance(max_features, numbers.Integral)
     n_candidates = resolve_max_features(max_features, table.n_columns if whole else len(order))
     grower = make_grower(
-        table.with_target(table.target.ranked()),
+        table.with_target(table.target.ranked(weights)),
         weights,
         criterion=table.target.criterion,
         missing="learn",

@@ -9,15 +9,16 @@ stopped. Every method gets one thread.
     python benchmarks/calibration.py run results.jsonl --methods boruta --seeds 5
     python benchmarks/calibration.py seeds seeds.jsonl [--package DIR]   # the same rows with eight seeds
     python benchmarks/calibration.py check results.jsonl,seeds.jsonl [relevance.md]  # what must hold
+    python benchmarks/calibration.py run quantities.jsonl --quantities   # cells of quantities, then check
     python benchmarks/calibration.py table results.jsonl [relevance.md]  # Markdown; into the page
     python benchmarks/calibration.py picture results.jsonl calibration.png
     python benchmarks/calibration.py speed times.jsonl --sizes 2000x100,5000x500 [--methods relevance]
 
 Methods: `relevance` (all defaults; the same fit gives `minimal`, its representatives, and its single tests,
 each adjusted by Benjamini & Hochberg's procedure), `auto` (all that `select` keeps; a few cells), `t-test`
-(adjusted alike; numeric cells only), `boruta` (BorutaPy as its authors recommend), `rfecv` (scikit-learn's
-RFECV with a random forest; small cells only) and, with `--package DIR`, `before`: the RelevanceSelector of
-the package `foresift` in DIR.
+(adjusted alike; numeric cells only; for a quantity `f-test` and `spearman`), `boruta` (BorutaPy as its
+authors recommend), `rfecv` (scikit-learn's RFECV with a random forest; small cells only) and, with
+`--package DIR`, `before`: the RelevanceSelector of the package `foresift` in DIR.
 """
 
 from __future__ import annotations
@@ -231,7 +232,9 @@ def arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("what", choices=("run", "seeds", "check", "table", "picture", "speed"))
-    parser.add_argument("results", help="lines of JSON; added to by run and seeds. Of check: both files")
+    parser.add_argument(
+        "results", help="lines of JSON; added to by run and seeds. Of check: both files, of quantities one"
+    )
     parser.add_argument("target", type=Path, nargs="?", help="picture, or a page with marks")
     parser.add_argument("--methods", help=f"by commas: {', '.join(RUNS)}; else ours and, of run, t-test")
     parser.add_argument("--package", type=Path, help="folder of another version of the package, for `before`")
@@ -259,8 +262,8 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     options = arguments()
     if options.what == "check":
-        results, seeds = map(Path, options.results.split(","))
-        parts, holds = checked(results, seeds)
+        results, *seeds = map(Path, options.results.split(","))
+        parts, holds = checked(results, seeds[0] if seeds else None)
         show(options.target, parts)
         return 0 if holds else 1
     path = Path(options.results)

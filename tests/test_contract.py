@@ -111,6 +111,14 @@ ESTIMATORS = [
     GEFSRegressor(population=5, n_candidates=12, n_offspring=4),
     GEFSRegressor(CartRegressor(max_depth=4), population=5, n_candidates=9, n_offspring=4),
 ]
+# Selectors that take a quantity, told that y is one.
+FOR_QUANTITIES = [
+    clone(estimator).set_params(task="regression")
+    for estimator in ESTIMATORS
+    if "task" in estimator.get_params()
+    and estimator._for_quantities is None
+    and not getattr(estimator, "ratio", 0)
+]
 SEARCHES = ContributionSelector | SequentialSelector
 BAGGED = SubsetBaggingClassifier | SubsetBaggingRegressor | ResampleBoostClassifier
 
@@ -160,7 +168,7 @@ def expected_failures(estimator):
 
 
 @pytest.mark.filterwarnings("ignore:No feature passed the rule")  # some checks have nothing but noise
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+@parametrize_with_checks(ESTIMATORS + FOR_QUANTITIES, expected_failed_checks=expected_failures)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 

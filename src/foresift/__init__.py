@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from foresift.models.subset_bagging import SubsetBaggingClassifier, SubsetBaggingRegressor
     from foresift.selectors.aggregate import AggregateSelector
     from foresift.selectors.cfs import CFSSelector
+    from foresift.selectors.correlation import FScoreSelector, PearsonSelector
     from foresift.selectors.cumulative import CumulativeGainSelector
     from foresift.selectors.feature_boosting import FeatureBoostingSelector
-    from foresift.selectors.filters import FScoreSelector, InfoGainSelector, PearsonSelector, RandomSelector
+    from foresift.selectors.filters import InfoGainSelector, RandomSelector
     from foresift.selectors.forest_gain import ForestGainSelector
     from foresift.selectors.gefs import GEFSSelector
     from foresift.selectors.relevance import RelevanceSelector
@@ -89,7 +90,7 @@ _HOMES = {
     "CartRegressor": "models.cart",
     "ContributionSelector": "selectors.search.contribution",
     "CumulativeGainSelector": "selectors.cumulative",
-    "FScoreSelector": "selectors.filters",
+    "FScoreSelector": "selectors.correlation",
     "FeatureBoostingSelector": "selectors.feature_boosting",
     "ForestGainSelector": "selectors.forest_gain",
     "GEFSClassifier": "models.gefs.classifier",
@@ -98,7 +99,7 @@ _HOMES = {
     "InfoGainSelector": "selectors.filters",
     "NetworkClassifier": "models.networks",
     "NetworkRegressor": "models.networks",
-    "PearsonSelector": "selectors.filters",
+    "PearsonSelector": "selectors.correlation",
     "RandomSelector": "selectors.filters",
     "RelevanceSelector": "selectors.relevance",
     "ReliefFSelector": "selectors.relief",

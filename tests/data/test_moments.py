@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reference_filters import problem
 
 from foresift.data.moments import Group, Moments, class_moments, indicator_moments
-from foresift.selectors.filters import FScoreSelector, PearsonSelector
+from foresift.selectors.correlation import FScoreSelector, PearsonSelector
 
 BOTH = pytest.mark.parametrize("kind", [PearsonSelector, FScoreSelector])
 

@@ -33,7 +33,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from foresift.selectors.aggregate import AggregateSelector, ranks_of
-from foresift.selectors.filters import FScoreSelector, InfoGainSelector, PearsonSelector
+from foresift.selectors.correlation import FScoreSelector, PearsonSelector
+from foresift.selectors.filters import InfoGainSelector
 
 RULES = ["mean-rank", "borda", "vote", "rra"]
 OURS = [PearsonSelector(), FScoreSelector(), InfoGainSelector()]

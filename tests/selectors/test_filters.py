@@ -16,7 +16,8 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 
 from foresift.criteria import gain_ratio, information_gain
-from foresift.selectors.filters import FScoreSelector, InfoGainSelector, PearsonSelector
+from foresift.selectors.correlation import FScoreSelector, PearsonSelector
+from foresift.selectors.filters import InfoGainSelector
 
 TWINS = {PearsonSelector: reference.pearson, FScoreSelector: reference.f_score}
 GAINS = {False: information_gain, True: gain_ratio}

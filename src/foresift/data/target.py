@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import narwhals as nw
 import numpy as np
@@ -21,7 +21,7 @@ from foresift.data.encoding import factorize
 from foresift.data.values import date_error, is_missing, kind_of_values
 from foresift.errors import floats_of
 
-__all__ = ["Classes", "Quantity", "Target"]
+__all__ = ["Classes", "Quantity", "Target", "task_of"]
 
 _MAX_RANGE, _MIN_RANGE = 1e140, 1e-140  # of a quantity, so that sums of squares are normal numbers
 
@@ -35,14 +35,21 @@ class Target(ABC):
         Number of rows.
     n_outputs : int
         Numbers that a model predicts per row: a probability per class, or the one quantity.
+    task : str
+        "classification" or "regression".
+    criterion : str
+        What a split decreases, as the engine calls it: `impurity`.
     """
 
     n_outputs: int
-    criterion: str  # of trees that are not told another
+    task: ClassVar[str]
+    criterion: ClassVar[str]
 
     @staticmethod
     def of(y: Any, n_rows: int, task: str = "classification", estimator: Any = None) -> Target:
-        """Check y and code it; `task` is "classification" or "regression", `estimator` is named in messages.
+        """Check y and code it; `task` is "classification", "regression" or "auto" (see `task_of`).
+
+        `estimator` is named in messages.
 
         Examples
         --------
@@ -51,6 +58,7 @@ class Target(ABC):
         >>> Target.of([1, 2, 4], 3, "regression").values()
         array([1., 2., 4.])
         """
+        task = task_of(y) if task == "auto" else task
         return (Quantity if task == "regression" else Classes).read(y, n_rows, estimator)
 
     @classmethod
@@ -78,6 +86,10 @@ class Target(ABC):
     @abstractmethod
     def require_variety(self, estimator: Any = None, weights: NDArray[Any] | None = None) -> None:
         """Raise unless rows of positive weight have at least two classes or distinct numbers."""
+
+    @abstractmethod
+    def require_classes(self, estimator: Any, instead: str) -> None:
+        """Raise if y is a quantity; `instead` says what to do then."""
 
     @abstractmethod
     def strata(self, n_strata: int) -> NDArray[np.intp]:
@@ -129,6 +141,7 @@ class Classes(Target):
     codes: NDArray[np.int32]
     labels: NDArray[Any]
 
+    task = "classification"
     criterion = "entropy"
 
     @classmethod
@@ -220,6 +233,9 @@ class Classes(Target):
                 " Check the target column, or the rows that were kept."
             )
 
+    def require_classes(self, estimator: Any, instead: str) -> None:
+        """Do nothing."""
+
     def strata(self, n_strata: int) -> NDArray[np.intp]:
         """The classes, whatever `n_strata` is."""
         return self.codes.astype(np.intp)
@@ -279,6 +295,7 @@ class Quantity(Target):
     y: NDArray[np.float64]
 
     n_outputs = 1
+    task = "regression"
     criterion = "variance"
 
     @classmethod
@@ -292,7 +309,7 @@ class Quantity(Target):
         >>> Quantity.read(["low", "high"], 2)
         Traceback (most recent call last):
             ...
-        ValueError: y holds text, but a regressor predicts numbers: convert y to numbers, or use a classifier.
+        ValueError: y holds text, but a regressor needs numbers: convert y to numbers, or use a classifier.
         """
         given, checked = _column(y)
         if checked.dtype.kind in "mM":
@@ -300,9 +317,8 @@ class Quantity(Target):
         kind = kind_of_values(checked, "y") if checked.dtype.kind == "O" else checked.dtype.kind
         if kind in ("text", "bytes", "U", "S"):
             who = "a regressor" if estimator is None else type(estimator).__name__
-            raise ValueError(
-                f"y holds text, but {who} predicts numbers: convert y to numbers, or use a classifier."
-            )
+            instead = 'set task="classification"' if _has_task(estimator) else "use a classifier"
+            raise ValueError(f"y holds text, but {who} needs numbers: convert y to numbers, or {instead}.")
         if given.dtype.kind == "O":
             given = np.array([np.nan if is_missing(value) else value for value in given], dtype=object)
         numbers = np.ascontiguousarray(floats_of(given, "y"))
@@ -360,6 +376,18 @@ class Quantity(Target):
                 f"All rows with a positive sample_weight have the same y: {who} needs at least two distinct"
                 " values."
             )
+
+    def require_classes(self, estimator: Any, instead: str) -> None:
+        """Raise an error that says what to use instead.
+
+        Examples
+        --------
+        >>> Quantity.read([1.5, 2], 2).require_classes(None, "use a regressor")
+        Traceback (most recent call last):
+            ...
+        ValueError: Unknown label type: continuous. This method needs classes, but y is a quantity: use a ...
+        """
+        raise _not_classes(estimator, instead)
 
     def strata(self, n_strata: int) -> NDArray[np.intp]:
         """At most `n_strata` bins of about equal frequency, numbered from 0; equal numbers share a bin.
@@ -433,7 +461,22 @@ class Quantity(Target):
         return _core.Grower(store, self.y, weights, options)
 
 
-def _column(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def task_of(y: Any) -> str:
+    """Tell whether y holds classes or a quantity: numbers with fractions, as scikit-learn's `type_of_target`.
+
+    Examples
+    --------
+    >>> task_of([1, 2, 3]), task_of([1.0, 2.5]), task_of(["a", "b"])
+    ('classification', 'regression', 'classification')
+    """
+    numbers = _column(y, warn=False)[0]
+    if numbers.dtype.kind != "f":
+        return Classes.task
+    numbers = numbers[np.isfinite(numbers)]  # type_of_target raises on the others
+    return Quantity.task if (numbers != np.trunc(numbers)).any() else Classes.task
+
+
+def _column(y: Any, warn: bool = True) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return y as an array of one dimension, and the same with its items as they were given."""
     if sparse.issparse(y):
         raise TypeError("Sparse data was passed for y, but dense data is required: pass y.toarray().ravel().")
@@ -443,7 +486,7 @@ def _column(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     # NumPy turns NaN in a list of text into the text "nan", so such a list is checked item by item.
     items = None if hasattr(y, "dtype") or hasattr(y, "__array__") else np.asarray(y, dtype=object)
     try:
-        y = column_or_1d(values_of(native) if isinstance(native, nw.Series) else native, warn=True)
+        y = column_or_1d(values_of(native) if isinstance(native, nw.Series) else native, warn=warn)
     except ValueError as error:
         if "Complex" not in str(error):
             raise
@@ -458,9 +501,21 @@ def _require_discrete(y: NDArray[Any], estimator: Any) -> None:
     except ValueError as error:
         if "continuous" not in str(error):
             raise
-        who = "This method" if estimator is None else type(estimator).__name__
-        other = "" if estimator is None or not is_classifier(estimator) else "use SiftForestRegressor, or "
-        raise ValueError(
-            f"Unknown label type: continuous. {who} needs classes, but y is a quantity: {other}cut it into"
-            " classes, for example with pandas.qcut."
-        ) from None
+        if _has_task(estimator):
+            instead = estimator._for_quantities or 'set task="regression"'
+        else:
+            instead = "use SiftForestRegressor" if estimator and is_classifier(estimator) else ""
+        raise _not_classes(estimator, instead) from None
+
+
+def _has_task(estimator: Any) -> bool:
+    """Whether it is a selector that takes classes and quantities."""
+    return hasattr(estimator, "_for_quantities") and "task" in estimator.get_params(deep=False)
+
+
+def _not_classes(estimator: Any, instead: str) -> ValueError:
+    who = "This method" if estimator is None else type(estimator).__name__
+    return ValueError(
+        f"Unknown label type: continuous. {who} needs classes, but y is a quantity:"
+        f" {instead}{', or ' if instead else ''}cut it into classes, for example with pandas.qcut."
+    )

@@ -16,7 +16,7 @@ __all__ = ["root_gains", "split_information"]
 
 
 def root_gains(table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """Information gain of the best split of every column, in bits.
+    """Gain of the best split of every column: in bits, or as a share of the variance of a quantity.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def root_gains(table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.
     grower = make_grower(
         table,
         weights,
-        criterion="entropy",
+        criterion=table.target.criterion,
         missing="fractional",
         multiway=True,
         min_leaf=0.0,
@@ -41,7 +41,7 @@ def root_gains(table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.
     assert tried is not None
     gains = np.zeros(table.n_columns)
     gains[tried["feature"]] = tried["gain"]  # no candidates if all rows of positive weight are of one class
-    return gains
+    return gains / table.target.gain_unit(weights)
 
 
 def split_information(

@@ -50,6 +50,8 @@ class AggregateSelector(RankingSelector):
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
         The number of best features to keep, or their fraction; choose the number by cross-validation. None:
         see `rule`.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
     rule : {"mean-rank", "borda", "vote", "rra"}, default="mean-rank"
         How ranks become scores; ties go to the better mean rank.
 
@@ -125,6 +127,7 @@ class AggregateSelector(RankingSelector):
     (array([3, 4, 1, 2]), 0.977)
     """
 
+    _for_quantities = "use InfoGainSelector"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RankingSelector._parameter_constraints,
         "selectors": [list, tuple],
@@ -139,6 +142,7 @@ class AggregateSelector(RankingSelector):
         selectors,
         n_features_to_select=None,
         *,
+        task="auto",
         rule="mean-rank",
         top=None,
         n_jobs=None,
@@ -146,6 +150,7 @@ class AggregateSelector(RankingSelector):
     ):
         self.selectors = selectors
         self.n_features_to_select = n_features_to_select
+        self.task = task
         self.rule = rule
         self.top = top
         self.n_jobs = n_jobs

@@ -36,7 +36,7 @@ from foresift.errors import warn_caller
 from foresift.models.subset_models import count_columns, reading_options
 from foresift.selectors.size_cv import SizeCurve, SubsetSizeCV
 
-__all__ = ["RankingSelector", "Scores", "ranks_by_score"]
+__all__ = ["RankingSelector", "Scores", "ranks_by_score", "with_task"]
 
 _ROUNDING = 1e-12  # scores that differ by less, relative to their size, are equal
 
@@ -70,7 +70,8 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """What all selectors share: reading the data, ranking the columns by score, keeping the best.
 
     A subclass has a parameter `n_features_to_select` (an int, a share, "cv" or a `SubsetSizeCV` to choose
-    it by cross-validation, or None for the method's own rule) and scores the columns in `_score`; it may
+    it by cross-validation, or None for the method's own rule) and scores the columns in `_score`. A parameter
+    `task` says that it takes quantities too, unless `_for_quantities` says what to use instead. It may
     replace the rule, `_own_support`. A method that needs more than codes replaces `_open`, which reads X,
     and `_open_table`, which takes the same from a coded table; it sets `_needs_values`, or `takes` says
     whether a table will do.
@@ -90,6 +91,8 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         Their names, if X had any.
     schema_ : Schema
         What the columns were: nominal ones with their categories.
+    task_ : str
+        "classification" or "regression".
     size_curve_ : SizeCurve
         The scores of the sizes, if cross-validation chose the number of features.
 
@@ -120,9 +123,12 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             SubsetSizeCV,
             None,
         ],
+        "task": [StrOptions({"auto", "classification", "regression"})],
     }
 
     _needs_values: ClassVar[bool] = False  # rather than their order
+    _for_quantities: ClassVar[str | None] = None  # what to use instead, if the method has no meaning there
+    task: str = "classification"  # of a subclass without this parameter
     n_features_to_select: int | float | str | SubsetSizeCV | None
     n_features_in_: int
     scores_: NDArray[np.float64]
@@ -130,6 +136,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     support_: NDArray[np.bool_]
     schema_: Schema
     size_curve_: SizeCurve
+    task_: str
 
     @abstractmethod
     def _score(self, table: Any, weights: NDArray[np.float64] | None) -> Scores:
@@ -167,7 +174,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
             The columns; missing values are allowed.
         y : array-like of shape (n,)
-            The class of every row.
+            The class, or the quantity, of every row.
         sample_weight : array-like of shape (n,), default=None
             How much each row counts.
 
@@ -199,7 +206,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     def read_table(self, X: Any, y: Any) -> Table:
         """Check X and y, and code them."""
-        return make_table(X, y, **self.reading_options, estimator=self)
+        return make_table(X, y, **self.reading_options, estimator=self, task=self.task)
 
     def _open(self, X: Any, y: Any) -> Any:
         """Read what `_score` takes: it has `n_rows`, `n_columns`, `schema` and `target`."""
@@ -212,12 +219,15 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _fit_opened(
         self, data: Any, weights: NDArray[np.float64] | None, X: Any, table: Table | None = None
     ) -> Self:
+        if self._for_quantities is not None:
+            data.target.require_classes(self, self._for_quantities)
         data.target.require_variety(self, weights)
+        self.task_ = data.target.task
         plan = SubsetSizeCV() if self.n_features_to_select == "cv" else self.n_features_to_select
         if isinstance(plan, SubsetSizeCV):
             if table is None:
                 table = data if isinstance(data, Table) else self.read_table(X, data.target.values())
-            ranker = clone(self).set_params(n_features_to_select=1.0)
+            ranker = with_task(clone(self), data.target.task).set_params(n_features_to_select=1.0)
             self.size_curve_ = plan.curve(ranker, table, weights, X)
         n_wanted = self._n_wanted(data.n_columns)  # before the scores, which may take long
         found = self._score(data, weights)
@@ -341,6 +351,12 @@ def ranks_by_score(scores: NDArray[np.float64]) -> NDArray[np.intp]:
     ranks = np.empty(len(scores), dtype=np.intp)
     ranks[order] = np.arange(1, len(scores) + 1)
     return ranks
+
+
+def with_task(selector: Any, task: str) -> Any:
+    """Fix `task` of a selector that would work it out by itself: some rows of y may look like classes."""
+    automatic = selector.get_params(deep=False).get("task") == "auto"
+    return selector.set_params(task=task) if automatic else selector
 
 
 def _plain(column: NDArray[Any]) -> NDArray[Any] | list[Any]:

@@ -36,6 +36,8 @@ class CFSSelector(RankingSelector):
         The number of features to keep, or their fraction, or "cv" to choose it by cross-validation: the
         subset of that size in a greedy search, which is backward with search="backward" and else forward.
         None keeps the subset with the largest merit that `search` finds.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
     search : {"best-first", "forward", "backward", "greedy"}, default="best-first"
         "forward" adds the best feature while that raises the merit, "backward" starts with all and drops the
         worst while the merit does not fall; "greedy" is another name for "forward". "best-first" extends the
@@ -110,6 +112,7 @@ class CFSSelector(RankingSelector):
     (array([2, 3]), 0.898)
     """
 
+    _for_quantities = "use InfoGainSelector"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RankingSelector._parameter_constraints,
         "search": [StrOptions({"best-first", "forward", "backward", "greedy"})],
@@ -123,6 +126,7 @@ class CFSSelector(RankingSelector):
         self,
         n_features_to_select=None,
         *,
+        task="auto",
         search="best-first",
         n_stale=5,
         locally_predictive=False,
@@ -130,6 +134,7 @@ class CFSSelector(RankingSelector):
         categorical_features="from_dtype",
     ):
         self.n_features_to_select = n_features_to_select
+        self.task = task
         self.search = search
         self.n_stale = n_stale
         self.locally_predictive = locally_predictive

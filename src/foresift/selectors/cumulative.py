@@ -33,6 +33,8 @@ class CumulativeGainSelector(RankingSelector):
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
         The number of best features to keep, or their fraction, or "cv" to choose it by cross-validation. None
         keeps the features that were chosen for a level with a positive gain.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
     oblivious : bool, default=False
         The tree: every node is split by its own best feature (unpruned, to pure leaves); or an oblivious
         tree, where all nodes of a level are split by the feature chosen for that level.
@@ -86,14 +88,18 @@ class CumulativeGainSelector(RankingSelector):
     array([2, 1])
     """
 
+    _for_quantities = "use InfoGainSelector"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RankingSelector._parameter_constraints,
         "oblivious": ["boolean"],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
     }
 
-    def __init__(self, n_features_to_select=None, *, oblivious=False, categorical_features="from_dtype"):
+    def __init__(
+        self, n_features_to_select=None, *, task="auto", oblivious=False, categorical_features="from_dtype"
+    ):
         self.n_features_to_select = n_features_to_select
+        self.task = task
         self.oblivious = oblivious
         self.categorical_features = categorical_features
 

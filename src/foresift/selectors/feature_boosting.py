@@ -49,6 +49,8 @@ class FeatureBoostingSelector(RankingSelector):
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
         The number of heaviest features to keep, or their fraction; choose the number by cross-validation;
         None keeps the features that weigh more than at the start.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
     subset_size : int, float or None, default=None
         Features in use in an iteration: a number or a share of all. None is half of them; with `order=2` the
         square root of their number, at least 2.
@@ -126,6 +128,7 @@ class FeatureBoostingSelector(RankingSelector):
     array([3, 5])
     """
 
+    _for_quantities = "use InfoGainSelector"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RankingSelector._parameter_constraints,
         "subset_size": [
@@ -146,6 +149,7 @@ class FeatureBoostingSelector(RankingSelector):
         self,
         n_features_to_select=None,
         *,
+        task="auto",
         subset_size=None,
         order=1,
         estimator=None,
@@ -156,6 +160,7 @@ class FeatureBoostingSelector(RankingSelector):
         random_state=None,
     ):
         self.n_features_to_select = n_features_to_select
+        self.task = task
         self.subset_size = subset_size
         self.order = order
         self.estimator = estimator

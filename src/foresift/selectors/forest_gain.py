@@ -35,6 +35,8 @@ class ForestGainSelector(RankingSelector):
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
         The number of best features to keep, or their fraction, or "cv" to choose it by cross-validation. None
         keeps those above their threshold.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
     bound : {"exact", "mid", "lower", "upper"}, default="exact"
         The threshold: the exact expectation of the gain of an irrelevant feature, or a bound of the paper,
         valid for two classes and distinct values only; see `foresift.criteria.expected_gain`. The paper uses
@@ -149,6 +151,7 @@ class ForestGainSelector(RankingSelector):
     array([0, 1, 3, 6, 7])
     """
 
+    _for_quantities = "use InfoGainSelector"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RankingSelector._parameter_constraints,
         "bound": [StrOptions(set(BOUNDS))],
@@ -174,6 +177,7 @@ class ForestGainSelector(RankingSelector):
         self,
         n_features_to_select=None,
         *,
+        task="auto",
         bound="exact",
         weighting="complexity",
         redundancy=None,
@@ -188,6 +192,7 @@ class ForestGainSelector(RankingSelector):
         random_state=None,
     ):
         self.n_features_to_select = n_features_to_select
+        self.task = task
         self.bound = bound
         self.weighting = weighting
         self.redundancy = redundancy

@@ -30,6 +30,8 @@ class GEFSSelector(RankingSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         The number of best features to keep, or their fraction; None keeps those with at least an equal share.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
     initial_length : float, default=0.5
         Genomes of the initial population have up to this many genes per column; see Notes.
     diversity_weight : float, default=0.3
@@ -89,6 +91,7 @@ categorical_features, n_jobs, random_state
     array([0, 1])
     """
 
+    _for_quantities = "use InfoGainSelector"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RankingSelector._parameter_constraints,
         **SEARCH_CONSTRAINTS,
@@ -98,6 +101,7 @@ categorical_features, n_jobs, random_state
         self,
         n_features_to_select=None,
         *,
+        task="auto",
         estimator="mlp",
         population=20,
         n_candidates=250,
@@ -121,6 +125,7 @@ categorical_features, n_jobs, random_state
         random_state=None,
     ):
         self.n_features_to_select = n_features_to_select
+        self.task = task
         self.estimator = estimator
         self.population = population
         self.n_candidates = n_candidates
@@ -148,7 +153,9 @@ categorical_features, n_jobs, random_state
     fitness_: NDArray[np.float64]
 
     def _open(self, X: Any, y: Any) -> ValueTable:
-        return ValueTable.open(X, y, categorical_features=self.categorical_features, estimator=self)
+        return ValueTable.open(
+            X, y, categorical_features=self.categorical_features, estimator=self, task=self.task
+        )
 
     def _open_table(self, table: Table) -> ValueTable:
         return ValueTable(table.numbers(), table.schema, table.target)

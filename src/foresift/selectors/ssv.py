@@ -47,6 +47,8 @@ class SSVSelector(RankingSelector):
         The number of best features to keep, or their fraction, or "cv" to choose it by cross-validation. None
         keeps the better half (at least one) with mode="separate", for which the paper has no rule, and the
         features of the tree with mode="tree".
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
     mode : {"separate", "tree"}, default="separate"
         One tree per feature, or one tree of all.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
@@ -102,6 +104,7 @@ class SSVSelector(RankingSelector):
     (array([2, 3, 3, 1, 2, 0, 4, 0, 0, 0, 3, 5, 6]), 9)
     """
 
+    _for_quantities = "use InfoGainSelector"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RankingSelector._parameter_constraints,
         "mode": [StrOptions({"separate", "tree"})],
@@ -110,9 +113,16 @@ class SSVSelector(RankingSelector):
     }
 
     def __init__(
-        self, n_features_to_select=None, *, mode="separate", categorical_features="from_dtype", n_jobs=None
+        self,
+        n_features_to_select=None,
+        *,
+        task="auto",
+        mode="separate",
+        categorical_features="from_dtype",
+        n_jobs=None,
     ):
         self.n_features_to_select = n_features_to_select
+        self.task = task
         self.mode = mode
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs

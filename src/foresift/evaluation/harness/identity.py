@@ -24,7 +24,8 @@ from foresift.data.values import is_missing
 __all__ = ["add_array", "canonical", "checksum", "describe", "storage"]
 
 _IGNORED = ("n_jobs", "verbose")  # parameters that do not change results
-_NEW = {"correct_nominal": False}  # parameters with the value that results from before they existed have
+# Parameters with the value that results from before they existed have.
+_NEW = {"correct_nominal": False, "task": "auto"}
 
 
 def describe(value: Any) -> Any:

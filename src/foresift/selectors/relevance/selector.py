@@ -47,6 +47,8 @@ class RelevanceSelector(RankingSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         The number of best features to keep, or their fraction; None keeps the relevant ones.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
     error : {"fdr", "fwer", "none"}, default="fdr"
         What `alpha` bounds: the expected share of irrelevant features among the selected (Benjamini &
         Hochberg), the probability of selecting any irrelevant feature (Bonferroni), or that of selecting an
@@ -161,6 +163,7 @@ class RelevanceSelector(RankingSelector):
     array([0, 1])
     """
 
+    _for_quantities = "use InfoGainSelector"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RankingSelector._parameter_constraints,
         "error": [StrOptions({"fdr", "fwer", "none"})],
@@ -190,6 +193,7 @@ class RelevanceSelector(RankingSelector):
         self,
         n_features_to_select=None,
         *,
+        task="auto",
         error="fdr",
         alpha=0.1,
         minimal=False,
@@ -208,6 +212,7 @@ class RelevanceSelector(RankingSelector):
         random_state=None,
     ):
         self.n_features_to_select = n_features_to_select
+        self.task = task
         self.error = error
         self.alpha = alpha
         self.minimal = minimal

@@ -118,6 +118,7 @@ class SearchSelector(RankingSelector):
             Interval(RealNotInt, 0, 1, closed="right"),
             None,
         ],
+        "task": RankingSelector._parameter_constraints["task"],
         "estimator": [HasMethods(["fit", "predict"]), None],
         "max_error_increase": [Interval(numbers.Real, 0, None, closed="left"), None],
         "relative": ["boolean"],

@@ -131,6 +131,8 @@ class ContributionSelector(SearchSelector):
     n_features_to_select : int, float or None, default=None
         Stop at this number of features, or this fraction of all, whatever the error. None stops by the error;
         there is no "cv".
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
     mode : {"sequential", "batch"}, default="sequential"
         Grow a new forest after every deletion to see what contributes least now (Algorithm 2), or read the
         order from the forest of all features (Algorithm 3).
@@ -220,6 +222,7 @@ class ContributionSelector(SearchSelector):
     (array([4, 3, 2, 1]), array([3]))
     """
 
+    _for_quantities = "use InfoGainSelector"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SearchSelector._parameter_constraints,
         "mode": [StrOptions({"sequential", "batch"})],
@@ -238,6 +241,7 @@ class ContributionSelector(SearchSelector):
         self,
         n_features_to_select=None,
         *,
+        task="auto",
         mode="sequential",
         max_error_increase=0.1,
         relative=False,
@@ -255,6 +259,7 @@ class ContributionSelector(SearchSelector):
         random_state=None,
     ):
         self.n_features_to_select = n_features_to_select
+        self.task = task
         self.mode = mode
         self.max_error_increase = max_error_increase
         self.relative = relative

@@ -121,6 +121,8 @@ class SequentialSelector(SearchSelector):
         "plus-minus" first finishes its round, and a floating search goes one feature further and back. None
         stops by `tol` or `max_error_increase` if one is given; else the whole way is searched and the best
         set kept, of equals the smallest. The search chooses its size itself: there is no "cv".
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
     direction : {"forward", "backward", "plus-minus", "exhaustive"}, default="backward"
         Add the feature that helps most (SFS); drop the one that is missed least (SBS); add `plus` and drop
         `minus` in turn (Stearns); or score every set (round robin), which alone is sure to find the best.
@@ -197,6 +199,7 @@ class SequentialSelector(SearchSelector):
     (array([4, 3, 2, 1]), array([3]))
     """
 
+    _for_quantities = "use InfoGainSelector"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SearchSelector._parameter_constraints,
         "direction": [StrOptions({"forward", "backward", "plus-minus", "exhaustive"})],
@@ -212,6 +215,7 @@ class SequentialSelector(SearchSelector):
         estimator=None,
         n_features_to_select=None,
         *,
+        task="auto",
         direction="backward",
         plus=2,
         minus=1,
@@ -229,6 +233,7 @@ class SequentialSelector(SearchSelector):
     ):
         self.estimator = estimator
         self.n_features_to_select = n_features_to_select
+        self.task = task
         self.direction = direction
         self.plus = plus
         self.minus = minus

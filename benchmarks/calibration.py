@@ -51,7 +51,6 @@ from sklearn.feature_selection import RFECV, f_classif, f_regression
 
 import foresift
 from foresift import RelevanceSelector, select
-from foresift.data.table import make_table
 from foresift.stats import benjamini_hochberg
 
 WIDE = [(f"wide, common {share} %", number) for share in (50, 80) for number in range(5)]
@@ -61,8 +60,8 @@ N_SEEDS = 8
 def relevance(
     X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int, task: str = "classification"
 ) -> dict[str, np.ndarray]:
-    table = make_table(X, y, categorical_features=nominal, task=task)
-    selector = RelevanceSelector(alpha=ALPHA, random_state=seed).fit_table(table)
+    selector = RelevanceSelector(task=task, alpha=ALPHA, categorical_features=nominal, random_state=seed)
+    selector.fit(X, y)
     tests = dict(selector.test_pvalues_)
     tests["residuals"] = np.where(np.isnan(tests["residuals"]), tests["ranks"], tests["residuals"])
     return {

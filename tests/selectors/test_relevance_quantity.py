@@ -29,10 +29,10 @@ def signal(n=300, p=12, seed=0):
 
 
 def fit(X, y, weights=None, nominal=None, **options):
-    table = make_table(X, y, task="regression", categorical_features=nominal)
+    options = {**QUICK, "task": "regression", "categorical_features": nominal, **options}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "No feature passed")
-        return RelevanceSelector(**{**QUICK, **options}).fit_table(table, weights)
+        return RelevanceSelector(**options).fit(X, y, sample_weight=weights)
 
 
 def assert_same(one, other, moved=slice(None)):

@@ -13,6 +13,7 @@ from scipy.stats import binomtest, norm, spearmanr, ttest_1samp
 
 from foresift import RelevanceSelector
 from foresift.data.table import make_table
+from foresift.selectors.relevance.combining import PAIRS_OF_QUANTITY, combined_log_pvalues
 from foresift.selectors.relevance.pairs import pair_tests
 from foresift.selectors.relevance.ranks import rank_tests
 
@@ -96,6 +97,13 @@ def test_ranks_are_spearmans_correlation():
     found = fit(X, y).test_pvalues_["ranks"]
     correlations = np.array([spearmanr(x, y).statistic for x in X.T])
     assert found == pytest.approx(2 * norm.sf(np.abs(correlations) * np.sqrt(len(y) - 1)))
+
+
+def test_pairs_weigh_more_than_for_classes():
+    X, y = signal()
+    selector = fit(X, y)
+    logs = {name: np.log(p) for name, p in selector.test_pvalues_.items()}
+    assert np.log(selector.pvalues_) == pytest.approx(combined_log_pvalues(logs, PAIRS_OF_QUANTITY))
 
 
 def test_finds_what_matters_at_any_error():

@@ -9,15 +9,16 @@ stopped. Every method gets one thread.
     python benchmarks/calibration.py run results.jsonl --methods boruta --seeds 5
     python benchmarks/calibration.py seeds seeds.jsonl [--package DIR]   # the same rows with eight seeds
     python benchmarks/calibration.py check results.jsonl,seeds.jsonl [relevance.md]  # what must hold
+    python benchmarks/calibration.py run quantities.jsonl --quantities   # cells of quantities, then check
     python benchmarks/calibration.py table results.jsonl [relevance.md]  # Markdown; into the page
     python benchmarks/calibration.py picture results.jsonl calibration.png
     python benchmarks/calibration.py speed times.jsonl --sizes 2000x100,5000x500 [--methods relevance]
 
 Methods: `relevance` (all defaults; the same fit gives `minimal`, its representatives, and its single tests,
 each adjusted by Benjamini & Hochberg's procedure), `auto` (all that `select` keeps; a few cells), `t-test`
-(adjusted alike; numeric cells only), `boruta` (BorutaPy as its authors recommend), `rfecv` (scikit-learn's
-RFECV with a random forest; small cells only) and, with `--package DIR`, `before`: the RelevanceSelector of
-the package `foresift` in DIR.
+(adjusted alike; numeric cells only; for a quantity `f-test` and `spearman`), `boruta` (BorutaPy as its
+authors recommend), `rfecv` (scikit-learn's RFECV with a random forest; small cells only) and, with
+`--package DIR`, `before`: the RelevanceSelector of the package `foresift` in DIR.
 """
 
 from __future__ import annotations
@@ -31,18 +32,22 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from calibration_cells import CELLS, OF_AUTO, SMALL, make
+from calibration_cells import CELLS as CLASSES
+from calibration_cells import OF_AUTO, SMALL
 from calibration_check import checked
+from calibration_quantities import CELLS, QUANTITIES, make
 from calibration_results import ALPHA, KEY, PEERS, beside, picture, read, table, write_into
+from scipy.stats import spearmanr
 from sklearn.datasets import make_classification
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.feature_selection import RFECV, f_classif
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.feature_selection import RFECV, f_classif, f_regression
 
 import foresift
 from foresift import RelevanceSelector, select
@@ -52,8 +57,11 @@ WIDE = [(f"wide, common {share} %", number) for share in (50, 80) for number in 
 N_SEEDS = 8
 
 
-def relevance(X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int) -> dict[str, np.ndarray]:
-    selector = RelevanceSelector(alpha=ALPHA, categorical_features=nominal, random_state=seed).fit(X, y)
+def relevance(
+    X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int, task: str = "classification"
+) -> dict[str, np.ndarray]:
+    selector = RelevanceSelector(task=task, alpha=ALPHA, categorical_features=nominal, random_state=seed)
+    selector.fit(X, y)
     tests = dict(selector.test_pvalues_)
     tests["residuals"] = np.where(np.isnan(tests["residuals"]), tests["ranks"], tests["residuals"])
     return {
@@ -86,11 +94,24 @@ def t_test(X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int) -> dict[
     return {"t-test": passing(f_classif(X, y)[1])}  # of several classes: analysis of variance
 
 
-def boruta(X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int) -> dict[str, np.ndarray]:
+def f_test(X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int) -> dict[str, np.ndarray]:
+    return {"f-test": passing(f_regression(X, y)[1])}
+
+
+def spearman(X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int) -> dict[str, np.ndarray]:
+    return {"spearman": passing(np.array([spearmanr(x, y).pvalue for x in X.T]))}
+
+
+def boruta(
+    X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int, task: str = "classification"
+) -> dict[str, np.ndarray]:
     from boruta import BorutaPy
 
     X = np.where(np.isnan(X), -999.0, X)  # it knows neither missing values nor categories
-    forest = RandomForestClassifier(n_jobs=1, class_weight="balanced", max_depth=5)
+    if task == "regression":
+        forest = RandomForestRegressor(n_jobs=1, max_depth=5)
+    else:
+        forest = RandomForestClassifier(n_jobs=1, class_weight="balanced", max_depth=5)
     return {"boruta": BorutaPy(forest, n_estimators="auto", random_state=seed).fit(X, y).support_}
 
 
@@ -108,13 +129,23 @@ RUNS: dict[str, Callable[..., dict[str, np.ndarray]]] = {
     "boruta": boruta,
     "rfecv": rfecv,
 }
+OF_QUANTITIES: dict[str, Callable[..., dict[str, np.ndarray]]] = {
+    "relevance": partial(relevance, task="regression"),
+    "f-test": f_test,
+    "spearman": spearman,
+    "boruta": partial(boruta, task="regression"),
+}
 
 
 def suits(method: str, name: str) -> bool:
     """Whether a method is run in a cell."""
     if method in ("rfecv", "auto"):
         return name in (SMALL if method == "rfecv" else OF_AUTO)
-    return method != "t-test" or CELLS[name].columns not in ("nominal", "mixed", "gaps")
+    return method not in ("t-test", "f-test", "spearman") or CELLS[name].columns not in (
+        "nominal",
+        "mixed",
+        "gaps",
+    )
 
 
 def run(path: Path, methods: list[str], names: list[str], first: int, seeds: int | None) -> None:
@@ -130,7 +161,7 @@ def run(path: Path, methods: list[str], names: list[str], first: int, seeds: int
                 began = time.process_time()
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    chosen = RUNS[method](X, y, nominal, seed)
+                    chosen = (OF_QUANTITIES if name in QUANTITIES else RUNS)[method](X, y, nominal, seed)
                 seconds = time.process_time() - began
                 record = {"cell": name, "run": method, "seed": seed, "seconds": round(seconds, 3)}
                 record["of"] = np.bincount(truth, minlength=3).tolist()
@@ -200,11 +231,16 @@ def arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("what", choices=("run", "seeds", "check", "table", "picture", "speed"))
-    parser.add_argument("results", help="lines of JSON; added to by run and seeds. Of check: both files")
+    parser.add_argument(
+        "results", help="lines of JSON; added to by run and seeds. Of check: both files, of quantities one"
+    )
     parser.add_argument("target", type=Path, nargs="?", help="picture, or a page with marks")
     parser.add_argument("--methods", help=f"by commas: {', '.join(RUNS)}; else ours and, of run, t-test")
     parser.add_argument("--package", type=Path, help="folder of another version of the package, for `before`")
     parser.add_argument("--again", action="store_true", help="forget what these methods have done")
+    parser.add_argument(
+        "--quantities", action="store_true", help="of run, check, table: quantities, not classes"
+    )
     parser.add_argument("--cells", default="", help="of run: those whose names have this in them")
     parser.add_argument("--seeds", type=int, default=None, help="of run: no more than so many")
     parser.add_argument(
@@ -214,7 +250,8 @@ def arguments() -> argparse.Namespace:
     options = parser.parse_args()
     if options.what == "picture" and options.target is None:
         parser.error("picture needs a file to write")
-    options.methods = (options.methods or "relevance" + ",t-test" * (options.what == "run")).split(",")
+    peers = ",f-test,spearman" if options.quantities else ",t-test"
+    options.methods = (options.methods or "relevance" + peers * (options.what == "run")).split(",")
     ours = Path(foresift.__file__).parents[1]
     if "before" in options.methods and (options.package is None or not ours.samefile(options.package)):
         parser.error(f"`before` needs --package, and has the foresift in {ours}")
@@ -224,8 +261,8 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     options = arguments()
     if options.what == "check":
-        results, seeds = map(Path, options.results.split(","))
-        parts, holds = checked(results, seeds)
+        results, *seeds = map(Path, options.results.split(","))
+        parts, holds = checked(results, seeds[0] if seeds else None)
         show(options.target, parts)
         return 0 if holds else 1
     path = Path(options.results)
@@ -242,7 +279,9 @@ def main() -> int:
         if options.what == "seeds":
             run_seeds(path, options.methods)
         else:
-            names = [name for name in CELLS if options.cells in name]
+            names = [
+                name for name in (QUANTITIES if options.quantities else CLASSES) if options.cells in name
+            ]
             run(path, options.methods, names, options.first_seed, options.seeds)
         if options.package is not None and "before" not in options.methods:
             run_package(options.package)

@@ -34,6 +34,7 @@ class Cell:
     effect: float = 0.7
     common: float = 0.0
     seeds: int = 50
+    y: str = "classes"  # or a kind of quantity
 
 
 CELLS: dict[str, Cell] = {
@@ -94,7 +95,7 @@ def make(name: str, seed: int) -> tuple[np.ndarray, np.ndarray, list[int], np.nd
     relevant = np.arange(cell.informative) * (5 if cell.rho else 1)
     truth[relevant] = RELEVANT
     y = _classes(cell, X[:, relevant], rng)
-    X, nominal = _columns(cell, X, rng)
+    X, nominal = as_columns(cell, X, rng)
     return X, y, nominal, truth
 
 
@@ -108,7 +109,7 @@ def _classes(cell: Cell, X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return (latent > np.quantile(latent, 1 - cell.minority)).astype(int)
 
 
-def _columns(cell: Cell, X: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, list[int]]:
+def as_columns(cell: Cell, X: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, list[int]]:
     kinds = np.array([cell.columns] * cell.p)
     if cell.columns == "mixed":
         kinds = np.resize(["continuous", "nominal", "tied", "rare", "heavy"], cell.p)
@@ -156,15 +157,15 @@ def _wide(cell: Cell, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]
     """All informative columns share factors, the others have factors of their own."""
     n_sharing = cell.informative or cell.p
     factors = rng.normal(size=(cell.n, 6))
-    X = _of_factors(factors, n_sharing, cell.common, rng)
+    X = of_factors(factors, n_sharing, cell.common, rng)
     if n_sharing < cell.p:
-        own = _of_factors(rng.normal(size=(cell.n, 6)), cell.p - n_sharing, cell.common, rng)
+        own = of_factors(rng.normal(size=(cell.n, 6)), cell.p - n_sharing, cell.common, rng)
         X = np.hstack([X, own])
     y = (factors @ [1, 0.5, 0, 0, 0, 0] + 0.6 * rng.normal(size=cell.n) > 0).astype(int)
     return X, y if cell.informative else rng.permutation(y)
 
 
-def _of_factors(factors: np.ndarray, p: int, common: float, rng: np.random.Generator) -> np.ndarray:
+def of_factors(factors: np.ndarray, p: int, common: float, rng: np.random.Generator) -> np.ndarray:
     n, n_factors = factors.shape
     X = 0.5 * factors @ rng.normal(size=(n_factors, p)) + 0.8 * rng.normal(size=(n, p))
     others = 0.5**2 * n_factors + 0.8**2  # variance
@@ -181,8 +182,8 @@ def _groups(cell: Cell, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarra
     return X, y
 
 
-def _additive(cell: Cell, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """A sum of curved functions; a t-test has a power of about 0.4."""
+def curved(X: np.ndarray) -> np.ndarray:
+    """Functions of the columns, five in turn, with a standard deviation of 1."""
     curves = (
         np.sin,
         np.tanh,
@@ -190,9 +191,14 @@ def _additive(cell: Cell, rng: np.random.Generator) -> tuple[np.ndarray, np.ndar
         lambda x: np.exp(x / 2),
         lambda x: np.sign(x) * np.sqrt(np.abs(x)),
     )
+    terms = np.column_stack([curves[k % len(curves)](x) for k, x in enumerate(X.T)])
+    return terms / terms.std(axis=0)
+
+
+def _additive(cell: Cell, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """A sum of curved functions; a t-test has a power of about 0.4."""
     X = rng.normal(size=(cell.n, cell.p))
-    terms = np.column_stack([curves[k % len(curves)](X[:, k]) for k in range(cell.informative)])
-    latent = cell.effect * (terms / terms.std(axis=0)).sum(axis=1)
+    latent = cell.effect * curved(X[:, : cell.informative]).sum(axis=1)
     return X, (latent - np.median(latent) + rng.logistic(size=cell.n) > 0).astype(int)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-from calibration_cells import CELLS
+from calibration_quantities import CELLS
 from calibration_results import ALPHA, KEY, Summary, mean_and_error, outcomes, read, summaries
 from scipy.stats import binomtest, ttest_1samp
 
@@ -16,21 +16,27 @@ LEVEL = 0.05  # of the tests of error rates, adjusted by Holm over the cells
 MARGIN = 0.02  # of power below the best single test
 OURS = ("relevance", "minimal", "auto")
 TESTS = ("forest", "ranks", "residuals", "pairs")
+PEERS = ("f-test", "spearman", "boruta")  # for a quantity
 ADDITIVE, MADELON = "additive 500x500, 15", "Madelon-like"
 
 Found = dict[str, dict[str, Summary]]
 Verdicts = list[tuple[bool, str]]  # whether it holds, and what
 
 
-def checked(results: Path, seeds: Path) -> tuple[dict[str, str], bool]:
-    """Tables in Markdown by their marks, and whether all holds."""
+def checked(results: Path, seeds: Path | None) -> tuple[dict[str, str], bool]:
+    """Tables in Markdown by their marks, and whether all holds; results of quantities have no `seeds`."""
     found = {cell: of for cell, of in summaries(outcomes(results)).items() if "relevance" in of}
     signal = {cell: of for cell, of in found.items() if CELLS[cell].informative}
     rates, verdicts = error_rates(found)
-    numbers, of_numbers = varying(seeds)
-    verdicts += judged_power(signal) + of_numbers
+    parts = {"error rates": rates, "power": power(signal)}
+    verdicts += judged_power(signal) + judged_peers(signal)
+    if seeds is not None:
+        parts["seeds"], of_numbers = varying(seeds)
+        verdicts += of_numbers
     lines = [f"- {'Holds' if holds else '**Fails**'}: {text}" for holds, text in verdicts]
-    parts = {"error rates": rates, "power": power(signal), "seeds": numbers, "verdicts": "\n".join(lines)}
+    parts["verdicts"] = "\n".join(lines)
+    if seeds is None:
+        parts = {f"{mark} of quantities": text for mark, text in parts.items()}
     return parts, all(holds for holds, _ in verdicts)
 
 
@@ -49,7 +55,7 @@ def error_rates(found: Found) -> tuple[str, Verdicts]:
     cells = [cell for cell in found if CELLS[cell].informative < CELLS[cell].p]
     lines = {cell: [cell, str(found[cell]["relevance"].seeds)] for cell in cells}
     header, verdicts = ["cell", "tables"], []
-    for method in run_of(found, *OURS, "before", "before, minimal"):
+    for method in run_of(found, *OURS, "before", "before, minimal", *PEERS):
         rates = {cell: found[cell][method] for cell in cells if method in found[cell]}
         pvalues = {cell: p_above(summary, cell) for cell, summary in rates.items()}
         ours = method in OURS
@@ -91,7 +97,7 @@ def rate(summary: Summary | None) -> str:
 
 def power(found: Found) -> str:
     """Power beside that of the version before, of single tests and of a t-test, on the same tables."""
-    methods = run_of(found, "relevance", "before", *TESTS, "t-test")
+    methods = run_of(found, "relevance", "before", *TESTS, "t-test", *PEERS)
     others = [*run_of(found, "before"), "best test"]
     lines = []
     for cell, of in found.items():
@@ -130,6 +136,21 @@ def judged_power(found: Found) -> Verdicts:
         us = found[MADELON]["relevance"]
         text = f"{MADELON}: FDR {us.fdr:.3f} (at most 0.12), power {us.power:.3f} (1.0)"
         verdicts.append((us.fdr <= 0.12 and us.power == 1, text))
+    return verdicts
+
+
+def judged_peers(found: Found) -> Verdicts:
+    """Compare with other methods for a quantity, where their own error rate holds."""
+    verdicts = []
+    for peer in run_of(found, *PEERS):
+        holding = {cell: of for cell, of in found.items() if peer in of and p_above(of[peer], cell) > LEVEL}
+        gaps = {cell: difference(of["relevance"], of[peer]) for cell, of in holding.items()}
+        below = [
+            f"{cell} {gap:+.3f} ({error:.3f})" for cell, (gap, error) in gaps.items() if gap < -2 * error
+        ]
+        text = f"power nowhere below that of `{peer}` by more than two standard errors, {len(gaps)} cells"
+        text += f" where its rate holds, mean difference {np.mean([gap for gap, _ in gaps.values()]):+.3f}"
+        verdicts.append((not below, f"{text}{'; below: ' if below else ''}{', '.join(below)}"))
     return verdicts
 
 

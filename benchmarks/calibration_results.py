@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from calibration_cells import CELLS, CORRELATE, IRRELEVANT, RELEVANT
+from calibration_cells import CORRELATE, IRRELEVANT, RELEVANT
+from calibration_quantities import CELLS
 
 ALPHA = 0.1
 KEY = ("cell", "run", "seed")

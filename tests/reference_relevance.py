@@ -56,6 +56,11 @@ def compared(y):
     return [] if len(classes) == 1 else classes[:1] if len(classes) == 2 else classes
 
 
+def contrasts(y, quantity):
+    """What columns are correlated with: indicators of classes, or the ranks of a quantity."""
+    return [rankdata(y)] if quantity else [1.0 * (y == c) for c in compared(y)]
+
+
 # --- ranks ---
 
 
@@ -75,25 +80,24 @@ def mean_ranks(x, nominal):
     return ranks
 
 
-def rank_log_pvalues(X, y, nominal):
-    """Logs of p-values of every column by the classes, and by residuals after unrelated strong predictors."""
-    classes = compared(y)
+def rank_log_pvalues(X, y, nominal, quantity=False):
+    """Logs of p-values of every column by the target, and by residuals after unrelated strong predictors."""
+    values = contrasts(y, quantity)
     ranks = {j: r for j, x in enumerate(X.T) if (r := mean_ranks(x, j in nominal)) is not None}
     of_classes, of_residuals = np.full((2, X.shape[1]), np.nan)
     for j, r in ranks.items():
-        of_classes[j] = of_any(min(permutation_pvalue(r, 1.0 * (y == c)) for c in classes), len(classes))
+        of_classes[j] = of_any(min(permutation_pvalue(r, c) for c in values), len(values))
     level = math.log(min(0.02, 2 / max(1, len(ranks))))
     strong = sorted((j for j in ranks if of_classes[j] < level), key=lambda j: of_classes[j])[: len(y) // 10]
     limit = min(0.9, max(0.3, 4 / math.sqrt(len(y))))
     for j, r in ranks.items() if strong else ():
         others = [ranks[k] for k in strong if abs(np.corrcoef(r, ranks[k])[0, 1]) <= limit]
         least = 1.0
-        for c in classes:
-            inside = 1.0 * (y == c)
-            left = residuals(others, inside)
-            if np.sum(left**2) > 1e-9 * len(y) * inside.var():
+        for c in values:
+            left = residuals(others, c)
+            if np.sum(left**2) > 1e-9 * len(y) * c.var():
                 least = min(least, permutation_pvalue(r, left))
-        of_residuals[j] = of_any(least, len(classes))
+        of_residuals[j] = of_any(least, len(values))
     return of_classes, of_residuals
 
 
@@ -135,31 +139,31 @@ def centred(s):
     return np.where(s == 0, 0.0, 50 * s - round(50 * s.sum() / np.sum(s != 0)))
 
 
-def pair(s, t, inside):
-    """Size of the sum of products in a class, in standard deviations, and its skewness that way."""
-    n, share = len(s), inside.mean()
+def pair(s, t, c):
+    """Size of the sum of products with c, in standard deviations, and its skewness that way."""
+    n, c = len(s), c - c.mean()
     u = [s[i] * t[i] for i in range(n)]
-    total = sum(u[i] * (inside[i] - share) for i in range(n))
-    spread = n * share * (1 - share)
+    total = sum(u[i] * c[i] for i in range(n))
+    spread = sum(c[i] ** 2 for i in range(n))
     if_independent_of_class = max(n * np.var(u), np.sum(s**2) * np.sum(t**2) / n) * spread / (n - 1)
-    w = t * (inside - share)
+    w = t * c
     of_partner = np.sum(s**2) * n * np.var(w) / (n - 1)
-    _, variance, third = permutation_moments(np.array(u), 1.0 * inside)
+    _, variance, third = permutation_moments(np.array(u), c)
     skewness = sign(total) * third / max(variance, 1.0) ** 1.5
     return abs(total) / math.sqrt(max(if_independent_of_class, of_partner)), skewness
 
 
-def pair_log_pvalues(X, y, nominal, drawn=slice(None)):
+def pair_log_pvalues(X, y, nominal, drawn=slice(None), quantity=False):
     """For every column the logs of p-values that it may have: several if its best partners are equal.
 
     Only the rows `drawn` are looked at, but for the cuts. None without a test.
     """
     signed = [signs(x, j in nominal) for j, x in enumerate(X.T)]
     usable = {j: centred(s[drawn]) for j, s in enumerate(signed) if s is not None}
-    classes, y = compared(y[drawn]), y[drawn]
+    values = contrasts(y[drawn], quantity)
     found = [None] * X.shape[1]
-    for j in usable if len(usable) > 1 and len(classes) else ():
-        tests = [pair(usable[j], usable[k], y == c) for k in usable if k != j for c in classes]
+    for j in usable if len(usable) > 1 and len(values) else ():
+        tests = [pair(usable[j], usable[k], c) for k in usable if k != j for c in values]
         best = max(size for size, _ in tests)
         found[j] = [of_any(tail(*test), len(tests)) for test in tests if test[0] >= best - 1e-9]
     return found

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from foresift.selectors.relevance.moments import contrasted, log_of_any, log_two_sided, unskewed
+from foresift.selectors.relevance.moments import log_of_any, log_two_sided, unskewed
 
 
 @pytest.mark.parametrize("skewness", [0.01, 0.1, 0.5, 1.0, 1.5])
@@ -45,10 +45,3 @@ def test_least_of_several():
     assert log_of_any(np.array([-1e6]), 8) == pytest.approx(-1e6 + np.log(8))
     steps = log_of_any(np.linspace(-25, 0, 5000), 50)
     assert (np.diff(steps) >= 0).all()
-
-
-def test_classes_to_compare():
-    assert contrasted(np.array([0, 1, 1]), 2) == [0]
-    assert contrasted(np.array([2, 1, 1]), 3) == [1]
-    assert contrasted(np.array([0, 1, 2]), 4) == [0, 1, 2]
-    assert contrasted(np.array([1, 1, 1]), 2) == []

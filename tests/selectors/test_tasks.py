@@ -21,7 +21,6 @@ from foresift import (
     InfoGainSelector,
     PearsonSelector,
     RandomSelector,
-    RelevanceSelector,
     SequentialSelector,
     SiftForestRegressor,
     SSVSelector,
@@ -107,7 +106,7 @@ def test_unit_and_origin_of_a_quantity_do_not_matter(selector, diabetes):
     assert other.scores_ == pytest.approx(found.scores_, rel=1e-6, abs=1e-9, nan_ok=True)
 
 
-@pytest.mark.parametrize("selector", [SSVSelector(), RelevanceSelector(), InfoGainSelector(ratio=True)])
+@pytest.mark.parametrize("selector", [SSVSelector(), InfoGainSelector(ratio=True)])
 def test_methods_for_classes_name_another(selector, diabetes):
     X, y = diabetes
     what = "set ratio=False" if isinstance(selector, InfoGainSelector) else "use "

@@ -251,6 +251,10 @@ class Table:
         )
         return Table(self.store.take(columns.tolist()), taken, self.target)
 
+    def with_target(self, target: Target) -> Table:
+        """The same columns with another target."""
+        return Table(self.store, self.schema, target)
+
     def numbers(self) -> NDArray[np.float64]:
         """The values of all columns: codes of categories, the largest value of a bin, NaN for missing."""
         out = np.empty((self.n_rows, self.n_columns))

@@ -100,6 +100,18 @@ class Target(ABC):
         """Strata for folds and halves: the classes, or at most `n_strata` bins of a quantity."""
 
     @abstractmethod
+    def contrasts(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """What columns are correlated with: whole numbers, a column for each class or one of ranks."""
+
+    @abstractmethod
+    def equal_weights(self, weights: NDArray[np.float64]) -> bool:
+        """Whether weights say no more than the target does: all of a class are equal, or 0."""
+
+    def ranked(self, weights: NDArray[np.float64] | None) -> Self:
+        """The target by ranks: classes as they are, the ranks of a quantity among rows of positive weight."""
+        return self
+
+    @abstractmethod
     def impurity(self, weights: NDArray[np.float64] | None = None) -> float:
         """Impurity of all rows: the entropy in bits, or the variance."""
 
@@ -250,6 +262,25 @@ class Classes(Target):
         """The classes, whatever `n_strata` is."""
         return self.codes.astype(np.intp)
 
+    def contrasts(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Indicators of the classes among these rows, each against the others; of two classes one is enough.
+
+        Examples
+        --------
+        >>> Classes.read(["a", "b", "a"], 3).contrasts(np.array([0, 1])).ravel()
+        array([1., 0.])
+        """
+        codes = self.codes[rows]
+        present = np.flatnonzero(np.bincount(codes, minlength=self.n_classes))
+        if len(present) < 2:
+            return np.empty((len(codes), 0))
+        return np.equal.outer(codes, present[: 1 if len(present) == 2 else None]).astype(np.float64)
+
+    def equal_weights(self, weights: NDArray[np.float64]) -> bool:
+        """Whether all weights of a class are equal, or 0."""
+        of_class = [weights[(self.codes == c) & (weights > 0)] for c in range(self.n_classes)]
+        return all(not len(some) or some.min() == some.max() for some in of_class)
+
     def impurity(self, weights: NDArray[np.float64] | None = None) -> float:
         """Entropy of the classes in bits.
 
@@ -392,6 +423,34 @@ class Quantity(Target):
         """
         ranks = stats.rankdata(self.y) - 0.5
         return np.unique((ranks * n_strata / self.n_rows).astype(np.intp), return_inverse=True)[1]
+
+    def contrasts(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Twice the ranks among these rows, ties in the middle, less their mean.
+
+        Examples
+        --------
+        >>> Quantity.read([3, 1, 9, 9], 4).contrasts(np.arange(4)).ravel()
+        array([-1., -3.,  2.,  2.])
+        """
+        return (2 * stats.rankdata(self.y[rows]) - (len(rows) + 1))[:, np.newaxis]
+
+    def equal_weights(self, weights: NDArray[np.float64]) -> bool:
+        """Whether all weights are equal, or 0."""
+        some = weights[weights > 0]
+        return bool(some.min() == some.max())
+
+    def ranked(self, weights: NDArray[np.float64] | None) -> Quantity:
+        """The ranks among rows of positive weight, ties in the middle: heavy tails become as short as any.
+
+        Examples
+        --------
+        >>> Quantity.read([3, 1, 9, 9], 4).ranked(np.array([1, 0, 1, 1])).y
+        array([1. , 0. , 2.5, 2.5])
+        """
+        used = slice(None) if weights is None else weights > 0
+        ranks = np.zeros(self.n_rows)
+        ranks[used] = stats.rankdata(self.y[used])
+        return Quantity(ranks)
 
     def impurity(self, weights: NDArray[np.float64] | None = None) -> float:
         """Variance of the numbers.

@@ -93,8 +93,9 @@ class _Pairs:
         n_rows = min(MAX_ROWS, len(self._counted))
         self._rows = rows = np.sort(rng.choice(self._counted, n_rows, replace=False))
         self._weights = np.ones(len(rows)) if weights is None else weights[rows]
-        self._target = table.target.codes[rows].astype(np.int64)
         n_quantiles = max(2, min(QUANTILES, math.isqrt(len(rows) // 4)))
+        self._target = table.target.take(rows).strata(n_quantiles).astype(np.int64)
+        self._n_classes = int(self._target.max()) + 1
         self._parts = np.array([_parts(table, int(j), rows, n_quantiles) for j in columns], dtype=np.int64)
         self._n_parts = int(self._parts.max()) + 1
         # The same for all pairs, so that the result for one does not depend on the others.
@@ -149,7 +150,7 @@ class _Pairs:
 
     def _information(self, parts: NDArray[np.int64], given: NDArray[np.int64]) -> NDArray[np.float64]:
         """Mutual information of each row of `parts` and the classes, given other parts."""
-        n_given, size, n_classes = int(given.max()) + 1, self._n_parts, self._table.target.n_classes
+        n_given, size, n_classes = int(given.max()) + 1, self._n_parts, self._n_classes
         cells = (given * size + parts) * n_classes + self._target
         shape = (len(parts), n_given, size, n_classes)
         counts = self._counts(cells, n_given * size * n_classes).reshape(shape)

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-__all__ = ["WEIGHTS", "combined_log_pvalues"]
+__all__ = ["PAIRS_OF_QUANTITY", "WEIGHTS", "combined_log_pvalues"]
 
 # Values were chosen on other seeds than the published figures, but revised after looking at those (see
 # docs/relevance.md). Pairs are for columns that nothing else finds; how the others share, see `_weights`.
 WEIGHTS: dict[str, float] = {"forest": 0.16, "ranks": 0.405, "residuals": 0.405, "pairs": 0.03}
+PAIRS_OF_QUANTITY = 0.1  # in place of that: products of numbers are fainter than an exclusive or
 _CLEAR = 0.005  # p-value of the columns that decide which tests weigh more,
 _OFFSET, _POWER = 5, 8  # how many of them it takes, and how far their ratio goes, between the tests of ranks
 _FOREST_OFFSET, _FOREST_POWER = 20, 12  # and between the forest and those
@@ -22,7 +23,9 @@ _SMALL = -30.0  # log of p-values below which Cauchy quantiles are 1 / (pi p) to
 _LARGEST = 0.99  # p-values count at most this much against the others
 
 
-def combined_log_pvalues(tests: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+def combined_log_pvalues(
+    tests: Mapping[str, NDArray[np.float64]], pairs: float = WEIGHTS["pairs"]
+) -> NDArray[np.float64]:
     """Combine p-values by a weighted mean of Cauchy quantiles (Liu & Xie 2020), given and returned as logs.
 
     The tail of the mean hardly depends on how the tests depend on each other. A small p-value of weight w
@@ -34,6 +37,8 @@ def combined_log_pvalues(tests: Mapping[str, NDArray[np.float64]]) -> NDArray[np
         All of `WEIGHTS`; NaN where a column has no such test. Tests that find more in the table weigh more.
         Columns without residuals have that weight on their ranks; those of other missing tests are shared
         out in proportion.
+    pairs : float, default=0.03
+        Weight of the pairs.
 
     Returns
     -------
@@ -48,7 +53,9 @@ def combined_log_pvalues(tests: Mapping[str, NDArray[np.float64]]) -> NDArray[np
     array([0.01  , 0.0378, 0.    ])
     """
     logs = np.array([tests[name] for name in WEIGHTS])
-    _, ranks, residuals, _ = weights = np.repeat(_weights(*logs[:3])[:, np.newaxis], logs.shape[1], axis=1)
+    _, ranks, residuals, _ = weights = np.repeat(
+        _weights(*logs[:3], pairs)[:, np.newaxis], logs.shape[1], axis=1
+    )
     ranks += np.where(np.isnan(tests["residuals"]), residuals, 0.0)
     weights = np.where(np.isnan(logs), 0.0, weights)
     total = weights.sum(axis=0)
@@ -64,7 +71,10 @@ def combined_log_pvalues(tests: Mapping[str, NDArray[np.float64]]) -> NDArray[np
 
 
 def _weights(
-    forest: NDArray[np.float64], ranks: NDArray[np.float64], residuals: NDArray[np.float64]
+    forest: NDArray[np.float64],
+    ranks: NDArray[np.float64],
+    residuals: NDArray[np.float64],
+    pairs: float = WEIGHTS["pairs"],
 ) -> NDArray[np.float64]:
     """`WEIGHTS` for this table: tests that find more clear columns have more.
 
@@ -86,8 +96,8 @@ def _weights(
     own = float(np.clip(WEIGHTS["forest"] * ratio**_FOREST_POWER, WEIGHTS["forest"], _MOST_FOREST))
     odds = ((_OFFSET + n_residuals) / (_OFFSET + n_ranks)) ** _POWER
     share = float(np.clip(odds / (1 + odds), _LEAST_SHARE, 1 - _LEAST_SHARE))
-    others = 1 - own - WEIGHTS["pairs"]
-    return np.array([own, others * (1 - share), others * share, WEIGHTS["pairs"]])
+    others = 1 - own - pairs
+    return np.array([own, others * (1 - share), others * share, pairs])
 
 
 def _n_clear(logs: NDArray[np.float64]) -> float:

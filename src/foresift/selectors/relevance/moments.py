@@ -10,7 +10,6 @@ from foresift.data.table import Table
 
 __all__ = [
     "MIN_SHARE",
-    "contrasted",
     "counted_rows",
     "log_of_any",
     "log_two_sided",
@@ -25,12 +24,6 @@ _MIN_SKEWNESS = 1e-3  # below which a sum is as good as normal
 def counted_rows(table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.intp]:
     """Rows of a weight above 0."""
     return np.arange(table.n_rows) if weights is None else np.flatnonzero(weights > 0)
-
-
-def contrasted(target: NDArray[np.int32], n_classes: int) -> list[int]:
-    """Classes to compare with all others; of two classes one is enough."""
-    classes = [c for c in range(n_classes) if 0 < np.count_nonzero(target == c) < len(target)]
-    return classes[:1] if len(classes) == 2 else classes
 
 
 def unskewed(z: NDArray[np.float64], skewness: NDArray[np.float64]) -> NDArray[np.float64]:

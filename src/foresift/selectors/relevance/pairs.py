@@ -1,7 +1,8 @@
-"""Test of columns that predict the classes only in pairs, as those of an exclusive or."""
+"""Test of columns that predict only in pairs, as those of an exclusive or or of a product."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from foresift.data.table import Table
 from foresift.selectors.relevance.moments import (
     MIN_SHARE,
-    contrasted,
     counted_rows,
     log_of_any,
     log_two_sided,
@@ -34,8 +34,8 @@ def pair_tests(
     A column becomes a sign: above or below its median, or in its commonest category or not. Where neither of
     two columns is informative alone, as in an exclusive or, the product of their signs is. Signs s, t are
     centred (to a fiftieth) where they are known, and 0 where they are missing. The sum of u * (c - mean of c)
-    with u = s * t and the indicator c of a class has mean 0 if s is independent of t and c wherever it is
-    known, so an informative partner adds nothing to the score of s.
+    with u = s * t and the indicator c of a class, or the ranks c of a quantity, has mean 0 if s is
+    independent of t and c wherever it is known, so an informative partner adds nothing to the score of s.
 
     The variance of the sum is the greater of two. If u is independent of c it is n^2 / (n - 1) * Var(u) *
     Var(c), whatever s and t have to do with each other: they may be missing in the same rows. If s is
@@ -72,10 +72,12 @@ def pair_tests(
     if len(counted) > MAX_ROWS:
         rng = np.random.default_rng([seed, 2])
         counted = np.sort(rng.choice(counted, MAX_ROWS, replace=False))
-    target = table.target.codes
-    counted = counted[np.argsort(target[counted], kind="stable")]  # class after class; see _log_pvalues
-    signs = _Signs(np.array([_ups(table, int(columns[k]), cuts[k], counted) for k in usable]))
-    found[usable] = _log_pvalues(signs, target[counted], table.target.n_classes)
+    classes = table.target.take(counted).strata(1)
+    order = np.argsort(classes, kind="stable")  # class after class
+    contrasts = _contrasts(classes[order], table.target.contrasts(counted[order]))
+    if 0 < len(contrasts) <= MAX_CLASSES:
+        signs = _Signs(np.array([_ups(table, int(columns[k]), cuts[k], counted[order]) for k in usable]))
+        found[usable] = _log_pvalues(signs, classes[order], contrasts)
     return found
 
 
@@ -126,67 +128,91 @@ class _Signs:
             self.squares = np.einsum("ij,ij->i", self.values, self.values, dtype=np.float64)
 
 
+class _Contrast(NamedTuple):
+    """What products of signs are summed with: 1 in the rows of a class, or centred ranks of all rows."""
+
+    rows: slice
+    values: NDArray[np.float64]  # in these rows
+    share: float  # mean of the values over all rows
+    spread: float  # sum of squared deviations from it
+    cubes: float  # and of cubed ones
+
+
+def _contrasts(classes: NDArray[np.intp], columns: NDArray[np.float64]) -> list[_Contrast]:
+    """Contrasts of the columns that vary; classes are sorted, and a quantity has a single one."""
+    n_rows, found = len(columns), []
+    for values in columns.T:
+        rows = slice(0, n_rows)
+        share, spread, cubes = 0.0, float(values @ values), float(values**2 @ values)
+        if classes[0] < classes[-1]:
+            rows = slice(int(values.argmax()), int(values.argmax() + values.sum()))
+            share = float(rows.stop - rows.start) / n_rows
+            spread = share * (1 - share) * n_rows
+            cubes = spread * (1 - 2 * share)
+        if spread > 0:
+            found.append(_Contrast(rows, values[rows], share, spread, cubes))
+    return found
+
+
 class _Largest(NamedTuple):
-    """Of every column the largest squared sum in units of its variance, and the partner and class it has."""
+    """Of every column the largest squared sum in units of its variance, and its partner and contrast."""
 
     squared: NDArray[np.float64]
     partner: NDArray[np.intp]
-    of_class: NDArray[np.intp]
+    contrast: NDArray[np.intp]
 
 
-def _log_pvalues(signs: _Signs, target: NDArray[np.int32], n_classes: int) -> NDArray[np.float64]:
+def _log_pvalues(signs: _Signs, classes: NDArray[np.intp], contrasts: list[_Contrast]) -> NDArray[np.float64]:
     """Log of the p-value of each column with its best partner.
 
-    The target is sorted, so that classes are slices: their products add up to that of all rows.
+    Classes are sorted, so that they are slices: their products add up to that of all rows.
     """
     n_columns, n_rows = signs.values.shape
-    classes = contrasted(target, n_classes)
-    if not classes or len(classes) > MAX_CLASSES:
-        return np.full(n_columns, np.nan)
-    edges = np.searchsorted(target, np.arange(n_classes + 1))
-    largest = _largest(signs, classes, edges)
-    shares = np.diff(edges) / n_rows
+    largest = _largest(signs, classes, contrasts)
+    spreads, cubes = np.array([(contrast.spread, contrast.cubes) for contrast in contrasts]).T
     z = np.sqrt(largest.squared)
     for begin in range(0, n_columns, _BLOCK):
         block = slice(begin, begin + _BLOCK)
         products = (signs.values[block] * signs.values[largest.partner[block]]).astype(np.float64)
         products -= products.mean(axis=1, keepdims=True)
         second, third = (products**2).sum(axis=1), (products**3).sum(axis=1)
-        share = shares[largest.of_class[block]]
-        spread = share * (1 - share) * n_rows
+        best = largest.contrast[block]
         direction = np.sign(
             [
-                row[edges[c] : edges[c + 1]].sum()
-                for row, c in zip(products, largest.of_class[block], strict=True)
+                (row[contrasts[c].rows] * contrasts[c].values).sum()
+                for row, c in zip(products, best, strict=True)
             ]
         )
         # Of permuted rows; the factor of n_rows is that of the third moment.
-        third *= spread * (1 - 2 * share) * n_rows / ((n_rows - 1) * max(1, n_rows - 2))
-        deviation = np.sqrt(np.maximum(second * spread / (n_rows - 1), 1.0))
+        third *= cubes[best] * n_rows / ((n_rows - 1) * max(1, n_rows - 2))
+        deviation = np.sqrt(np.maximum(second * spreads[best] / (n_rows - 1), 1.0))
         z[block] = unskewed(z[block], direction * third / deviation**3)
-    return log_of_any(log_two_sided(z), (n_columns - 1) * len(classes))
+    return log_of_any(log_two_sided(z), (n_columns - 1) * len(contrasts))
 
 
-def _largest(signs: _Signs, classes: list[int], edges: NDArray[np.intp]) -> _Largest:
+def _largest(signs: _Signs, classes: NDArray[np.intp], contrasts: list[_Contrast]) -> _Largest:
     n_columns, n_rows = signs.values.shape
-    present = [c for c in range(len(edges) - 1) if edges[c] < edges[c + 1]]
-    largest = _Largest(np.zeros(n_columns), np.zeros(n_columns, np.intp), np.full(n_columns, classes[0]))
-    of_partner = {c: _variance_by_partner(signs, slice(edges[c], edges[c + 1])) for c in classes}
-    step = max(1, 2 * _BLOCK // len(present))
+    edges = [0, *(np.flatnonzero(np.diff(classes)) + 1).tolist(), n_rows]
+    largest = _Largest(np.zeros(n_columns), *np.zeros((2, n_columns), np.intp))
+    of_partner = [_variance_by_partner(signs, contrast) for contrast in contrasts]
+    step = max(1, 2 * _BLOCK // (len(edges) - 1))
     for begin in range(0, n_columns, step):
         block = slice(begin, begin + step)
-        parts = {c: _products(signs, block, slice(edges[c], edges[c + 1])) for c in present}
+        parts = {rows: _products(signs, block, slice(*rows)) for rows in pairwise(edges)}
         total = np.zeros((len(signs.values[block]), n_columns))
         for part in parts.values():
             total += part
         of_products = _squares_of_products(signs, block, total)
-        for c in classes:
-            share = float(edges[c + 1] - edges[c]) / n_rows
-            variances = of_products * (share * (1 - share) * n_rows / (n_rows - 1))
+        for c, (rows, values, share, spread, _) in enumerate(contrasts):
+            variances = of_products * (spread / (n_rows - 1))
             np.maximum(variances, np.outer(signs.squares[block], of_partner[c]), out=variances)
             # No column is its own partner.
             variances[np.arange(len(total)), np.arange(len(total)) + begin] = np.inf
-            ratios = (parts[c] - share * total) ** 2 / variances
+            if share:
+                deviations = parts[rows.start, rows.stop] - share * total
+            else:
+                deviations = (signs.values[block] * values) @ signs.values.T
+            ratios = deviations**2 / variances
             partner = ratios.argmax(axis=1)
             best = ratios[np.arange(len(partner)), partner]
             better = best > largest.squared[block]
@@ -199,11 +225,10 @@ def _products(signs: _Signs, block: slice, rows: slice) -> NDArray[np.float32]:
     return np.asarray(signs.values[block, rows] @ signs.values[:, rows].T)
 
 
-def _variance_by_partner(signs: _Signs, inside: slice) -> NDArray[np.float64]:
+def _variance_by_partner(signs: _Signs, contrast: _Contrast) -> NDArray[np.float64]:
     """Variance of a sum of permuted unit values times t * (c - mean of c), for every partner t."""
-    n_rows = signs.n_rows
-    share = (inside.stop - inside.start) / n_rows
-    values = signs.values[:, inside].astype(np.float64)
+    n_rows, share = signs.n_rows, contrast.share
+    values = signs.values[:, contrast.rows] * contrast.values
     sums, squares = values.sum(axis=1), (values**2).sum(axis=1)
     of_squares = (1 - share) ** 2 * squares + share**2 * (signs.squares - squares)
     of_sums = sums - share * signs.sums

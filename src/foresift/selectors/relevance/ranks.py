@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from foresift.data.table import Table
 from foresift.selectors.relevance.moments import (
     MIN_SHARE,
-    contrasted,
     counted_rows,
     log_of_any,
     log_two_sided,
@@ -67,18 +66,16 @@ def rank_tests(
         without strong predictors.
     """
     counted = counted_rows(table, weights)
-    target = table.target.codes[counted]
-    classes = contrasted(target, table.target.n_classes)
+    contrasts = table.target.contrasts(counted)
     nothing = np.full(len(columns), np.nan)
-    if not classes:
+    if not contrasts.shape[1]:
         return nothing, nothing
     ranked = _Ranked(table, columns, counted)
-    inside = (target[:, np.newaxis] == classes).astype(np.float64)
-    of_classes = ranked.log_pvalues(inside)
+    of_classes = ranked.log_pvalues(contrasts)
     strong = _strong_predictors(of_classes, len(counted))
     if not strong:
         return of_classes, nothing
-    residuals = _Residuals(inside, [ranked.ranks(k) for k in strong])
+    residuals = _Residuals(contrasts, [ranked.ranks(k) for k in strong])
     return of_classes, ranked.log_pvalues(residuals.values, residuals)
 
 
@@ -197,11 +194,12 @@ def _strong_predictors(log_pvalues: NDArray[np.float64], n_rows: int) -> list[in
 class _Residuals:
     """Residuals of the classes: their indicators less a regression on the ranks of strong predictors."""
 
-    def __init__(self, inside: NDArray[np.float64], strong: list[NDArray[np.float64] | None]) -> None:
+    def __init__(self, contrasts: NDArray[np.float64], strong: list[NDArray[np.float64] | None]) -> None:
         self.strong = np.column_stack(
             [ranks / np.sqrt(ranks @ ranks) for ranks in strong if ranks is not None]
         )
-        centred = inside - inside.mean(axis=0)
+        centred = contrasts - contrasts.mean(axis=0)
+        centred /= 2.0 ** np.maximum(0, np.ceil(np.log2(np.abs(centred).max(axis=0))))  # up to 1
         self.nothing = _NOTHING * (centred**2).sum(axis=0)
         self.inverse = np.linalg.inv(self.strong.T @ self.strong + _RIDGE * np.eye(len(strong)))
         self.coefficients = self.inverse @ (self.strong.T @ centred)

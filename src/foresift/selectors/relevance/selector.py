@@ -16,7 +16,7 @@ from foresift.engine.grow import one_blas_thread
 from foresift.errors import warn_caller
 from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.redundancy import STEPS, redundant_with
-from foresift.selectors.relevance.combining import WEIGHTS, combined_log_pvalues
+from foresift.selectors.relevance.combining import PAIRS_OF_QUANTITY, WEIGHTS, combined_log_pvalues
 from foresift.selectors.relevance.pairs import pair_tests
 from foresift.selectors.relevance.pooling import (
     forest_log_pvalues,
@@ -40,8 +40,8 @@ class RelevanceSelector(RankingSelector):
 
     Four tests look at every feature: its gain in a forest compared with that of shadow features (permuted
     copies), the rank sums of the classes, the same for residuals after the strong predictors, and products of
-    signs of pairs of features. Their p-values are combined to one, which is adjusted for the number of
-    features.
+    signs of pairs of features. Of a quantity all tests use the ranks. The p-values are combined to one, which
+    is adjusted for the number of features.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ class RelevanceSelector(RankingSelector):
         such a cut.
     redundancy : float or None, default=0.5
         A relevant feature is redundant with a better one that explains at least this share of its information
-        about the classes. It is compared with the three better ones that it is most strongly associated
-        with. None skips this step.
+        about y. It is compared with the three better ones that it is most strongly associated with. None
+        skips this step.
     n_half_samples : int, default=0
         Number of random splits of the rows into halves. The selection is repeated on both halves, to measure
         its stability. Each split costs about as much as the fit itself.
@@ -107,7 +107,7 @@ class RelevanceSelector(RankingSelector):
         Scores of the shadows in the forest, on a scale where they are about normal; NaN for a constant
         column.
     gains_, expected_gains_ : ndarray of shape (n_features,)
-        Mean gain in bits of every column, and of its shadows.
+        Mean gain of every column, and of its shadows: in bits, or in variance of the ranks of a quantity.
     redundant_with_ : ndarray of int of shape (n_features,)
         For every relevant feature that is redundant with a better one, the number of that one; else -1,
         as for all features if `redundancy` is None.
@@ -134,11 +134,10 @@ class RelevanceSelector(RankingSelector):
 
     Notes
     -----
-    Relevant means: not independent of the classes, alone or together with others. A copy of a relevant
-    feature is relevant, and so is a feature that is correlated with one. The error rate counts features as
-    irrelevant that are independent of the classes and of everything relevant. Features of a group in
-    `redundant_with_` are weakly relevant in the sense of Rogers & Gunn 2.1: any one of them can be left out
-    while another stays.
+    Relevant means: not independent of y, alone or together with others. A copy of a relevant feature is
+    relevant, and so is a feature that is correlated with one. The error rate counts features as irrelevant
+    that are independent of y and of everything relevant. Features of a group in `redundant_with_` are weakly
+    relevant in the sense of Rogers & Gunn 2.1: any one of them can be left out while another stays.
 
     Columns with the same codes are tested once and get the same score. The result depends neither on the
     number of threads nor on the order of the columns. Another order of the rows acts like another seed.
@@ -146,7 +145,7 @@ class RelevanceSelector(RankingSelector):
     Weights are scaled to an average of one over the rows that have any. A shadow takes the values of its
     column from other rows, and the weights with them, by their ranks in their classes: weights may depend on
     the classes, and on columns (for instance to correct for sampling by age). If weights vary within a class,
-    the forest is the only test.
+    or at all with a quantity, the forest is the only test.
 
     A column takes part in pairs if its sign leaves a quarter of the rows on either side, and in the rank
     tests if no value has more than three quarters of them. Pairs are tested if there are at most 1,000
@@ -163,7 +162,6 @@ class RelevanceSelector(RankingSelector):
     array([0, 1])
     """
 
-    _for_quantities = "use InfoGainSelector"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RankingSelector._parameter_constraints,
         "error": [StrOptions({"fdr", "fwer", "none"})],
@@ -343,14 +341,15 @@ class RelevanceSelector(RankingSelector):
             z = normalize_null(standardized(gains[tested], levels))
             shadow_scores[tested] = z[:, 1:]
             logs["forest"][tested] = forest_log_pvalues(z)
-            if _equal_in_classes(table, weights):
+            if weights is None or table.target.equal_weights(weights):  # these tests know of no others
                 # Threads of linear algebra on small products wait for each other longer than they work.
                 with one_blas_thread():
                     logs["ranks"][tested], logs["residuals"][tested] = rank_tests(table, weights, tested)
                     if self.interactions:
                         logs["pairs"][tested] = pair_tests(table, weights, tested, seed)
+        pairs = PAIRS_OF_QUANTITY if table.target.task == "regression" else WEIGHTS["pairs"]
         return _Tested(
-            combined_log_pvalues(logs)[first],
+            combined_log_pvalues(logs, pairs)[first],
             {name: some[first] for name, some in logs.items()},
             gains[first],
             shadow_scores[first],
@@ -380,8 +379,9 @@ class RelevanceSelector(RankingSelector):
         whole = np.ones(table.n_rows) if weights is None else weights
         for k in range(self.n_half_samples):
             rng = np.random.default_rng([seed, k])
-            # Every other row of each class, in random order.
-            shuffled = np.lexsort((rng.random(table.n_rows), table.target.codes, whole > 0))
+            # Every other row of each class, or of neighbours in a quantity, in random order.
+            strata = table.target.strata(max(1, table.n_rows // 4))
+            shuffled = np.lexsort((rng.random(table.n_rows), strata, whole > 0))
             in_half = np.zeros(table.n_rows)
             in_half[shuffled[::2]] = 1
             for half in (in_half, 1 - in_half):
@@ -408,15 +408,6 @@ class _Tested(NamedTuple):
     by_test: dict[str, NDArray[np.float64]]
     gains: NDArray[np.float64]
     shadow_scores: NDArray[np.float64]
-
-
-def _equal_in_classes(table: Table, weights: NDArray[np.float64] | None) -> bool:
-    """Whether all weights of a class are equal, or 0: tests without a forest know of no others."""
-    if weights is None:
-        return True
-    codes = table.target.codes
-    of_class = [weights[(codes == c) & (weights > 0)] for c in range(table.target.n_classes)]
-    return all(not len(some) or some.min() == some.max() for some in of_class)
 
 
 def _scaled(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:

@@ -186,9 +186,9 @@ def gather_shadow_sums(
     whole = isinstance(max_features, numbers.Integral)
     n_candidates = resolve_max_features(max_features, table.n_columns if whole else len(order))
     grower = make_grower(
-        table,
+        table.with_target(table.target.ranked(weights)),
         weights,
-        criterion="entropy",
+        criterion=table.target.criterion,
         missing="learn",
         multiway=nominal_splits == "multiway",
         correct_nominal=True,
@@ -229,6 +229,8 @@ def gather_shadow_sums(
 
 def _node_weights(trees: list[NodeTable]) -> list[NDArray[np.float64]]:
     """How much each node of each tree counts; leaves where nothing was tried may have any weight."""
+    if trees[0].complexity is not None:
+        return [tree.complexity for tree in trees if tree.complexity is not None]
     if trees[0].counts.shape[1] <= 2:
         ends = np.cumsum([len(tree.counts) for tree in trees])[:-1]
         return np.split(complexity_of(np.concatenate([tree.counts for tree in trees])), ends)

@@ -1,4 +1,4 @@
-"""Supervised discretization of a numeric column (Fayyad & Irani)."""
+"""Discretization of a numeric column: by the class (Fayyad & Irani), or into bins of equal frequency."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scipy.special import xlogy
 from foresift.data.single_column import read_problem
 from foresift.data.weights import scale_up
 
-__all__ = ["cut_positions", "mdl_cuts"]
+__all__ = ["cut_positions", "equal_frequency_bins", "mdl_cuts"]
 
 _MAX_TABULATED = 2**20  # x log x of whole numbers up to here comes from a lookup table
 _EPSILON = 8 * float(np.finfo(np.float64).eps)
@@ -123,6 +123,37 @@ def cut_positions(counts: NDArray[Any], *, better_encoding: bool = False) -> NDA
             cuts.append(first + at)
             ranges += [(first, first + at), (first + at, last)]
     return np.array(sorted(cuts), dtype=np.intp)
+
+
+def equal_frequency_bins(counts: NDArray[Any], n_bins: int) -> NDArray[np.intp]:
+    """Bin of every distinct value, numbered from 0, so that bins have about the same number of rows.
+
+    A value goes where the middle of its rows falls; at most `n_bins` values are each a bin of their own.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_values,)
+        Rows (or their weight) of each distinct value, in ascending order; some positive.
+    n_bins : int
+        The most bins.
+
+    Returns
+    -------
+    ndarray of int of shape (n_values,)
+        The bins; each but for values without rows is used.
+
+    Examples
+    --------
+    >>> equal_frequency_bins(np.array([1, 1, 1, 3, 2]), 2), equal_frequency_bins(np.array([9, 1]), 2)
+    (array([0, 0, 0, 1, 1]), array([0, 1]))
+    """
+    if np.count_nonzero(counts) <= n_bins:
+        return np.maximum(np.cumsum(counts > 0) - 1, 0)
+    sums = np.cumsum(counts)
+    middles = sums - counts / 2
+    return np.unique(
+        np.minimum(middles * n_bins / sums[-1], n_bins - 1).astype(np.intp), return_inverse=True
+    )[1]
 
 
 def _cut(sums: NDArray[Any], places: int | None) -> int | None:

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:No feature passed the rule")
 
 
 def nominal_table(seed, n=None, p=None):
-    """Few categories, so many ties; repeated and constant columns, missing values; as mapping and as lists."""
+    """Few categories, so many ties; repeated and constant columns, missing values; also as lists."""
     rng = np.random.default_rng(seed)
     n, p = n or int(rng.integers(6, 60)), p or int(rng.integers(1, 8))
     y = rng.integers(0, 3, n)

@@ -48,9 +48,9 @@ class MutualInfoSelector(RankingSelector):
         when the next feature does not score above its shadows (see Notes), after one feature at least.
     scheme : {"mim", "mrmr", "jmi", "cmim", "disr"}, default="mrmr"
         The score.
-    n_bins : int, default=10
+    n_bins : int, default=5
         Numeric columns, and a numeric target, with more distinct values are cut into this many bins of about
-        equal frequency.
+        equal frequency. More bins need more rows: a table of three columns has n_bins ** 3 cells.
     missing : {"value", "pairwise"}, default="value"
         Missing is a value of its own; or every table of counts leaves out the rows where one of its columns
         is missing.
@@ -75,7 +75,8 @@ class MutualInfoSelector(RankingSelector):
     relevance_ : ndarray of shape (n_features,)
         I(X;Y) of every feature.
     ranking_ : ndarray of shape (n_features,)
-        The order in which the features were added; the others follow by their last score.
+        The order in which the features were added; the others follow by their last score. To rank all of
+        them greedily, set ``n_features_to_select=1.0``.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     shadow_scores_ : ndarray of shape (n_steps, n_shadows)
@@ -122,6 +123,7 @@ class MutualInfoSelector(RankingSelector):
     >>> X, y = load_iris(return_X_y=True)
     >>> selector = MutualInfoSelector(2, scheme="jmi").fit(X, y)
     >>> selector.ranking_, selector.scores_.round(3)
+    (array([4, 3, 2, 1]), array([0.825, 0.912, 0.915, 0.796]))
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -141,7 +143,7 @@ class MutualInfoSelector(RankingSelector):
         n_features_to_select=None,
         *,
         scheme="mrmr",
-        n_bins=10,
+        n_bins=5,
         missing="value",
         n_shadows=19,
         task="auto",

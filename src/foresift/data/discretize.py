@@ -140,20 +140,20 @@ def equal_frequency_bins(counts: NDArray[Any], n_bins: int) -> NDArray[np.intp]:
     Returns
     -------
     ndarray of int of shape (n_values,)
-        The bins; each but for values without rows is used.
+        The bins.
 
     Examples
     --------
     >>> equal_frequency_bins(np.array([1, 1, 1, 3, 2]), 2), equal_frequency_bins(np.array([9, 1]), 2)
     (array([0, 0, 0, 1, 1]), array([0, 1]))
     """
-    if np.count_nonzero(counts) <= n_bins:
-        return np.maximum(np.cumsum(counts > 0) - 1, 0)
-    sums = np.cumsum(counts)
-    middles = sums - counts / 2
-    return np.unique(
-        np.minimum(middles * n_bins / sums[-1], n_bins - 1).astype(np.intp), return_inverse=True
-    )[1]
+    starts = counts > 0
+    if np.count_nonzero(starts) > n_bins:
+        sums = np.cumsum(counts)
+        first = np.searchsorted((sums - counts / 2) * n_bins, np.arange(n_bins) * sums[-1])
+        starts = np.zeros(len(counts), dtype=bool)
+        starts[first[first < len(counts)]] = True
+    return np.maximum(np.cumsum(starts) - 1, 0)
 
 
 def _cut(sums: NDArray[Any], places: int | None) -> int | None:

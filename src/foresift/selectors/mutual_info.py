@@ -173,7 +173,9 @@ class MutualInfoSelector(RankingSelector):
     def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
         n_wanted = self._n_wanted(table.n_columns)
         used = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights)
-        kept = None if weights is None else np.ascontiguousarray(weights[used])
+        kept = None
+        if weights is not None:  # a power of two takes their size away, and no bit of the scores
+            kept = np.ldexp(weights[used], -np.frexp(weights.sum())[1])
         rng = np.random.default_rng(seed_of(self.random_state))
         n_shadows = self.n_shadows if n_wanted is None else 0
         orders = [rng.permutation(len(used)) for _ in range(n_shadows)]

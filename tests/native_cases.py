@@ -87,6 +87,14 @@ def relief(
     return _core.Relief(rows, list(n_values), ints(*y), n_classes, weights, k, False)
 
 
+def mutual_info(columns=(0, 1), y=(0, 1, 0, -1, 1, 0), n_y=2, given=None, n_given=1, weights=None):
+    """A call of the counter on a small store; `given` and `weights` may have any length."""
+    given = None if given is None else ints(*given)
+    weights = None if weights is None else np.array(weights, dtype=np.float64)
+    columns = np.array(columns, dtype=np.uint32)
+    return _core.MutualInfo(small_store()).of(columns, ints(*y), n_y, given, n_given, weights, True, None)
+
+
 def best_split(x=(1.0, 2.0), y=(0, 1), n_classes=2, weights=(1.0, 1.0), criterion="gini", missing="learn"):
     x, weights = np.array(x, dtype=np.float64), np.array(weights, dtype=np.float64)
     return _core.best_split(x, ints(*y), n_classes, weights, criterion, missing)
@@ -297,6 +305,19 @@ REFUSED: dict[str, Callable[[], object]] = {
     "Relief: no neighbours": lambda: relief(k=0.0),
     "Relief: neighbours NaN": lambda: relief(k=np.nan),
     "sums: row": lambda: relief().sums(np.array([3], np.uint32)),
+    # mutual information
+    "MutualInfo: column": lambda: mutual_info(columns=(0, 2)),
+    "MutualInfo: code": lambda: mutual_info(y=(0, 1, 2, 0, 1, 0)),
+    "MutualInfo: code negative": lambda: mutual_info(y=(0, 1, -2, 0, 1, 0)),
+    "MutualInfo: rows": lambda: mutual_info(y=(0, 1)),
+    "MutualInfo: no codes": lambda: mutual_info(n_y=0),
+    "MutualInfo: codes without end": lambda: mutual_info(n_y=BIG),
+    "MutualInfo: given code": lambda: mutual_info(given=(0, 0, 0, 1, 0, 0)),
+    "MutualInfo: given codes without end": lambda: mutual_info(given=(0,) * 6, n_given=BIG),
+    "MutualInfo: given rows": lambda: mutual_info(given=(0, 0)),
+    "MutualInfo: weights": lambda: mutual_info(weights=(1.0,)),
+    "MutualInfo: weight of 0": lambda: mutual_info(weights=(1.0, 0.0, 1.0, 1.0, 1.0, 1.0)),
+    "MutualInfo: weight NaN": lambda: mutual_info(weights=(1.0, np.nan, 1.0, 1.0, 1.0, 1.0)),
     # networks
     "train_network: class": lambda: network(target=ints(0, 1, 2, 1)),
     "train_network: class negative": lambda: network(target=ints(0, 1, -1, 1)),
@@ -338,6 +359,9 @@ ANSWERED: dict[str, Callable[[], object]] = {
     ).sums(np.arange(40, dtype=np.uint32)),
     "Relief with its rows changed": lambda: forgotten(np.inf),
     "Relief with its rows lost": lambda: forgotten(np.nan),
+    "MutualInfo of no columns": lambda: mutual_info(columns=()),
+    "MutualInfo of no known row": lambda: mutual_info(y=(-1,) * 6),
+    "MutualInfo, many codes": lambda: mutual_info(n_y=65_536, given=(65_535,) * 6, n_given=65_536),
     "null_tail of infinity": lambda: _core.null_tail(3, 5, np.inf),
 }
 

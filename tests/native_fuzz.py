@@ -119,6 +119,15 @@ class Fuzz:
                 [np.array([[0, 1], [0.5, 0], [1, np.nan]]), [0, 2], ints(0, 1, 1), 2, np.ones(3), 1.0, False],
             ),
             "Relief.sums": lambda: (relief().sums, [np.array([0, 2], "u4"), None]),
+            "MutualInfo": lambda: (_core.MutualInfo, [self.store()]),
+            "MutualInfo.of": lambda: (
+                _core.MutualInfo(self.store()).of,
+                [
+                    *(np.array([0, 2], "u4"), ints(0, 1, 0, -1, 1, 0), 2),
+                    *(self.pick([None, ints(0, 2, -1, 1, 2, 0)]), 3, self.pick([None, np.ones(6)])),
+                    *(self.chance(0.5), None),
+                ],
+            ),
             "below_own_split": self.make_below,
             "ssv_rounds": lambda: (_core.ssv_rounds, [self.table()]),
             "add_proba": lambda: (

@@ -38,6 +38,7 @@ NB_MODULE(_core, m) {
     bind_grower(m);
     bind_columns(m);
     bind_relief(m);
+    bind_mutual_info(m);
     bind_node_tables(m);
     bind_networks(m);
 }

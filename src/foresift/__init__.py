@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from foresift.selectors.filters import InfoGainSelector, RandomSelector
     from foresift.selectors.forest_gain import ForestGainSelector
     from foresift.selectors.gefs import GEFSSelector
+    from foresift.selectors.mutual_info import MutualInfoSelector
     from foresift.selectors.relevance import RelevanceSelector
     from foresift.selectors.relief import ReliefFSelector, ReliefSelector
     from foresift.selectors.search.contribution import ContributionSelector
@@ -53,6 +54,7 @@ __all__ = [
     "GEFSRegressor",
     "GEFSSelector",
     "InfoGainSelector",
+    "MutualInfoSelector",
     "NetworkClassifier",
     "NetworkRegressor",
     "PearsonSelector",
@@ -97,6 +99,7 @@ _HOMES = {
     "GEFSRegressor": "models.gefs.regressor",
     "GEFSSelector": "selectors.gefs",
     "InfoGainSelector": "selectors.filters",
+    "MutualInfoSelector": "selectors.mutual_info",
     "NetworkClassifier": "models.networks",
     "NetworkRegressor": "models.networks",
     "PearsonSelector": "selectors.correlation",

@@ -1,4 +1,4 @@
-"""Supervised discretization of a numeric column (Fayyad & Irani)."""
+"""Discretization of a numeric column: by the class (Fayyad & Irani), or into bins of equal frequency."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scipy.special import xlogy
 from foresift.data.single_column import read_problem
 from foresift.data.weights import scale_up
 
-__all__ = ["cut_positions", "mdl_cuts"]
+__all__ = ["cut_positions", "equal_frequency_bins", "mdl_cuts"]
 
 _MAX_TABULATED = 2**20  # x log x of whole numbers up to here comes from a lookup table
 _EPSILON = 8 * float(np.finfo(np.float64).eps)
@@ -123,6 +123,37 @@ def cut_positions(counts: NDArray[Any], *, better_encoding: bool = False) -> NDA
             cuts.append(first + at)
             ranges += [(first, first + at), (first + at, last)]
     return np.array(sorted(cuts), dtype=np.intp)
+
+
+def equal_frequency_bins(counts: NDArray[Any], n_bins: int) -> NDArray[np.intp]:
+    """Bin of every distinct value, numbered from 0, so that bins have about the same number of rows.
+
+    A value goes where the middle of its rows falls; at most `n_bins` values are each a bin of their own.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_values,)
+        Rows (or their weight) of each distinct value, in ascending order; some positive.
+    n_bins : int
+        The most bins.
+
+    Returns
+    -------
+    ndarray of int of shape (n_values,)
+        The bins.
+
+    Examples
+    --------
+    >>> equal_frequency_bins(np.array([1, 1, 1, 3, 2]), 2), equal_frequency_bins(np.array([9, 1]), 2)
+    (array([0, 0, 0, 1, 1]), array([0, 1]))
+    """
+    starts = counts > 0
+    if np.count_nonzero(starts) > n_bins:
+        sums = np.cumsum(counts)
+        first = np.searchsorted((sums - counts / 2) * n_bins, np.arange(n_bins) * sums[-1])
+        starts = np.zeros(len(counts), dtype=bool)
+        starts[first[first < len(counts)]] = True
+    return np.maximum(np.cumsum(starts) - 1, 0)
 
 
 def _cut(sums: NDArray[Any], places: int | None) -> int | None:

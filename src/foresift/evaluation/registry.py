@@ -50,6 +50,10 @@ def _search(direction: str, title: str) -> Method:
     return Method("SequentialSelector", title, parameters, is_search=True, is_slow=True)
 
 
+def _greedy(scheme: str, title: str) -> Method:
+    return Method("MutualInfoSelector", title, {"scheme": scheme})
+
+
 METHODS = {
     "forest-gain": Method(
         "ForestGainSelector",
@@ -72,6 +76,11 @@ METHODS = {
         "GEFSSelector", "frequency in the genomes of a genetic ensemble of networks (Opitz)", is_slow=True
     ),
     "cfs": Method("CFSSelector", "columns correlated with the class and not with each other (Hall)"),
+    "mim": _greedy("mim", "mutual information with the target"),
+    "mrmr": _greedy("mrmr", "mutual information with the target less that with added columns (Peng)"),
+    "jmi": _greedy("jmi", "mutual information of pairs with added columns and the target (Yang & Moody)"),
+    "cmim": _greedy("cmim", "least mutual information with the target given an added column (Fleuret)"),
+    "disr": _greedy("disr", "as jmi, over the joint entropy of the pair and the target (Meyer & Bontempi)"),
     "cumulative-gain": Method(
         "CumulativeGainSelector", "the column with the largest gain at each level of a tree (Bommaganti)"
     ),

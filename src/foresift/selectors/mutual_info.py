@@ -1,0 +1,334 @@
+"""Greedy filters by mutual information that weigh relevance against redundancy: mRMR, JMI and others."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foresift import _core
+from foresift.data.discretize import equal_frequency_bins
+from foresift.data.sklearn_compat import Interval, StrOptions, seed_of, track
+from foresift.data.table import Table, make_table
+from foresift.data.target import Classes
+from foresift.engine.grow import in_threads
+from foresift.selectors.base import RankingSelector, Scores, ranks_by_score
+
+__all__ = ["MutualInfoSelector"]
+
+_ROUNDING = 1e-12  # scores that differ by less are equal; relative, if they are above 1
+_TOGETHER = 32  # columns per task
+
+
+class _Codes(NamedTuple):
+    """A discrete column: the code of every row, -1 for missing, and the number of codes."""
+
+    rows: NDArray[np.int32]
+    n_codes: int
+
+
+class MutualInfoSelector(RankingSelector):
+    """Add the feature that scores best by mutual information, one after another: MIM, mRMR, JMI, CMIM, DISR.
+
+    The first feature is the one with the largest mutual information I(X;Y) with the target. From then on,
+    with S the features so far, the next is the one with the largest
+
+    - "mim": I(X;Y), whatever the others are;
+    - "mrmr": I(X;Y) less the mean over W in S of I(X;W) (Peng et al. 2005);
+    - "jmi": sum over W in S of I(X,W;Y) (Yang & Moody 1999);
+    - "cmim": the least of I(X;Y) and, over W in S, of I(X;Y|W) (Fleuret 2004);
+    - "disr": sum over W in S of I(X,W;Y) / H(X,W,Y) (Meyer & Bontempi 2006).
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
+        The number of features to add, or their fraction; choose the number by cross-validation; None stops
+        when the next feature does not score above its shadows (see Notes), after one feature at least.
+    scheme : {"mim", "mrmr", "jmi", "cmim", "disr"}, default="mrmr"
+        The score.
+    n_bins : int, default=5
+        Numeric columns, and a numeric target, with more distinct values are cut into this many bins of about
+        equal frequency. More bins need more rows: a table of three columns has n_bins ** 3 cells.
+    missing : {"value", "pairwise"}, default="value"
+        Missing is a value of its own; or every table of counts leaves out the rows where one of its columns
+        is missing.
+    n_shadows : int, default=19
+        Permutations that a further feature has to beat, all of them, if `n_features_to_select` is None.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity; "auto" takes numbers with fractions for a quantity, as
+        scikit-learn's `type_of_target` does.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
+        masked here.
+    n_jobs : int, default=None
+        Threads; -1 uses all cores. The outcome is the same for any number.
+    random_state : int, RandomState or None, default=None
+        Draws the permutations.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Score of every feature, in nats, when it was added, or when it was last considered. Scores of
+        different steps are not comparable.
+    relevance_ : ndarray of shape (n_features,)
+        I(X;Y) of every feature.
+    ranking_ : ndarray of shape (n_features,)
+        The order in which the features were added; the others follow by their last score. To rank all of
+        them greedily, set ``n_features_to_select=1.0``.
+    support_ : ndarray of shape (n_features,)
+        Mask of the kept features.
+    shadow_scores_ : ndarray of shape (n_steps, n_shadows)
+        The best shadow of each permutation at every step, with the one that ended the selection; no rows if
+        `n_features_to_select` is given.
+    n_added_ : int
+        Number of features that were added.
+    n_features_in_, feature_names_in_, schema_
+        What the columns were.
+
+    See Also
+    --------
+    CFSSelector : Searches the subset that is correlated with the class and not within itself.
+    InfoGainSelector : The information of the best split of each column.
+
+    Notes
+    -----
+    Probabilities are relative frequencies and logarithms natural; on nominal columns orders and scores are
+    those of the R package praznik. Features that score the same, but for rounding, are added in column order.
+
+    *When it stops.* A shadow is a copy of a feature with its rows permuted: it has the same values and is
+    independent of the target and of the features so far. One permutation gives shadows of all features that
+    are left, which thus keep their dependence on each other; the best of them is what the best of as many
+    irrelevant features scores. A feature is added while it scores above this in all `n_shadows` permutations.
+    If no feature left depends on the target or on those so far, that happens with probability at most
+    1 / (n_shadows + 1), 5 % by default.
+
+    Weights count rows: one of weight 2 is two rows, but not for the permutations, which move whole rows.
+
+    Time grows with rows times features times those added, times 1 + `n_shadows` where it must find the
+    number itself.
+
+    References
+    ----------
+    G. Brown, A. Pocock, M.-J. Zhao, M. Lujan, "Conditional likelihood maximisation: a unifying framework for
+    information theoretic feature selection", JMLR 13 (2012), pages 27-66.
+
+    M. B. Kursa, "Praznik: high performance information-based feature selection", SoftwareX 16 (2021), 100819.
+
+    Examples
+    --------
+    >>> from foresift import MutualInfoSelector
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selector = MutualInfoSelector(2, scheme="jmi").fit(X, y)
+    >>> selector.ranking_, selector.scores_.round(3)
+    (array([4, 3, 2, 1]), array([0.825, 0.912, 0.915, 0.796]))
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **RankingSelector._parameter_constraints,
+        "scheme": [StrOptions({"mim", "mrmr", "jmi", "cmim", "disr"})],
+        "n_bins": [Interval(numbers.Integral, 2, 65_534, closed="both")],
+        "missing": [StrOptions({"value", "pairwise"})],
+        "n_shadows": [Interval(numbers.Integral, 1, None, closed="left")],
+        "task": [StrOptions({"auto", "classification", "regression"})],
+        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
+        "n_jobs": [numbers.Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select=None,
+        *,
+        scheme="mrmr",
+        n_bins=5,
+        missing="value",
+        n_shadows=19,
+        task="auto",
+        categorical_features="from_dtype",
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.scheme = scheme
+        self.n_bins = n_bins
+        self.missing = missing
+        self.n_shadows = n_shadows
+        self.task = task
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def read_table(self, X: Any, y: Any) -> Table:
+        """Check X and y, and code them."""
+        task = self.task
+        if task == "auto":
+            values = np.asarray(y)
+            values = values[np.isfinite(values)] if values.dtype.kind == "f" else np.empty(0)
+            task = "regression" if (values != np.trunc(values)).any() else "classification"
+        return make_table(X, y, **self.reading_options, estimator=self, task=task)
+
+    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
+        n_wanted = self._n_wanted(table.n_columns)
+        used = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights)
+        kept = None
+        if weights is not None:  # a power of two takes their size away, and no bit of the scores
+            kept = np.ldexp(weights[used], -np.frexp(weights.sum())[1])
+        rng = np.random.default_rng(seed_of(self.random_state))
+        n_shadows = self.n_shadows if n_wanted is None else 0
+        orders = [rng.permutation(len(used)) for _ in range(n_shadows)]
+        pool = _Candidates(self, table, used, kept, orders)
+        scores, added, shadow_scores = np.empty(table.n_columns), [], []
+        with track(self, n_wanted or table.n_columns, task="feature") as progress:
+            while len(pool.left):
+                own, *shadows = pool.scores()
+                scores[pool.left] = own
+                rounding = _ROUNDING * max(1.0, abs(own.max()))
+                if n_wanted is None:
+                    shadow_scores.append([shadow.max() for shadow in shadows])
+                    if own.max() <= max(shadow_scores[-1]) + rounding:
+                        break
+                added.append(pool.left[(own >= own.max() - rounding).argmax()])
+                if progress.advance() or len(added) == n_wanted:
+                    break
+                pool.add(added[-1])
+        ranking = ranks_by_score(np.where(np.isin(np.arange(table.n_columns), added), np.nan, scores))
+        ranking += len(added)
+        ranking[added] = np.arange(1, len(added) + 1)
+        learned = {
+            "relevance_": pool.relevance[0],
+            "shadow_scores_": np.array(shadow_scores).reshape(len(shadow_scores), n_shadows),
+            "n_added_": len(added),
+        }
+        return Scores(scores, learned, ranking)
+
+    def _own_support(self) -> NDArray[np.bool_]:
+        return self.ranking_ <= self.n_added_
+
+
+class _Candidates:
+    """The features that are left, and what they and their shadows score given those that were added.
+
+    Parameters
+    ----------
+    options : MutualInfoSelector
+        The scheme and further parameters.
+    table : Table
+        The data.
+    used : ndarray of int
+        The rows that count.
+    weights : ndarray of shape (n_used,) or None
+        Their weights.
+    orders : list of ndarray of shape (n_used,)
+        A permutation of the used rows for each round of shadows.
+
+    Attributes
+    ----------
+    left : ndarray of int
+        The features.
+    relevance : ndarray of shape (1 + n_shadows, n_columns)
+        I(X;Y) of every feature, and of its shadows.
+    """
+
+    def __init__(
+        self,
+        options: MutualInfoSelector,
+        table: Table,
+        used: NDArray[np.intp],
+        weights: NDArray[np.float64] | None,
+        orders: list[NDArray[np.intp]],
+    ) -> None:
+        self._scheme, self._n_jobs = options.scheme, options.n_jobs
+        self._known_only = options.missing == "pairwise"
+        self._weights, self._orders = weights, [slice(None), *orders]
+        self._store = _core.ColumnStore(len(used))
+        for j in range(table.n_columns):
+            column = _discrete(table, j, used, weights, options.n_bins)
+            self._store.add_nominal(column.rows, column.n_codes)
+        self._target = _discrete_target(table.target, used, weights, options.n_bins)
+        self._counter = _core.MutualInfo(self._store)
+        self.left = np.arange(table.n_columns)
+        self.relevance = self._information(self._target, None)[..., 0]
+        self._sums = self.relevance.copy() if self._scheme == "cmim" else np.zeros_like(self.relevance)
+        self._n_added = 0
+
+    def scores(self) -> NDArray[np.float64]:
+        """Scores of the features that are left, and below them those of their shadows."""
+        relevance, sums = self.relevance[:, self.left], self._sums[:, self.left]
+        if self._scheme == "mim" or self._n_added == 0:
+            return relevance
+        return relevance - sums / self._n_added if self._scheme == "mrmr" else sums
+
+    def add(self, column: int) -> None:
+        """Move a feature from those left to those added."""
+        self.left = self.left[self.left != column]
+        self._n_added += 1
+        if self._scheme == "mim":
+            return
+        codes = np.asarray(self._store.codes(column)).astype(np.int32)
+        n_codes = self._store.n_values(column)
+        codes[codes == n_codes] = -1
+        added = _Codes(codes, max(n_codes, 1))
+        sums = self._sums[:, self.left]
+        if self._scheme == "mrmr":
+            sums += self._information(added, None)[..., 0]
+        else:
+            conditional, joint, entropy = np.moveaxis(self._information(self._target, added), -1, 0)
+            if self._scheme == "cmim":
+                sums = np.minimum(sums, conditional)
+            elif self._scheme == "jmi":
+                sums += joint
+            else:
+                sums += np.divide(joint, entropy, out=np.zeros_like(joint), where=entropy > 0)
+        self._sums[:, self.left] = sums
+
+    def _information(self, target: _Codes, given: _Codes | None) -> NDArray[np.float64]:
+        """I(X;Y|W), I(X,W;Y) and H(X,W,Y) of all that are left and their shadows, on the last axis.
+
+        Permuting the rows of all but X gives the same counts as permuting X.
+        """
+        stop = _core.StopFlag()
+        starts = range(0, len(self.left), _TOGETHER)
+
+        def work(task: tuple[Any, int]) -> NDArray[np.float64]:
+            order, start = task
+            found: NDArray[np.float64] = self._counter.of(
+                self.left[start : start + _TOGETHER].astype(np.uint32),
+                target.rows[order],
+                target.n_codes,
+                None if given is None else given.rows[order],
+                1 if given is None else given.n_codes,
+                None if self._weights is None else self._weights[order],
+                self._known_only,
+                stop,
+            )
+            return found
+
+        tasks = [(order, start) for order in self._orders for start in starts]
+        parts = in_threads(work, tasks, self._n_jobs, stop)
+        return np.concatenate(parts or [np.empty((0, 3))]).reshape(len(self._orders), len(self.left), 3)
+
+
+def _discrete(
+    table: Table, j: int, used: NDArray[np.intp], weights: NDArray[np.float64] | None, n_bins: int
+) -> _Codes:
+    """A column as categories."""
+    codes, n_values = np.asarray(table.store.codes(j))[used], table.store.n_values(j)
+    bins = np.arange(n_values)
+    if not table.store.is_nominal(j):
+        bins = equal_frequency_bins(np.bincount(codes, weights, minlength=n_values)[:n_values], n_bins)
+    rows = np.append(bins, -1).astype(np.int32)[codes]
+    return _Codes(rows, int(bins.max(initial=-1)) + 1)
+
+
+def _discrete_target(
+    target: Any, used: NDArray[np.intp], weights: NDArray[np.float64] | None, n_bins: int
+) -> _Codes:
+    """Classes as they are, a quantity in bins."""
+    if isinstance(target, Classes):
+        return _Codes(target.codes[used], target.n_classes)
+    ranks = np.unique(target.y[used], return_inverse=True)[1]
+    bins = equal_frequency_bins(np.bincount(ranks, weights), n_bins)
+    return _Codes(bins.astype(np.int32)[ranks], int(bins.max()) + 1)

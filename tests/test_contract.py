@@ -35,6 +35,7 @@ from foresift import (
     GEFSRegressor,
     GEFSSelector,
     InfoGainSelector,
+    MultiSURFSelector,
     NetworkClassifier,
     NetworkRegressor,
     PearsonSelector,
@@ -50,6 +51,7 @@ from foresift import (
     SSVTreeClassifier,
     SubsetBaggingClassifier,
     SubsetBaggingRegressor,
+    SURFSelector,
 )
 
 # Every public estimator stands here, with the parameters the checks run with.
@@ -80,6 +82,11 @@ ESTIMATORS = [
     SSVSelector(mode="tree"),
     ReliefSelector(),
     ReliefFSelector(n_neighbors=3),
+    ReliefFSelector(n_neighbors=3, sigma=2.0, task="regression"),
+    SURFSelector(),
+    SURFSelector(task="regression"),
+    MultiSURFSelector(),
+    MultiSURFSelector(task="regression"),
     PearsonSelector(),
     FScoreSelector(),
     InfoGainSelector(),

@@ -11,12 +11,14 @@ from foresift import (
     ForestGainSelector,
     FScoreSelector,
     InfoGainSelector,
+    MultiSURFSelector,
     PearsonSelector,
     RelevanceSelector,
     ReliefFSelector,
     ReliefSelector,
     SiftForestClassifier,
     SSVSelector,
+    SURFSelector,
 )
 
 # Methods without chance; Relief takes every row once where there are no more than 500.
@@ -31,6 +33,8 @@ EXACT = [
     CumulativeGainSelector(),
     ReliefSelector(),
     ReliefFSelector(),
+    SURFSelector(),
+    MultiSURFSelector(),
 ]
 SEEDED = [
     ForestGainSelector(n_estimators=20, random_state=0),

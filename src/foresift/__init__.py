@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from foresift.selectors.search.sequential import SequentialSelector
     from foresift.selectors.size_cv import SubsetSizeCV
     from foresift.selectors.ssv import SSVSelector
+    from foresift.selectors.surf import MultiSURFSelector, SURFSelector
 
     __version__: str
 
@@ -52,6 +53,7 @@ __all__ = [
     "GEFSRegressor",
     "GEFSSelector",
     "InfoGainSelector",
+    "MultiSURFSelector",
     "NetworkClassifier",
     "NetworkRegressor",
     "PearsonSelector",
@@ -62,6 +64,7 @@ __all__ = [
     "ResampleBoostClassifier",
     "SSVSelector",
     "SSVTreeClassifier",
+    "SURFSelector",
     "Selection",
     "SequentialSelector",
     "SiftForestClassifier",
@@ -96,6 +99,7 @@ _HOMES = {
     "GEFSRegressor": "models.gefs.regressor",
     "GEFSSelector": "selectors.gefs",
     "InfoGainSelector": "selectors.filters",
+    "MultiSURFSelector": "selectors.surf",
     "NetworkClassifier": "models.networks",
     "NetworkRegressor": "models.networks",
     "PearsonSelector": "selectors.filters",
@@ -106,6 +110,7 @@ _HOMES = {
     "ResampleBoostClassifier": "models.resample_boosting",
     "SSVSelector": "selectors.ssv",
     "SSVTreeClassifier": "models.ssv_tree",
+    "SURFSelector": "selectors.surf",
     "SequentialSelector": "selectors.search.sequential",
     "SiftForestClassifier": "models.forests",
     "SiftForestRegressor": "models.forests",

@@ -3,7 +3,8 @@
 All Reliefs get the same table, 4,000 rows and 100 numeric columns, and 10 neighbours. fast-select compiles
 itself in its first run, which does not count here; skrebate runs once. For a quantity skrebate's ReliefF has
 another definition; the job is the same. Its MultiSURF takes many minutes on the whole table: both get a
-quarter of the rows. `twins` needs no peer: it compares with the literal definitions of the tests, in plain Python.
+quarter of the rows. `twins` needs no peer: it compares with the literal definitions of the tests, in plain
+Python.
 
     python benchmarks/rankers.py            # everything, a few minutes
     python benchmarks/rankers.py --quick    # 1,000 rows

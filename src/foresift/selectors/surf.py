@@ -38,7 +38,7 @@ class _SURFBase(NearRowsSelector):
         return -1.0
 
     def _kernel(self, rows: ScaledRows) -> Any:
-        hits = {} if len(rows.target) == 2 else {"hit_below": _deviation(*rows.target, rows.weights)}
+        hits = {} if len(rows.target) == 2 else {"hit_below": _deviation(rows.target[0], rows.weights)}
         return rows.kernel(_core.Surf, limit=self._limit(rows), **hits)
 
 

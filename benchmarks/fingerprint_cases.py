@@ -199,6 +199,8 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "RandomSelector": _ANY_SELECTOR,
     "ReliefSelector": [{"n_samples": 30}, {"n_features_to_select": 3}],
     "ReliefFSelector": [{"n_neighbors": 3}, {"n_samples": 40}, {"n_features_to_select": _SIZE_CV}],
+    "SURFSelector": [{}],
+    "MultiSURFSelector": [{}],
     "SSVSelector": [{"mode": "tree"}, {"mode": "tree", "n_features_to_select": 3}],
     "CFSSelector": [
         *({"search": name} for name in ("forward", "backward", "greedy")), {"convention": "weka"},

@@ -1,7 +1,10 @@
-"""Speed of the rankers: ReliefF against skrebate and fast-select as ratios in one run; SSV and CFS alone.
+"""Speed of the rankers: the Relief family against skrebate and fast-select in one run; SSV and CFS alone.
 
 All Reliefs get the same table, 4,000 rows and 100 numeric columns, and 10 neighbours. fast-select compiles
-itself in its first run, which does not count here; skrebate runs once.
+itself in its first run, which does not count here; skrebate runs once. For a quantity skrebate's ReliefF has
+another definition; the job is the same. Its MultiSURF takes many minutes on the whole table: both get a
+quarter of the rows. `twins` needs no peer: it compares with the literal definitions of the tests, in plain
+Python.
 
     python benchmarks/rankers.py            # everything, a few minutes
     python benchmarks/rankers.py --quick    # 1,000 rows
@@ -12,10 +15,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from collections.abc import Callable
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -24,7 +29,7 @@ import numpy as np
 from common import Results, interleaved, seconds
 from sklearn.datasets import make_classification
 
-from foresift import CFSSelector, ReliefFSelector, SSVSelector
+from foresift import CFSSelector, MultiSURFSelector, ReliefFSelector, SSVSelector
 
 
 def data(rows: int, columns: int = 100) -> tuple[np.ndarray, np.ndarray]:
@@ -43,11 +48,18 @@ def peer_version(name: str) -> str | None:
 
 
 def compare(
-    table: Results, name: str, bar: str, theirs: Any, rows: int, repeats: int, n_jobs: int = 1
+    table: Results,
+    name: str,
+    bar: str,
+    theirs: Any,
+    rows: int,
+    repeats: int,
+    mine: Any,
+    quantity: bool = False,
 ) -> None:
     """One peer against ours; the clock on the wall, since both may use threads."""
     X, y = data(rows)
-    mine = ours(n_jobs)
+    y = X[:, :10].sum(axis=1) if quantity else y
     fit: Callable[[Any], Callable[[], Any]] = lambda model: lambda: model.fit(X, y)  # noqa: E731
     if repeats > 1:
         theirs.fit(X, y)  # compiles
@@ -64,6 +76,39 @@ def compare(
         bar,
         f"apart by {apart:.0e}",
     )
+
+
+def compare_twins(table: Results) -> None:
+    """Ours against the literal twins, on a table that they can manage."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    import reference_relief as twins
+
+    X, y = data(150, 20)
+    X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
+    quantity, ones = X[:, 0] / np.ptp(X[:, 0]), np.ones(len(X))
+    for name, selector, target, twin in (
+        ("RReliefF", ours(), quantity, lambda: twins.rrelieff(X, [0] * 20, quantity, 10, ones)),
+        ("MultiSURF", MultiSURFSelector(), y, lambda: twins.surf(X, [0] * 20, y, ones, by_row=True)),
+    ):
+        expected: list[Any] = []
+        t_twin = seconds(lambda e=expected, w=twin: e.append(w()))
+        t_ours = min(seconds(lambda s=selector, t=target: s.fit(X, t)) for _ in range(3))
+        apart = f"apart by {np.abs(selector.scores_ - expected[0]).max():.0e}"
+        ratio = f"{t_twin / t_ours:.0f}x"
+        table.add_row(f"twin of {name}, 150 x 20", f"{t_twin:.2f} s", f"{t_ours:.4f} s", ratio, "", apart)
+
+
+def alone(table: Results, rows: int) -> None:
+    """RReliefF and MultiSURF, processor time of one thread."""
+    X, y = data(rows)
+    quantity = X[:, :10].sum(axis=1)
+    for name, selector, target in (
+        ("RReliefF", ours(), quantity),
+        ("MultiSURF", MultiSURFSelector(), y),
+        ("MultiSURF, quantity", MultiSURFSelector(), quantity),
+    ):
+        t = min(seconds(lambda s=selector, t=target: s.fit(X, t)) for _ in range(3))
+        table.add_row(f"{name}, alone", "", f"{t:.3f} s", "", "", "")
 
 
 def compare_threads(table: Results, rows: int) -> None:
@@ -110,7 +155,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="1,000 rows instead of 4,000")
-    names = ("fast-select", "skrebate", "threads", "growth", "others")
+    names = ("fast-select", "skrebate", "twins", "alone", "threads", "growth", "others")
     parser.add_argument("--only", action="append", default=[], choices=names, help="may be repeated")
     args = parser.parse_args()
     rows, wanted, peers = 1000 if args.quick else 4000, args.only or names, ""
@@ -128,11 +173,18 @@ def main() -> None:
 
         for n_jobs in (1, 2):
             theirs = ReliefF(n_features_to_select=10, n_neighbors=10, n_jobs=n_jobs)
-            compare(table, f"fast-select, {n_jobs} threads", "2x", theirs, rows, 7, n_jobs)
+            compare(table, f"fast-select, {n_jobs} threads", "2x", theirs, rows, 7, ours(n_jobs))
     if "skrebate" in wanted:
-        from skrebate import ReliefF
+        from skrebate import MultiSURF, ReliefF
 
-        compare(table, "skrebate, 1 thread", "100x", ReliefF(n_neighbors=10, n_jobs=1), rows, 1)
+        theirs = ReliefF(n_neighbors=10, n_jobs=1)
+        compare(table, "skrebate, 1 thread", "100x", theirs, rows, 1, ours())
+        compare(table, "skrebate, quantity", "50x", theirs, rows, 1, ours(), quantity=True)
+        compare(table, "skrebate, MultiSURF", "50x", MultiSURF(n_jobs=1), rows // 4, 1, MultiSURFSelector())
+    if "twins" in wanted:
+        compare_twins(table)
+    if "alone" in wanted:
+        alone(table, rows)
     if "threads" in wanted:
         compare_threads(table, rows)
     if "growth" in wanted:

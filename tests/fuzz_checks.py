@@ -456,6 +456,7 @@ def run_select(case):
         "pearson",
         "fscore",
         "relieff",
+        "multisurf",
         "random",
         "no",
     ]

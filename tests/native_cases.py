@@ -95,6 +95,14 @@ def mutual_info(columns=(0, 1), y=(0, 1, 0, -1, 1, 0), n_y=2, given=None, n_give
     return _core.MutualInfo(small_store()).of(columns, ints(*y), n_y, given, n_given, weights, True, None)
 
 
+def quantity_relief(y=(0.0, 0.5, 1.0), kernel=_core.Relief, **options):
+    return kernel(np.array([[0.0, 1.0], [0.5, 0.0], [1.0, 1.0]]), [0, 2], np.array(y), None, **options)
+
+
+def surf(y=(0, 1, 1), **options):
+    return _core.Surf(np.array([[0.0, 1.0], [0.5, 0.0], [1.0, 1.0]]), [0, 2], ints(*y), 2, None, **options)
+
+
 def best_split(x=(1.0, 2.0), y=(0, 1), n_classes=2, weights=(1.0, 1.0), criterion="gini", missing="learn"):
     x, weights = np.array(x, dtype=np.float64), np.array(weights, dtype=np.float64)
     return _core.best_split(x, ints(*y), n_classes, weights, criterion, missing)
@@ -304,6 +312,18 @@ REFUSED: dict[str, Callable[[], object]] = {
     "Relief: weight NaN": lambda: relief(weights=(1.0, np.nan, 1.0)),
     "Relief: no neighbours": lambda: relief(k=0.0),
     "Relief: neighbours NaN": lambda: relief(k=np.nan),
+    "Relief: sigma": lambda: quantity_relief(n_neighbors=1.0, sigma=1e7),
+    "Relief: sigma NaN": lambda: quantity_relief(n_neighbors=1.0, sigma=np.nan),
+    "Relief: quantity not scaled": lambda: quantity_relief((0.0, 2.0, 1.0), n_neighbors=1.0),
+    "Relief: quantity NaN": lambda: quantity_relief((0.0, np.nan, 1.0), n_neighbors=1.0),
+    "Relief: rows of the quantity": lambda: quantity_relief((0.0, 1.0), n_neighbors=1.0),
+    "Surf: class": lambda: surf((0, 1, 2), limit=-1.0),
+    "Surf: limit NaN": lambda: surf(limit=np.nan),
+    "Surf: quantity not scaled": lambda: quantity_relief(
+        (0.0, 2.0, 1.0), _core.Surf, limit=1.0, hit_below=0.5
+    ),
+    "Surf: hits NaN": lambda: quantity_relief(kernel=_core.Surf, limit=1.0, hit_below=np.nan),
+    "Surf sums: row": lambda: surf(limit=-1.0).sums(np.array([3], np.uint32)),
     "sums: row": lambda: relief().sums(np.array([3], np.uint32)),
     # mutual information
     "MutualInfo: column": lambda: mutual_info(columns=(0, 2)),
@@ -357,6 +377,13 @@ ANSWERED: dict[str, Callable[[], object]] = {
     "Relief, weights that round": lambda: relief(
         np.linspace(0, 1, 40)[:, None], (0,), [0, 1] * 20, RNG.uniform(1, 9e17, 40)
     ).sums(np.arange(40, dtype=np.uint32)),
+    "Relief, more neighbours than rows": lambda: quantity_relief(n_neighbors=1e300, sigma=1e6).sums(
+        np.arange(3, dtype=np.uint32)
+    ),
+    "Surf of one row": lambda: _core.Surf(np.zeros((1, 1)), [0], ints(0), 1, None, -1.0).sums(
+        np.zeros(1, np.uint32)
+    ),
+    "Surf without limit": lambda: surf(limit=np.inf).sums(np.arange(3, dtype=np.uint32)),
     "Relief with its rows changed": lambda: forgotten(np.inf),
     "Relief with its rows lost": lambda: forgotten(np.nan),
     "MutualInfo of no columns": lambda: mutual_info(columns=()),

@@ -7,7 +7,7 @@ ValueError, a TypeError or an OverflowError; anything else is printed, and ends 
 import sys
 
 import numpy as np
-from native_cases import C45, ROWS, X, Y, as_bytes, grown, ints, relief, small_store
+from native_cases import C45, ROWS, X, Y, as_bytes, grown, ints, relief, small_store, surf
 
 from foresift import _core
 
@@ -118,6 +118,33 @@ class Fuzz:
                 _core.Relief,
                 [np.array([[0, 1], [0.5, 0], [1, np.nan]]), [0, 2], ints(0, 1, 1), 2, np.ones(3), 1.0, False],
             ),
+            "Relief of a quantity": lambda: (
+                _core.Relief,
+                [
+                    np.array([[0, 1], [0.5, 0], [1, np.nan]]),
+                    [0, 2],
+                    np.array([0, 0.3, 1]),
+                    np.ones(3),
+                    2.0,
+                    1.5,
+                ],
+            ),
+            "Surf": lambda: (
+                _core.Surf,
+                [np.array([[0, 1], [0.5, 0], [1, np.nan]]), [0, 2], ints(0, 1, 1), 2, np.ones(3), -1.0],
+            ),
+            "Surf of a quantity": lambda: (
+                _core.Surf,
+                [
+                    np.array([[0, 1], [0.5, 0], [1, np.nan]]),
+                    [0, 2],
+                    np.array([0, 0.3, 1]),
+                    np.ones(3),
+                    0.5,
+                    0.3,
+                ],
+            ),
+            "Surf.sums": lambda: (surf(limit=-1.0).sums, [np.array([0, 2], "u4"), None]),
             "Relief.sums": lambda: (relief().sums, [np.array([0, 2], "u4"), None]),
             "MutualInfo": lambda: (_core.MutualInfo, [self.store()]),
             "MutualInfo.of": lambda: (

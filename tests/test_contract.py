@@ -35,6 +35,7 @@ from foresift import (
     GEFSRegressor,
     GEFSSelector,
     InfoGainSelector,
+    MultiSURFSelector,
     MutualInfoSelector,
     NetworkClassifier,
     NetworkRegressor,
@@ -51,6 +52,7 @@ from foresift import (
     SSVTreeClassifier,
     SubsetBaggingClassifier,
     SubsetBaggingRegressor,
+    SURFSelector,
 )
 
 # Every public estimator stands here, with the parameters the checks run with.
@@ -81,6 +83,11 @@ ESTIMATORS = [
     SSVSelector(mode="tree"),
     ReliefSelector(),
     ReliefFSelector(n_neighbors=3),
+    ReliefFSelector(n_neighbors=3, sigma=2.0, task="regression"),
+    SURFSelector(),
+    SURFSelector(task="regression"),
+    MultiSURFSelector(),
+    MultiSURFSelector(task="regression"),
     PearsonSelector(),
     FScoreSelector(),
     InfoGainSelector(),

@@ -11,6 +11,7 @@ from foresift import (
     ForestGainSelector,
     FScoreSelector,
     InfoGainSelector,
+    MultiSURFSelector,
     MutualInfoSelector,
     PearsonSelector,
     RelevanceSelector,
@@ -18,6 +19,7 @@ from foresift import (
     ReliefSelector,
     SiftForestClassifier,
     SSVSelector,
+    SURFSelector,
 )
 
 # Methods without chance; Relief takes every row once where there are no more than 500.
@@ -34,6 +36,8 @@ EXACT = [
     CumulativeGainSelector(),
     ReliefSelector(),
     ReliefFSelector(),
+    SURFSelector(),
+    MultiSURFSelector(),
 ]
 SEEDED = [
     ForestGainSelector(n_estimators=20, random_state=0),

@@ -13,7 +13,6 @@ constexpr std::size_t kTile = 1 << 17;  // bytes of the lines that are compared 
 constexpr std::size_t kTogether = 16;   // rows whose distances to a tile are found one after another
 constexpr std::size_t kManyFeatures = 2048;  // from here on bytes mislead too much
 constexpr double kMuch = 0x1p20;  // times the weight that is wanted of neighbours
-constexpr double kTie = 1e-12;  // distances that differ by less, relative to the number of features, are equal
 
 // The coarse values: numbers from 0 to kScale, a missing one half way; codes below kMissing, which is a missing one.
 template <class Coarse> inline constexpr Coarse kScale = std::numeric_limits<Coarse>::max();
@@ -57,8 +56,8 @@ std::uint64_t number_of_differences(const Coarse* a, const Coarse* b, std::size_
 
 Relief::Relief(std::span<const double> rows, std::span<const std::uint32_t> n_values,
                std::span<const std::int32_t> target, std::uint32_t n_classes, std::span<const double> weights,
-               const ReliefOptions& options)
-    : rows_(rows), n_values_(n_values), target_(target), weights_(weights), options_(options),
+               const ReliefOptions& options, std::span<const double> quantity)
+    : differences_(rows, n_values), target_(target), weights_(weights), quantity_(quantity), options_(options),
       n_features_(n_values.size()), class_weight_(n_classes), order_(target.size()), place_(target.size()),
       class_begin_(n_classes + 1), offset_(target.size()), error_(target.size()) {
     const std::size_t n = n_rows();
@@ -70,13 +69,20 @@ Relief::Relief(std::span<const double> rows, std::span<const std::uint32_t> n_va
         ++class_begin_[target_[row] + 1];
     }
     std::partial_sum(class_begin_.begin(), class_begin_.end(), class_begin_.begin());
-    for (std::uint32_t f = 0; f < n_features_; ++f) (n_values_[f] ? nominal_ : numeric_).push_back(f);
-    plain_ = nominal_.empty();
+    for (std::uint32_t f = 0; f < n_features_; ++f) (n_values[f] ? nominal_ : numeric_).push_back(f);
     numeric_width_ = padded(numeric_.size());
     width_ = numeric_width_ + padded(nominal_.size());
     n_features_ < kManyFeatures ? write_coarse(bytes_) : write_coarse(words_);
     least_offset_ = *std::min_element(offset_.begin(), offset_.end());
     most_error_ = *std::max_element(error_.begin(), error_.end());
+    if (options_.sigma > 0) {
+        influence_ = {0};
+        for (double r = 0; r < options_.n_neighbors; ++r) {
+            const double influence = std::exp(-(r / options_.sigma) * (r / options_.sigma));
+            if (influence < 0x1p-60) break;  // lost in the sum
+            influence_.push_back(influence_.back() + influence);
+        }
+    }
 }
 
 // The lines of all rows, and by how much they mislead.
@@ -87,14 +93,13 @@ void Relief::write_coarse(std::vector<Coarse>& lines) {
     constexpr auto kMostCodes = static_cast<std::uint32_t>(kMissing<Coarse>);
     lines.resize(n_rows() * width_);
     for (std::size_t place = 0; place < n_rows(); ++place) {
-        const double* values = &rows_[order_[place] * n_features_];
+        const double* values = differences_.row(order_[place]);
         Coarse* out = &lines[place * width_];
         double offset = 0, error = 1e-12 * double(n_features_);  // sums in double precision are rounded too
         for (std::size_t k = 0; k < numeric_.size(); ++k) {
             const double v = values[numeric_[k]];
             if (std::isnan(v)) {
                 // Half way: the other value, too, differs from it by half less than it may from a missing one.
-                plain_ = false;
                 out[k] = kHalf;
                 offset += 0.5;
                 error += kHalf / scale_ - 0.5;
@@ -105,7 +110,7 @@ void Relief::write_coarse(std::vector<Coarse>& lines) {
         }
         for (std::size_t k = 0; k < nominal_.size(); ++k) {
             const double v = values[nominal_[k]];
-            const std::uint32_t n = n_values_[nominal_[k]];
+            const std::uint32_t n = differences_.n_values(nominal_[k]);
             Coarse& code = out[numeric_width_ + k];
             if (std::isnan(v)) {
                 code = kMissing<Coarse>;
@@ -143,28 +148,6 @@ void Relief::estimate(const std::vector<Coarse>& lines, std::span<const std::uin
     }
 }
 
-double Relief::difference(std::size_t feature, double a, double b) const noexcept {
-    if (const auto n = n_values_[feature]; n > 0) {
-        if (std::isnan(a) || std::isnan(b)) return 1.0 - 1.0 / n;
-        return a != b;
-    }
-    if (std::isnan(a)) return std::isnan(b) ? 1.0 : std::max(b, 1 - b);
-    if (std::isnan(b)) return std::max(a, 1 - a);
-    return std::abs(a - b);
-}
-
-double Relief::distance(std::uint32_t a, std::uint32_t b) const noexcept {
-    const double *x = &rows_[a * n_features_], *y = &rows_[b * n_features_];
-    constexpr std::size_t kLanes = 8;  // sums side by side, for vectors
-    double sums[kLanes] = {}, sum = 0;
-    std::size_t f = 0;
-    if (plain_)
-        for (; f + kLanes <= n_features_; f += kLanes)
-            for (std::size_t k = 0; k < kLanes; ++k) sums[k] += std::abs(x[f + k] - y[f + k]);
-    for (; f < n_features_; ++f) sum += difference(f, x[f], y[f]);
-    return std::accumulate(std::begin(sums), std::end(sums), sum);
-}
-
 // Adds to the candidates those of one class that may be among the nearest.
 void Relief::collect(std::uint32_t row, std::size_t of_class, std::span<const std::uint64_t> estimates,
                      Scratch& scratch) const {
@@ -200,38 +183,52 @@ void Relief::collect(std::uint32_t row, std::size_t of_class, std::span<const st
     if (inside >= wanted) std::erase_if(candidates, [&](const Near& near) { return near.distance > limit; });
 }
 
+// Influence of the nearest rows up to this weight, which need not be whole.
+double Relief::influence_up_to(double rank) const noexcept {
+    const double whole = std::floor(rank);
+    if (whole >= double(influence_.size() - 1)) return influence_.back();
+    const auto r = static_cast<std::size_t>(whole);
+    return influence_[r] + (rank - whole) * (influence_[r + 1] - influence_[r]);
+}
+
 // Picks the nearest among the candidates by exact distances; their shares sum to one.
 void Relief::settle(std::uint32_t row, Scratch& scratch) const {
     auto& candidates = scratch.candidates;
-    for (auto& near : candidates) near.distance = distance(row, near.row);
+    for (auto& near : candidates) near.distance = differences_.distance(row, near.row);
     std::sort(candidates.begin(), candidates.end(), [](const Near& a, const Near& b) {
         return std::pair(a.distance, a.row) < std::pair(b.distance, b.row);
     });
     scratch.nearest.clear();
-    const double tie = kTie * double(n_features_);
-    double taken = 0;
+    const double tie = kDistanceTie * double(n_features_);
+    double taken = 0, total = 0;
     for (std::size_t i = 0; i < candidates.size() && taken < options_.n_neighbors;) {
         std::size_t last = i;
         double weight = 0;
         for (; last < candidates.size() && candidates[last].distance - candidates[i].distance <= tie; ++last)
             weight += candidates[last].share;
-        const double part = std::min(1.0, (options_.n_neighbors - taken) / weight);
-        for (; i < last; ++i) scratch.nearest.push_back({0, candidates[i].row, candidates[i].share * part});
-        taken += weight * part;
+        const double part = std::min(1.0, (options_.n_neighbors - taken) / weight), end = taken + weight * part;
+        const double each = influence_.empty() ? part : (influence_up_to(end) - influence_up_to(taken)) / weight;
+        for (; i < last; ++i) scratch.nearest.push_back({0, candidates[i].row, candidates[i].share * each});
+        taken = end;
+        total += weight * each;
     }
-    for (auto& near : scratch.nearest) near.share /= taken;
+    for (auto& near : scratch.nearest) near.share /= total;
 }
 
 void Relief::count(std::uint32_t row, double factor, const Scratch& scratch, std::span<double> sums) const {
-    const double* x = &rows_[row * n_features_];
-    for (const auto& near : scratch.nearest) {
-        const double* y = &rows_[near.row * n_features_];
-        const double by = factor * near.share;
-        if (plain_)
-            for (std::size_t f = 0; f < n_features_; ++f) sums[f] += by * std::abs(x[f] - y[f]);
-        else
-            for (std::size_t f = 0; f < n_features_; ++f) sums[f] += by * difference(f, x[f], y[f]);
+    for (const auto& near : scratch.nearest) differences_.add(row, near.row, factor * near.share, sums);
+}
+
+// How much the nearest rows, which are the candidates, differ from `row`, and how much where the quantity does.
+void Relief::judge_quantity(std::uint32_t row, Scratch& scratch, std::span<double> sums) const {
+    settle(row, scratch);
+    count(row, weight(row), scratch, sums.first(n_features_));
+    for (auto& near : scratch.nearest) {
+        near.share *= std::abs(quantity_[row] - quantity_[near.row]);
+        sums.back() += weight(row) * near.share;
     }
+    count(row, weight(row), scratch, sums.subspan(n_features_, n_features_));
+    scratch.candidates.clear();
 }
 
 // The nearest hits and misses of `row`, whose distances to all rows were estimated, and what they say of the features.
@@ -252,6 +249,7 @@ void Relief::judge(std::uint32_t row, std::span<const std::uint64_t> estimates, 
         scratch.candidates.clear();
     };
     collect(row, own, estimates, scratch);
+    if (!quantity_.empty()) return judge_quantity(row, scratch, sums);
     use(-1.0);
     for (std::size_t c = 0; c < class_weight_.size(); ++c) {
         if (c == own) continue;

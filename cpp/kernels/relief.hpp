@@ -1,5 +1,7 @@
 // Relief and ReliefF: how much a feature differs between a row and its nearest neighbours of other classes, less how
-// much it differs between the row and its nearest neighbours of its own class (Kira & Rendell; Kononenko).
+// much it differs between the row and its nearest neighbours of its own class (Kira & Rendell; Kononenko). For a
+// quantity, RReliefF: how much a feature differs between near rows, and how much where the quantity differs
+// (Robnik-Sikonja & Kononenko).
 //
 // To find the nearest rows, distances to all of them are estimated from coarse values, one byte each (two where there
 // are many features, whose errors add up), with a bound on the error; only rows that may be among the nearest are
@@ -12,31 +14,35 @@
 #include <vector>
 
 #include "base/interrupt.hpp"
+#include "kernels/row_differences.hpp"
 
 namespace foresift {
 
 struct ReliefOptions {
     double n_neighbors = 10;   // nearest hits, and nearest misses of every class
     bool pool_misses = false;  // all other classes together are one (Relief)
+    double sigma = 0;          // the influence of neighbour r = 0, 1, ... is exp(-(r / sigma)^2); 0: all have the same
 };
 
-/// The data are n rows of p values, row after row. Numeric: scaled to [0, 1]; nominal: a code. NaN is missing.
-/// n_values[f] is 0 for a numeric feature, else the number of its categories.
-///
-/// The difference of two values of a numeric feature is that of the scaled values; if one is missing the largest it
-/// could be, if both are, 1. Of a nominal one: 1 if they differ; 1 - 1 / n_values if one is missing or both.
-/// Distance is the sum of the differences.
+/// Differences and distances are those of `RowDifferences`.
 ///
 /// `weights`: how often each row is there, all positive; empty: once. Where several rows are equally far and not all of
 /// them are wanted, they share what is left, so that the outcome does not depend on the order of the rows.
 class Relief {
 public:
-    /// The spans must outlive the object. target[i] in 0..n_classes-1.
+    /// The spans must outlive the object. target[i] in 0..n_classes-1. `quantity`: from 0 to 1; empty if there are
+    /// classes, otherwise n_classes is 1.
     Relief(std::span<const double> rows, std::span<const std::uint32_t> n_values, std::span<const std::int32_t> target,
-           std::uint32_t n_classes, std::span<const double> weights, const ReliefOptions& options);
+           std::uint32_t n_classes, std::span<const double> weights, const ReliefOptions& options,
+           std::span<const double> quantity = {});
+
+    /// Length of the sums.
+    std::size_t n_sums() const noexcept { return quantity_.empty() ? n_features_ : 2 * n_features_ + 1; }
 
     /// Sums over the rows `sample` of their weight times (differences to misses - differences to hits), one per
-    /// feature, added to `sums`. Const and safe to use from many threads. `stop` is polled; true throws Interrupted.
+    /// feature, added to `sums`. For a quantity: of their weight times the differences to neighbours, one per feature;
+    /// then those times the differences of the quantity; last the latter. Const and safe to use from many threads.
+    /// `stop` is polled; true throws Interrupted.
     void add(std::span<const std::uint32_t> sample, std::span<double> sums, const Stop& stop) const;
 
 private:
@@ -56,27 +62,26 @@ private:
     template <class Coarse>
     void estimate(const std::vector<Coarse>& lines, std::span<const std::uint32_t> rows,
                   std::span<std::uint64_t> estimates, const Stop& stop) const;
-    double difference(std::size_t feature, double a, double b) const noexcept;
-    double distance(std::uint32_t a, std::uint32_t b) const noexcept;
     void collect(std::uint32_t row, std::size_t of_class, std::span<const std::uint64_t> estimates,
                  Scratch& scratch) const;
+    double influence_up_to(double rank) const noexcept;
     void settle(std::uint32_t row, Scratch& scratch) const;
     void count(std::uint32_t row, double factor, const Scratch& scratch, std::span<double> sums) const;
+    void judge_quantity(std::uint32_t row, Scratch& scratch, std::span<double> sums) const;
     void judge(std::uint32_t row, std::span<const std::uint64_t> estimates, Scratch& scratch,
                std::span<double> sums) const;
 
-    std::span<const double> rows_;
-    std::span<const std::uint32_t> n_values_;
+    RowDifferences differences_;
     std::span<const std::int32_t> target_;
-    std::span<const double> weights_;
+    std::span<const double> weights_, quantity_;
     ReliefOptions options_;
+    std::vector<double> influence_;  // of the first 0, 1, ... neighbours together, with sigma
     std::size_t n_features_;
     std::vector<double> class_weight_;      // of every class
     std::vector<std::uint32_t> order_;      // rows by class
     std::vector<std::uint32_t> place_;      // of each row in order_
     std::vector<std::size_t> class_begin_;  // in order_; one more at the end
     std::vector<std::uint32_t> numeric_, nominal_;
-    bool plain_ = true;  // numeric features without missing values only
     // One line per row, in the order of order_: numeric features, then nominal ones, each part padded with zeros. The
     // distance of two rows is (what their lines say) / scale_ + offset_ of both, give or take error_ of both.
     std::size_t numeric_width_, width_;

@@ -50,6 +50,28 @@ void missing_values() {
     assert(near(nominal[0], 2 * 0.5));
 }
 
+void a_quantity() {
+    // One neighbour each, 0.25 away in the feature and 0.5 in the quantity.
+    const std::vector<double> rows{0, 0.25, 0.75, 1}, quantity{0, 0.5, 0.5, 1};
+    const std::vector<std::uint32_t> n_values{0}, sample{0, 1, 2, 3};
+    const std::vector<std::int32_t> target(4, 0);
+    const Relief relief(rows, n_values, target, 1, {}, {1, false, 0}, quantity);
+    std::vector<double> sums(relief.n_sums(), 0.0);
+    relief.add(sample, sums, {});
+    assert(sums.size() == 3 && near(sums[0], 1) && near(sums[1], 0.5) && near(sums[2], 2));
+}
+
+void influence_falls_with_the_rank() {
+    // The first row has no hits; its misses at 0.5 and 1 count 1 and e^-1.
+    const std::vector<double> rows{0, 0.5, 1};
+    const std::vector<std::uint32_t> n_values{0}, sample{0};
+    const std::vector<std::int32_t> target{0, 1, 1};
+    const Relief relief(rows, n_values, target, 2, {}, {2, false, 1});
+    std::vector<double> sums(1);
+    relief.add(sample, sums, {});
+    assert(near(sums[0], (0.5 + std::exp(-1)) / (1 + std::exp(-1))));
+}
+
 void stops_when_asked() {
     const std::vector<double> rows{0, 1};
     const std::vector<std::uint32_t> n_values{0}, sample{0, 1};
@@ -72,5 +94,7 @@ int main() {
     ties_are_shared();
     a_weight_is_a_repetition();
     missing_values();
+    a_quantity();
+    influence_falls_with_the_rank();
     stops_when_asked();
 }

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from foresift.selectors.search.sequential import SequentialSelector
     from foresift.selectors.size_cv import SubsetSizeCV
     from foresift.selectors.ssv import SSVSelector
+    from foresift.selectors.surf import MultiSURFSelector, SURFSelector
 
     __version__: str
 
@@ -54,6 +55,7 @@ __all__ = [
     "GEFSRegressor",
     "GEFSSelector",
     "InfoGainSelector",
+    "MultiSURFSelector",
     "MutualInfoSelector",
     "NetworkClassifier",
     "NetworkRegressor",
@@ -65,6 +67,7 @@ __all__ = [
     "ResampleBoostClassifier",
     "SSVSelector",
     "SSVTreeClassifier",
+    "SURFSelector",
     "Selection",
     "SequentialSelector",
     "SiftForestClassifier",
@@ -100,6 +103,7 @@ _HOMES = {
     "GEFSSelector": "selectors.gefs",
     "InfoGainSelector": "selectors.filters",
     "MutualInfoSelector": "selectors.mutual_info",
+    "MultiSURFSelector": "selectors.surf",
     "NetworkClassifier": "models.networks",
     "NetworkRegressor": "models.networks",
     "PearsonSelector": "selectors.correlation",
@@ -110,6 +114,7 @@ _HOMES = {
     "ResampleBoostClassifier": "models.resample_boosting",
     "SSVSelector": "selectors.ssv",
     "SSVTreeClassifier": "models.ssv_tree",
+    "SURFSelector": "selectors.surf",
     "SequentialSelector": "selectors.search.sequential",
     "SiftForestClassifier": "models.forests",
     "SiftForestRegressor": "models.forests",

@@ -72,6 +72,8 @@ METHODS = {
     "fscore": Method("FScoreSelector", "difference of class means over deviations", {"nominal": "one-hot"}),
     "relief": Method("ReliefSelector", "differences to the nearest row of another class (Kira & Rendell)"),
     "relieff": Method("ReliefFSelector", "differences to near rows of other classes (Kononenko)"),
+    "surf": Method("SURFSelector", "differences to rows nearer than the mean distance (Greene)"),
+    "multisurf": Method("MultiSURFSelector", "differences to rows nearer than a limit per row (Urbanowicz)"),
     "gefs": Method(
         "GEFSSelector", "frequency in the genomes of a genetic ensemble of networks (Opitz)", is_slow=True
     ),

@@ -9,79 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift import _core
-from foresift.data.numeric_coding import ValueTable
-from foresift.data.sklearn_compat import Interval, StrOptions, seed_of, track
-from foresift.data.table import Table
-from foresift.data.weights import scale_up
-from foresift.engine.grow import in_threads
-from foresift.selectors.base import RankingSelector, Scores
+from foresift.data.sklearn_compat import Interval
+from foresift.selectors.near_rows import NearRowsSelector, ScaledRows
 
 __all__ = ["ReliefFSelector", "ReliefSelector"]
 
-_BATCHES = 64  # of rows, whatever the number of threads
-_ROUNDING = 1e-12  # of a weight
+_ROUNDING = 1e-12  # of a mean difference
 
 
-class _ReliefBase(RankingSelector):
-    """What Relief and ReliefF share."""
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **RankingSelector._parameter_constraints,
-        "n_samples": [Interval(numbers.Integral, 1, None, closed="left"), None],
-        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
-        "n_jobs": [numbers.Integral, None],
-        "random_state": ["random_state"],
-    }
-
-    _needs_values = True
-    n_samples: int | None
-    categorical_features: Any
-    n_jobs: int | None
-    random_state: Any
-
-    def _open(self, X: Any, y: Any) -> ValueTable:
-        return ValueTable.open(X, y, categorical_features=self.categorical_features, estimator=self)
-
-    def _open_table(self, table: Table) -> ValueTable:
-        return ValueTable(table.numbers(), table.schema, table.target)
-
-    def _differences(
-        self, table: ValueTable, weights: NDArray[np.float64] | None, n_neighbors: float, pool_misses: bool
-    ) -> NDArray[np.float64]:
-        """Mean over the sampled rows of the differences to misses less those to hits."""
-        weights = scale_up(weights)
-        used = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights)
-        rows, n_values = _scaled(table, used)
-        target = np.ascontiguousarray(table.target.codes[used])
-        kept = None if weights is None else np.ascontiguousarray(weights[used])
-        relief = _core.Relief(rows, n_values, target, table.target.n_classes, kept, n_neighbors, pool_misses)
-        varies = _varies(rows)
-        del rows  # the kernel has its own
-        sample = np.arange(len(used), dtype=np.uint32)
-        if self.n_samples is not None and self.n_samples < len(used):
-            rng = np.random.default_rng(seed_of(self.random_state))
-            sample = np.sort(rng.permutation(sample)[: self.n_samples])
-        stop = _core.StopFlag()
-        batches = np.array_split(sample, min(_BATCHES, len(sample)))
-        with track(self, len(batches), task="batch") as progress:
-
-            def work(batch: NDArray[np.uint32]) -> NDArray[np.float64]:
-                sums = relief.sums(batch, stop)
-                progress.advance()
-                return sums
-
-            # Batches are added up in order, so that rounding does not depend on the threads.
-            sums = np.sum(in_threads(work, batches, self.n_jobs, stop), axis=0)
-        scores = np.asarray(sums / (len(sample) if kept is None else kept[sample].sum()))
-        # A column of one value, or none, is not informative; irrelevant ones may be below 0.
-        scores[~varies] = min(0.0, scores.min())
-        return scores
-
-    def _own_support(self) -> NDArray[np.bool_]:
-        return self.scores_ > _ROUNDING
-
-
-class ReliefSelector(_ReliefBase):
+class ReliefSelector(NearRowsSelector):
     """Relief: differences to the nearest row of another class less those to the nearest of the same.
 
     Parameters
@@ -144,12 +80,15 @@ class ReliefSelector(_ReliefBase):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _score(self, table: ValueTable, weights: NDArray[np.float64] | None) -> Scores:
-        return Scores(self._differences(table, weights, 1.0, True))
+    def _kernel(self, rows: ScaledRows) -> Any:
+        return rows.kernel(_core.Relief, n_neighbors=1.0, pool_misses=True)
 
 
-class ReliefFSelector(_ReliefBase):
+class ReliefFSelector(NearRowsSelector):
     """ReliefF: differences to near rows of other classes less those to near rows of the same class.
+
+    For a quantity RReliefF: differences between near rows where the quantity differs, less those where it
+    does not.
 
     Parameters
     ----------
@@ -158,7 +97,12 @@ class ReliefFSelector(_ReliefBase):
         keeps those with a positive weight.
     n_neighbors : int, default=10
         Nearest rows of every class that each row is compared with. A class with fewer has its mean over those
-        it has; a row that is alone in its class has no hits.
+        it has; a row that is alone in its class has no hits. For a quantity: nearest of all rows.
+    sigma : float or None, default=None
+        The nearest row has the influence 1, the one after r nearer ones exp(-(r / sigma)^2); at most 1e6.
+        None gives all of them the same.
+    task : "auto", "classification" or "regression", default="auto"
+        Whether y holds classes or a quantity; "auto" takes numbers with fractions for a quantity.
     n_samples : int or None, default=None
         Rows drawn, without replacement, whose neighbours are compared; None takes every row. The paper draws
         at most 500.
@@ -189,6 +133,11 @@ class ReliefFSelector(_ReliefBase):
     categories. The distance of two rows is the sum over the columns. Misses of a class count by its prior
     probability among the other classes (Kononenko).
 
+    A quantity is scaled by its range, too. The weight of a column is the mean difference of near rows, each
+    pair weighted by its difference in y, less the mean weighted by one minus it (Robnik-Sikonja & Kononenko
+    1997); a mean whose weights are all 0 is 0. With `sigma` ranks count from 0, as in Weka and CORElearn; the
+    paper counts from 1.
+
     Where several rows are equally far and not all of them are wanted, they share what is left: the outcome
     does not depend on the order of the rows, and a row of weight 2 is the same as two rows.
 
@@ -201,11 +150,18 @@ class ReliefFSelector(_ReliefBase):
     >>> X, y = load_iris(return_X_y=True)
     >>> ReliefFSelector().fit(X, y).scores_.round(4)
     array([0.1399, 0.1226, 0.359 , 0.3754])
+
+    A quantity:
+
+    >>> petal_width = X[:, 3]
+    >>> ReliefFSelector(2).fit(X[:, :3], petal_width).get_support(indices=True)
+    array([0, 2])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_ReliefBase._parameter_constraints,
+        **NearRowsSelector._parameter_constraints,
         "n_neighbors": [Interval(numbers.Integral, 1, None, closed="left")],
+        "sigma": [Interval(numbers.Real, 0, 1e6, closed="right"), None],
     }
 
     def __init__(
@@ -213,6 +169,8 @@ class ReliefFSelector(_ReliefBase):
         n_features_to_select=None,
         *,
         n_neighbors=10,
+        sigma=None,
+        task="auto",
         n_samples=None,
         categorical_features="from_dtype",
         n_jobs=None,
@@ -220,36 +178,22 @@ class ReliefFSelector(_ReliefBase):
     ):
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
+        self.sigma = sigma
+        self.task = task
         self.n_samples = n_samples
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _score(self, table: ValueTable, weights: NDArray[np.float64] | None) -> Scores:
-        return Scores(self._differences(table, weights, float(self.n_neighbors), False))
+    def _kernel(self, rows: ScaledRows) -> Any:
+        return rows.kernel(_core.Relief, n_neighbors=float(self.n_neighbors), sigma=float(self.sigma or 0))
 
-
-def _scaled(table: ValueTable, used: NDArray[np.intp]) -> tuple[NDArray[np.float64], list[int]]:
-    """Rows of numbers scaled to [0, 1] by their range among `used`, and of category codes; NaN is missing."""
-    rows = np.full((len(used), table.n_columns), np.nan)
-    n_values = [0] * table.n_columns
-    for j, nominal in enumerate(table.schema.nominal):
-        values = table.values[used, j].astype(np.float64)
-        known = ~np.isnan(values)
-        column = values[known]
-        if nominal:  # categories are counted among these rows
-            present, column = np.unique(column, return_inverse=True)
-            n_values[j] = max(len(present), 1)
-        elif column.size:
-            if max(-column.min(), column.max()) > 1e300:
-                column = column / 4  # so that the span cannot overflow
-            span = np.ptp(column)
-            column = (column - column.min()) / span if span > 0 else column * 0.0
-        rows[known, j] = column
-    return rows, n_values
-
-
-def _varies(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Mask of the columns with at least two different known values."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.fmax.reduce(rows) > np.fmin.reduce(rows))
+    def _weights_of(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
+        if len(means) == self.n_features_in_:
+            return means
+        # A quantity: where rows are near, how much the column differs if y does, and if it does not.
+        columns, with_y = means[:-1].reshape(2, -1)
+        y = means[-1]
+        apart = with_y / y if y > 0 else with_y
+        alike = (columns - with_y) / (1 - y) if y < 1 - _ROUNDING else 0.0
+        return np.asarray(apart - alike)

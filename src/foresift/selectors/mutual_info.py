@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from foresift import _core
 from foresift.data.discretize import equal_frequency_bins
 from foresift.data.sklearn_compat import Interval, StrOptions, seed_of, track
-from foresift.data.table import Table, make_table
+from foresift.data.table import Table
 from foresift.data.target import Classes
 from foresift.engine.grow import in_threads
 from foresift.selectors.base import RankingSelector, Scores, ranks_by_score
@@ -132,7 +132,6 @@ class MutualInfoSelector(RankingSelector):
         "n_bins": [Interval(numbers.Integral, 2, 65_534, closed="both")],
         "missing": [StrOptions({"value", "pairwise"})],
         "n_shadows": [Interval(numbers.Integral, 1, None, closed="left")],
-        "task": [StrOptions({"auto", "classification", "regression"})],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "n_jobs": [numbers.Integral, None],
         "random_state": ["random_state"],
@@ -160,15 +159,6 @@ class MutualInfoSelector(RankingSelector):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def read_table(self, X: Any, y: Any) -> Table:
-        """Check X and y, and code them."""
-        task = self.task
-        if task == "auto":
-            values = np.asarray(y)
-            values = values[np.isfinite(values)] if values.dtype.kind == "f" else np.empty(0)
-            task = "regression" if (values != np.trunc(values)).any() else "classification"
-        return make_table(X, y, **self.reading_options, estimator=self, task=task)
 
     def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
         n_wanted = self._n_wanted(table.n_columns)

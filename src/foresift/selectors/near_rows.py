@@ -10,12 +10,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import type_of_target
 
 from foresift import _core
 from foresift.data.numeric_coding import ValueTable
 from foresift.data.sklearn_compat import Interval, StrOptions, seed_of, track
-from foresift.data.table import Table, make_table
+from foresift.data.table import Table
 from foresift.data.target import Quantity
 from foresift.data.weights import scale_up
 from foresift.engine.grow import in_threads
@@ -77,7 +76,6 @@ class NearRowsSelector(RankingSelector):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RankingSelector._parameter_constraints,
-        "task": [StrOptions({"auto", "classification", "regression"})],
         "n_samples": [Interval(numbers.Integral, 1, None, closed="left"), None],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "n_jobs": [numbers.Integral, None],
@@ -85,7 +83,6 @@ class NearRowsSelector(RankingSelector):
     }
 
     _needs_values = True
-    task: str = "classification"  # of a subclass without this parameter
     n_samples: int | None
     categorical_features: Any
     n_jobs: int | None
@@ -99,17 +96,13 @@ class NearRowsSelector(RankingSelector):
         """Weights of the columns from the mean of the kernel's sums over the rows."""
         return means
 
-    def read_table(self, X: Any, y: Any) -> Table:
-        """Check X and y, and code them."""
-        return make_table(X, y, **self.reading_options, estimator=self, task=_task_of(y, self.task))
-
     def _open(self, X: Any, y: Any) -> ValueTable:
         return ValueTable.open(
             X,
             y,
             categorical_features=self.categorical_features,
             estimator=self,
-            task=_task_of(y, self.task),
+            task=self.task,
         )
 
     def _open_table(self, table: Table) -> ValueTable:
@@ -144,17 +137,6 @@ class NearRowsSelector(RankingSelector):
 
     def _own_support(self) -> NDArray[np.bool_]:
         return self.scores_ > _ROUNDING
-
-
-def _task_of(y: Any, task: str) -> str:
-    """What `task` says, or for "auto" what y looks like."""
-    if task != "auto":
-        return task
-    try:
-        with np.errstate(invalid="ignore"):  # numbers beyond integers
-            return "regression" if type_of_target(y) == "continuous" else "classification"
-    except (TypeError, ValueError):  # the reader of classes says what is wrong
-        return "classification"
 
 
 def _scaled(table: ValueTable, used: NDArray[np.intp]) -> tuple[NDArray[np.float64], list[int]]:

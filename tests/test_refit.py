@@ -1,5 +1,6 @@
 """A fit that fails or is interrupted leaves an estimator as it was: the earlier model, or not fitted."""
 
+import gc
 import inspect
 import pickle
 import sys
@@ -39,12 +40,14 @@ class Stop:
         self.n_calls, self.after = 0, after
 
     def __enter__(self):
+        gc.disable()  # what is raised in a finalizer is lost, and those of other tests may be due any time
         self.before = sys.getprofile()
         sys.setprofile(self._count)
         return self
 
     def __exit__(self, *error):
         sys.setprofile(self.before)
+        gc.enable()
 
     def _count(self, frame, event, argument):
         # What is raised in a generator that is being closed is lost.

@@ -110,8 +110,8 @@ struct RealCase {
     Weight weight() const noexcept { return value; }
 };
 
-/// A row with a quantity and a whole or real weight. The quantity is kept in two halves, so that it needs no more room
-/// than its bytes beside a row number of 32 bits.
+/// A row with a quantity and a whole or real weight. The quantity is stored as two 32-bit halves: aligned like a row
+/// number, it leaves no padding.
 template <class W>
 struct ValueCase {
     using Weight = W;

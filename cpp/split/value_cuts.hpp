@@ -121,7 +121,7 @@ void ValueCuts<Case, Score>::search_edges(const Known<Case>& known, const Frame<
         weights_[b + 1] = weight += bins_[b].weight;
         sums_[b + 1] = sum += below + above;
     }
-    // A whole weight on either side is at least 1; real weights can be as small as you like.
+    // A whole weight on either side is at least 1; real weights have no lower limit.
     const double least = std::max(frame.min_leaf, kWhole ? 1.0 : 1e-300), most = std::max(least, total_ - least);
     const double n = total_, mean = mean_, slack = std::abs(mean_);
     for (std::size_t b = 0; b <= n_bins; ++b) {

@@ -67,6 +67,8 @@ def check_against_literal(table, X, y, weights, seed, options):
     n_beaten = 0
     for number, node in enumerate(table.nodes):
         rows = np.flatnonzero(at_node[number] > 0)
+        if options.get("criterion") == "variance":  # rows of equal y are neighbours
+            rows = rows[np.argsort(y[rows], kind="stable")]
         if len(np.unique(y[rows])) < 2:
             continue
         here, size = y[rows], at_node[number][rows]

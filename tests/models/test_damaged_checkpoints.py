@@ -3,6 +3,7 @@
 import io
 import json
 import random
+import re
 import zipfile
 
 import numpy as np
@@ -101,8 +102,8 @@ CHECKPOINTS = {
     "cut in the directory": lambda content: content[:-100],
     "zeros within": lambda content: content[:300] + bytes(100) + content[400:],
     "zeros in the directory": lambda content: content[:-400] + bytes(300) + content[-100:],
-    "an encrypted member": lambda content: content.replace(
-        b"PK\x01\x02\x2d\x03\x2d\x00\x00", b"PK\x01\x02\x2d\x03\x2d\x00\x01"
+    "an encrypted member": lambda content: re.sub(  # the first flag of every entry of the directory
+        rb"(?s)(PK\x01\x02.{4})\x00", b"\\1\x01", content
     ),
     "no head": rezipped(lambda name, member: None if name == "head.npy" else member),
     "no genome": rezipped(lambda name, member: None if name == "genome.1.npy" else member),

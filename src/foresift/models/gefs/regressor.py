@@ -34,7 +34,7 @@ class GEFSRegressor(RegressorMixin, GEFSModel):
     population, n_candidates, n_offspring, mutation_rate, mutation_share, initial_length, diversity_weight
         The search; see `GEFSClassifier`.
     evaluate : {"auto", "training", "oob", "validation"}, default="auto"
-        Which rows tell accuracy and diversity; see `GEFSClassifier`. "auto" is "training" for networks and
+        Which rows give accuracy and diversity; see `GEFSClassifier`. "auto" is "training" for networks and
         "oob" for other regressors.
     validation_fraction : float, default=0.2
         Share of the rows that evaluate="validation" holds out, of large and small y alike.

@@ -56,8 +56,7 @@ def explained_by_columns(
             yield columns, _correlate(block, y, weights)
             continue
         known = np.where(missing, 0.0, weights)
-        filled = [_filled(array, missing) for array in (np.nan_to_num(block), y)]
-        yield columns, _correlate(*filled, known)
+        yield columns, _correlate(_filled(np.nan_to_num(block), missing), _filled(y, missing), known)
 
 
 def _filled(x: NDArray[np.float64], missing: NDArray[np.bool_]) -> NDArray[np.float64]:

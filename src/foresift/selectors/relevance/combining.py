@@ -53,9 +53,9 @@ def combined_log_pvalues(
     array([0.01  , 0.0378, 0.    ])
     """
     logs = np.array([tests[name] for name in WEIGHTS])
-    _, ranks, residuals, _ = weights = np.repeat(
-        _weights(*logs[:3], pairs)[:, np.newaxis], logs.shape[1], axis=1
-    )
+    forest, ranks, residuals, _ = logs
+    shares = _weights(forest, ranks, residuals, pairs)
+    _, ranks, residuals, _ = weights = np.repeat(shares[:, np.newaxis], logs.shape[1], axis=1)
     ranks += np.where(np.isnan(tests["residuals"]), residuals, 0.0)
     weights = np.where(np.isnan(logs), 0.0, weights)
     total = weights.sum(axis=0)

@@ -101,8 +101,8 @@ class ReliefFSelector(NearRowsSelector):
     sigma : float or None, default=None
         The nearest row has the influence 1, the one after r nearer ones exp(-(r / sigma)^2); at most 1e6.
         None gives all of them the same.
-    task : "auto", "classification" or "regression", default="auto"
-        Whether y holds classes or a quantity; "auto" takes numbers with fractions for a quantity.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
     n_samples : int or None, default=None
         Rows drawn, without replacement, whose neighbours are compared; None takes every row. The paper draws
         at most 500.

@@ -50,8 +50,8 @@ class SURFSelector(_SURFBase):
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
         The number of best features to keep, or their fraction; choose the number by cross-validation; None
         keeps those with a positive weight.
-    task : "auto", "classification" or "regression", default="auto"
-        Whether y holds classes or a quantity; "auto" takes numbers with fractions for a quantity.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
     n_samples : int or None, default=None
         Rows drawn, without replacement, whose neighbours are compared; None takes every row.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
@@ -114,8 +114,8 @@ class MultiSURFSelector(_SURFBase):
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
         The number of best features to keep, or their fraction; choose the number by cross-validation; None
         keeps those with a positive weight.
-    task : "auto", "classification" or "regression", default="auto"
-        Whether y holds classes or a quantity; "auto" takes numbers with fractions for a quantity.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
     n_samples : int or None, default=None
         Rows drawn, without replacement, whose neighbours are compared; None takes every row.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"

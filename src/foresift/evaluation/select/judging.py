@@ -1,0 +1,192 @@
+"""How predictions of held-out rows are judged: by a metric that people read, and a loss that chooses sizes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.metrics import check_scoring, make_scorer, roc_auc_score
+
+from foresift.data.target import Quantity, Target
+
+__all__ = ["Classified", "Judge", "Measured", "Scored", "judge_of"]
+
+LOPSIDED = 0.8  # share of the largest class above which accuracy says little
+
+
+class Judge(ABC):
+    """What the rows of a fold say of a model; `Outputs` are what `scoring` returns for them.
+
+    Attributes
+    ----------
+    metric, loss : str
+        What the scores, and the losses of rows, are called.
+    bounds : tuple of float
+        The least and the largest score.
+    guess : str
+        What is predicted without any column.
+    scoring : str or callable
+        A scorer that returns outputs.
+    """
+
+    metric: str
+    loss: str
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    guess: str
+    scoring: Any
+
+    @abstractmethod
+    def score(self, outputs: Any, target: Target, weights: NDArray[np.float64] | None) -> float:
+        """Score of a fold."""
+
+    @abstractmethod
+    def losses(self, outputs: Any, target: Target) -> NDArray[np.float64]:
+        """Loss of every row of a fold; of a judge that sees no rows, one of the fold."""
+
+    @abstractmethod
+    def of_none(self, train: Target, test: Target, weights: NDArray[np.float64] | None) -> Any:
+        """Outputs without any column, learnt from training rows with these weights."""
+
+    def error(self, outputs: Any, target: Target, weights: NDArray[np.float64] | None) -> float:
+        """Mean absolute error in the unit of the target; NaN if it has none."""
+        return np.nan
+
+
+class Classified(Judge):
+    """By the probabilities of classes: accuracy, or ROC AUC if one class dominates; Brier scores of rows.
+
+    A classifier without probabilities has 1 for the class that it predicts.
+    """
+
+    loss = "Brier score"
+    bounds = (0.0, 1.0)
+
+    def __init__(self, target: Any, estimator: Any) -> None:
+        lopsided = np.bincount(target.codes).max() > LOPSIDED * target.n_rows
+        self.metric = "ROC AUC" if lopsided else "accuracy"
+        self.guess = "random guessing" if lopsided else "always predicting the most frequent class"
+        if hasattr(estimator, "predict_proba"):
+            self.scoring = make_scorer(_probabilities, response_method="predict_proba")
+        else:
+            self.scoring = make_scorer(partial(_certainties, labels=target.labels))
+
+    def score(self, outputs: Any, target: Any, weights: NDArray[np.float64] | None) -> float:
+        """Accuracy, or area under the curve of each class against the others."""
+        y = target.codes
+        if self.metric == "accuracy":
+            return float(np.average(outputs.argmax(axis=1) == y, weights=weights))
+        if outputs.shape[1] == 2:
+            return float(roc_auc_score(y, outputs[:, 1], sample_weight=weights))
+        labels = np.arange(outputs.shape[1])
+        how: dict[str, Any] = {"multi_class": "ovr", "average": "weighted", "labels": labels}
+        return float(roc_auc_score(y, outputs, sample_weight=weights, **how))
+
+    def losses(self, outputs: Any, target: Any) -> NDArray[np.float64]:
+        """Squared distance of the probabilities from the class of every row."""
+        own = outputs[np.arange(len(outputs)), target.codes]
+        return np.asarray((outputs**2).sum(axis=1) - 2 * own + 1)
+
+    def of_none(self, train: Any, test: Any, weights: NDArray[np.float64] | None) -> Any:
+        """Shares of the classes."""
+        counts = train.counts(weights)
+        return np.tile(counts / counts.sum(), (test.n_rows, 1))
+
+
+def _probabilities(y: Any, predicted: NDArray[np.float64], sample_weight: Any = None) -> NDArray[np.float64]:
+    """Probability of every class; of two classes scikit-learn hands on the second one's alone."""
+    return np.column_stack([1 - predicted, predicted]) if predicted.ndim == 1 else predicted
+
+
+def _certainties(y: Any, predicted: Any, *, labels: Any, sample_weight: Any = None) -> NDArray[np.float64]:
+    """1 for the class that is predicted."""
+    return np.equal.outer(predicted, labels).astype(np.float64)
+
+
+def _same(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    return numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Measured(Judge):
+    """By predicted numbers: R2, and the squared error of rows; `back` returns to the unit of the target."""
+
+    back: Callable[[NDArray[np.float64]], NDArray[np.float64]] = _same
+
+    metric: ClassVar[str] = "R2"
+    loss: ClassVar[str] = "squared error"
+    bounds: ClassVar[tuple[float, float]] = (-np.inf, 1.0)
+    guess: ClassVar[str] = "always predicting the mean"
+    scoring: ClassVar[Any]
+
+    def score(self, outputs: Any, target: Any, weights: NDArray[np.float64] | None) -> float:
+        """Share of the variance of these rows that is explained."""
+        mean = np.average(target.y, weights=weights)
+        spread = np.average((target.y - mean) ** 2, weights=weights)
+        left = np.average(self.losses(outputs, target), weights=weights)
+        return float(1 - left / spread) if spread > 0 else 0.0
+
+    def losses(self, outputs: Any, target: Any) -> NDArray[np.float64]:
+        """Squared errors."""
+        return np.asarray((outputs - target.y) ** 2)
+
+    def of_none(self, train: Any, test: Any, weights: NDArray[np.float64] | None) -> Any:
+        """The mean."""
+        return np.full(test.n_rows, np.average(train.y, weights=weights))
+
+    def error(self, outputs: Any, target: Any, weights: NDArray[np.float64] | None) -> float:
+        """Mean absolute error."""
+        return float(np.average(np.abs(self.back(outputs) - self.back(target.y)), weights=weights))
+
+
+def _numbers(y: Any, predicted: NDArray[np.float64], sample_weight: Any = None) -> NDArray[np.float64]:
+    return np.asarray(predicted, dtype=np.float64)
+
+
+Measured.scoring = make_scorer(_numbers)
+
+
+class Scored(Judge):
+    """By a scorer of the user, which returns one number for all rows of a fold."""
+
+    def __init__(self, scoring: Any, task: str) -> None:
+        self.scoring = scoring
+        self.metric = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
+        self.loss = f"{self.metric} score"
+        dummy = DummyClassifier if task == "classification" else DummyRegressor
+        self._dummy = dummy()
+        self.guess = f"predicting {'the most frequent class' if task == 'classification' else 'the mean'}"
+
+    def score(self, outputs: Any, target: Target, weights: NDArray[np.float64] | None) -> float:
+        """What the scorer said."""
+        return float(outputs)
+
+    def losses(self, outputs: Any, target: Target) -> NDArray[np.float64]:
+        """One number for the fold."""
+        return np.array([-float(outputs)])
+
+    def of_none(self, train: Target, test: Target, weights: NDArray[np.float64] | None) -> Any:
+        """Score of a dummy."""
+        y = train.values()
+        dummy = self._dummy.fit(np.zeros((len(y), 1)), y, sample_weight=weights)
+        return check_scoring(dummy, self.scoring)(dummy, np.zeros((test.n_rows, 1)), test.values())
+
+
+def judge_of(
+    target: Target, estimator: Any = None, scoring: Any = None, back: Callable[..., Any] = _same
+) -> Judge:
+    """The judge of what an estimator predicts of a target.
+
+    Examples
+    --------
+    >>> judge_of(Target.of([1, 2.5, 4], 3, "auto")).metric, judge_of(Target.of([0, 1, 1], 3)).metric
+    ('R2', 'accuracy')
+    """
+    if scoring is not None:
+        return Scored(scoring, target.task)
+    return Measured(back) if isinstance(target, Quantity) else Classified(target, estimator)

@@ -310,7 +310,8 @@ def callables():
 def fuzz(seed, n_calls):
     """Make so many calls of everything; print how often each was answered and refused."""
     stream = Fuzz(seed)
-    assert set(stream.makers) == set(callables()), set(stream.makers) ^ set(callables())
+    called = {name.partition(" of ")[0] for name in stream.makers}  # some in more than one way
+    assert called == set(callables()), called ^ set(callables())
     for name in stream.makers:
         counts = {"answered": 0, "refused": 0}
         for number in range(n_calls):

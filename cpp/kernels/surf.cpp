@@ -62,9 +62,10 @@ void Surf::judge(std::uint32_t row, std::span<const double> distances, std::span
     for (std::uint32_t i = 0; i < n_rows(); ++i) {
         if (!near(i)) continue;
         const std::size_t g = group(row, i);
-        const double factor =
-            g == own ? -1 / group_weight[g] : n_other_classes_ * (group_weight[g] / misses) / misses;
-        differences_.add(row, i, weight(row) * copies(row, i) * factor, sums);
+        // Shares first: one over the least of weights is infinite.
+        const double share = g == own ? -copies(row, i) / group_weight[g]
+                                      : n_other_classes_ * (group_weight[g] / misses) * (copies(row, i) / misses);
+        differences_.add(row, i, weight(row) * share, sums);
     }
 }
 

@@ -22,6 +22,7 @@ from foresift import (
     GEFSRegressor,
     GEFSSelector,
     InfoGainSelector,
+    MultiSURFSelector,
     MutualInfoSelector,
     NetworkClassifier,
     NetworkRegressor,
@@ -38,6 +39,7 @@ from foresift import (
     SSVTreeClassifier,
     SubsetBaggingClassifier,
     SubsetBaggingRegressor,
+    SURFSelector,
 )
 from foresift.data.weights import check_sample_weight, scale_up
 
@@ -59,6 +61,8 @@ ESTIMATORS = [
     SSVSelector(mode="tree"),
     ReliefSelector(),
     ReliefFSelector(n_neighbors=3),
+    SURFSelector(),
+    MultiSURFSelector(),
     PearsonSelector(),
     FScoreSelector(),
     InfoGainSelector(),

@@ -24,8 +24,8 @@ from foresift.data.values import is_missing
 __all__ = ["add_array", "canonical", "checksum", "describe", "storage"]
 
 _IGNORED = ("n_jobs", "verbose")  # parameters that do not change results
-# Parameters with the value that results from before they existed have.
-_NEW = {"correct_nominal": False, "task": "auto"}
+# Parameters of this package with the value that results from before they existed have.
+_NEW = {"correct_nominal": False, "task": "auto", "sigma": None}
 # What None stands for where it was the default once.
 _FORMER = {
     f"foresift.{name}": {"scoring": "accuracy"} for name in ("ContributionSelector", "SequentialSelector")
@@ -107,11 +107,12 @@ def _cloned_bare(estimator: Any) -> bool:
 
 
 def _parameters(estimator: Any, inside: tuple[int, ...]) -> dict[str, Any]:
-    former = _FORMER.get(_qualified(type(estimator)), {})
+    its_name = _qualified(type(estimator))
+    former, new = _FORMER.get(its_name, {}), _NEW if its_name.startswith("foresift.") else {}
     return {
         name: _describe(former.get(name) if item is None else item, False, inside)
         for name, item in sorted(estimator.get_params(deep=False).items())
-        if name not in _IGNORED and not (name in _NEW and item == _NEW[name])
+        if name not in _IGNORED and not (name in new and item == new[name])
     }
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from foresift.data.slices import sliceable, take_rows
 from foresift.data.table import Table, make_table
 from foresift.evaluation.harness.chosen import column_order
-from foresift.selectors.base import RankingSelector
+from foresift.selectors.base import RankingSelector, with_task
 
 __all__ = ["Rows", "fit_all", "has_test", "is_ours", "order_of"]
 
@@ -49,6 +49,7 @@ class Rows:
 def fit_all(selector: Any, X: Any, y: Any) -> Rows:
     """Fit a selector to all rows, which are read once for all that is done with them."""
     ours = is_ours(selector)
+    with_task(selector, "classification")
     table = selector.read_table(X, y) if ours else make_table(X, y)
     table.target.require_variety(selector)
     given = None

@@ -11,14 +11,15 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.metrics import make_scorer, roc_auc_score
 
-from foresift.data.folds import Fold, make_folds
+from foresift.data.folds import Fold, splits_of
+from foresift.data.target import Target
 from foresift.evaluation.harness.chosen import known_sizes
 from foresift.evaluation.select.by_loss import Choice, choose_by_loss
-from foresift.evaluation.select.fitted import Rows, is_ours, order_of
-from foresift.models.forests import SiftForestClassifier
-from foresift.models.scorer import SubsetScorer, make_subset_scorer
+from foresift.evaluation.select.fitted import N_STRATA, Rows, is_ours, order_of
+from foresift.evaluation.select.judging import Judge
+from foresift.evaluation.select.models import Model
+from foresift.models.scorer import SubsetScorer
 from foresift.selectors.size_cv import SizeCurve, sizes_for
 from foresift.stats import Estimate, corrected_interval
 
@@ -37,11 +38,8 @@ MAX_CELLS = 1_300_000  # of the rows that are used; of more, some are drawn
 MIN_ROWS, MAX_ROWS = 500, 10_000  # that are used, however many columns there are
 FIVE_FOLDS = 250_000  # cells up to which there are five folds; beyond, three
 FULL_TREES = 500_000  # cells up to which the ranking has all its trees in the folds
-N_TREES = 50  # of the forests that are scored
-MIN_IN_A_LEAF = 3  # rows; trees of few columns grown to the end learn the noise of their leaves
 MIN_OF_A_CLASS = 6  # rows; rarer classes cannot be in every fold and beside any two of them
 LEAST = 20  # rows
-LOPSIDED = 0.8  # share of the largest class above which accuracy says little
 
 
 @dataclass(frozen=True)
@@ -105,11 +103,19 @@ def plan_for(n_rows: int, n_columns: int) -> Plan:
 
 
 class Check(NamedTuple):
-    """Scores of forests of all columns, and of those that were selected without the rows scored."""
+    """Scores of models of all columns, and of those that were selected without the rows scored."""
 
     full: Estimate
     kept: Estimate
     difference: Estimate
+
+
+class Errors(NamedTuple):
+    """Mean absolute errors in the unit of a quantity: of all columns, of the selected ones, and of none."""
+
+    full: float
+    kept: float
+    none: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +124,10 @@ class Assessment:
 
     Attributes
     ----------
-    metric : str
-        What the scores are: "accuracy" or "ROC AUC".
+    judge : Judge
+        How predictions are scored.
+    model : Model
+        What predicts.
     curve : SizeCurve
         Scores of the best 1, 2, 3 ... columns; of a selector that does not rank all, of all columns only.
     choice : Choice
@@ -135,14 +143,19 @@ class Assessment:
     n_kept : ndarray of int
         Columns that the selection kept in each fold.
     baseline : float
-        Score without any column: of the commonest class, or 0.5.
+        Score without any column: of the commonest class, 0.5, or of the mean.
+    errors : Errors or None
+        Of a quantity.
+    held_out : tuple of two ndarrays
+        A quantity and its predictions from the selected columns, of the rows of all folds; empty of classes.
     rare : list
         Classes with too few rows, which were left out.
     n_copies : int
         Rows that are copies of others, and not by coincidence.
     """
 
-    metric: str
+    judge: Judge
+    model: Model
     curve: SizeCurve
     choice: Choice
     check: Check
@@ -151,8 +164,15 @@ class Assessment:
     test_share: float
     n_kept: NDArray[np.intp]
     baseline: float
+    errors: Errors | None
+    held_out: tuple[NDArray[np.float64], NDArray[np.float64]]
     rare: list[Any] = field(default_factory=list)
     n_copies: int = 0
+
+    @property
+    def metric(self) -> str:
+        """What the scores are."""
+        return self.judge.metric
 
 
 # Given a fitted selector and what a curve suggests, or None: the columns to keep, maybe none.
@@ -164,6 +184,7 @@ def assess(
     selector: Any,
     keep: Keep,
     plan: Plan,
+    model: Model,
     *,
     by_curve: bool,
     seed: int,
@@ -187,6 +208,8 @@ def assess(
         What a fitted selector keeps.
     plan : Plan
         Of `plan_for`.
+    model : Model
+        What predicts.
     by_curve : bool
         Whether `keep` asks for a size.
     seed : int
@@ -201,22 +224,22 @@ def assess(
     Assessment or None
         None if there are too few rows.
     """
-    if why_not(rows.y) is not None:
+    if why_not(rows) is not None:
         return None
-    rare = _rare(rows.y)
-    common = np.flatnonzero(~np.isin(rows.y, rare))
+    rare = _rare(rows)
+    common = np.flatnonzero(~np.isin(rows.strata, rare))
     if len(common) > plan.n_rows:
-        common = stratified_rows(common, rows.y, plan.n_rows, np.random.default_rng([seed, 2]))
+        common = stratified_rows(common, rows.strata, plan.n_rows, np.random.default_rng([seed, 2]))
     used = rows.take(common)
-    parts = [fold.test for fold in make_folds(used.table, None, plan.n_folds, seed)]
+    parts = _parts(used, plan, seed)
     outside, inside = plan.jobs(n_jobs)
     light = _lighter(selector, plan.tree_share, inside)
     n_columns = rows.table.n_columns
     ranks_all = is_ours(selector) or len(known_sizes(selector)) == n_columns
     sizes = sizes_for(n_columns) if ranks_all else np.array([n_columns])
-    lots, metric = plan.lots(by_curve=by_curve), _metric_of(used.y)
-    scorer = _forests(used, [_without(lot, parts) for lot in lots], seed, inside)
-    work = _Folds(used, parts, lots, light, keep, sizes, metric, scorer)
+    lots, judge = plan.lots(by_curve=by_curve), model.judge(used.table.target)
+    scorer = model.scorer(used, judge, [_without(lot, parts) for lot in lots], seed, inside)
+    work = _Folds(used, parts, lots, light, keep, sizes, judge, scorer)
     in_parallel = Parallel(n_jobs=outside, prefer="threads")
     ranked = dict(zip(lots, in_parallel(delayed(work.ranked)(lot, tell) for lot in lots), strict=True))
     folds = range(plan.n_folds)
@@ -225,36 +248,53 @@ def assess(
     results = in_parallel(
         delayed(work.kept)(i, ranked[i,].selector, choice) for i, choice in enumerate(inner)
     )
-    kept, n_kept, baseline = (np.array(part) for part in zip(*results, strict=True))
-    full = curves[:, -1]  # the last size is that of all columns
-    share = 1 / plan.n_folds
+    kept, full = np.array([found.score for found in results]), curves[:, -1]  # the last size is all columns
+    share, (least, most) = 1 / plan.n_folds, judge.bounds
     check = Check(
-        corrected_interval(full, share, 0.0, 1.0),  # accuracy, or area under a curve
-        corrected_interval(kept, share, 0.0, 1.0),
-        corrected_interval(kept - full, share, -1.0, 1.0),
+        corrected_interval(full, share, least, most),
+        corrected_interval(kept, share, least, most),
+        corrected_interval(kept - full, share, least - most, most - least),
     )
     choice = work.chosen(ranked, [(i,) for i in folds])
     assert choice is not None
     curve = SizeCurve(sizes, curves, choice.size)
-    about = (len(common), share, n_kept, float(baseline.mean()), rare.tolist())
-    return Assessment(metric, curve, choice, check, plan, *about)
+    n_kept = np.array([found.n_columns for found in results])
+    baseline = float(np.mean([found.of_none for found in results]))
+    errors = None
+    if not np.isnan(results[0].error):
+        of_all = [ranked[i,].error for i in folds]
+        errors = Errors(*(float(np.mean(some)) for some in (of_all, *zip(*((f.error, f.error_of_none) for f in results)))))
+    held_out = tuple(np.concatenate(pair) for pair in zip(*(f.held_out for f in results), strict=True))
+    about = (len(common), share, n_kept, baseline, errors, held_out, rare.tolist())
+    return Assessment(judge, model, curve, choice, check, plan, *about)
 
 
-def _rare(y: NDArray[np.intp]) -> NDArray[np.intp]:
-    counts = np.bincount(y)
+def _parts(rows: Rows, plan: Plan, seed: int) -> list[NDArray[np.intp]]:
+    """Rows of every fold; classes, or tenths of a quantity, are strata."""
+    return [fold.test for fold in splits_of(plan.n_folds, rows.table.target.strata(N_STRATA), seed)]
+
+
+def _rare(rows: Rows) -> NDArray[np.intp]:
+    """Classes with too few rows."""
+    if rows.table.target.task == "regression":
+        return np.empty(0, dtype=np.intp)
+    counts = np.bincount(rows.strata)
     return np.flatnonzero((counts > 0) & (counts < MIN_OF_A_CLASS))
 
 
-def why_not(y: NDArray[np.intp]) -> str | None:
-    """Say why rows of these classes cannot be checked, or None if they can.
+def why_not(rows: Rows) -> str | None:
+    """Say why rows cannot be checked, or None if they can.
 
     Examples
     --------
-    >>> why_not(np.array([0, 1] * 8))
+    >>> from foresift.data.table import make_table
+    >>> y = np.array([0, 1] * 8)
+    >>> why_not(Rows(make_table(y[:, np.newaxis], y), y))
     'it needs 20 rows in classes of at least 6, and there are 16'
-    >>> why_not(np.array([0, 1] * 10))
     """
-    common = y[~np.isin(y, _rare(y))]
+    common = rows.strata[~np.isin(rows.strata, _rare(rows))]
+    if rows.table.target.task == "regression":
+        return f"it needs {LEAST} rows, and there are {len(rows)}" if len(rows) < LEAST else None
     if len(common) < LEAST:
         return f"it needs {LEAST} rows in classes of at least {MIN_OF_A_CLASS}, and there are {len(common)}"
     if len(np.unique(common)) < 2:
@@ -263,12 +303,12 @@ def why_not(y: NDArray[np.intp]) -> str | None:
 
 
 def stratified_rows(
-    rows: NDArray[np.intp], y: NDArray[np.intp], n_rows: int, rng: np.random.Generator
+    rows: NDArray[np.intp], strata: NDArray[np.intp], n_rows: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Rows drawn from every class in proportion, of each at least as many as the folds need."""
+    """Rows drawn from every stratum in proportion, of each at least as many as the folds need."""
     drawn = []
-    for label in np.unique(y[rows]):
-        own = rows[y[rows] == label]
+    for label in np.unique(strata[rows]):
+        own = rows[strata[rows] == label]
         n_own = max(MIN_OF_A_CLASS, round(n_rows * len(own) / len(rows)))
         drawn.append(rng.permutation(own)[:n_own])
     return np.sort(np.concatenate(drawn))
@@ -284,52 +324,30 @@ def _lighter(selector: Any, tree_share: float, n_jobs: int | None) -> Any:
     return light.set_params(**new)
 
 
-def _metric_of(y: NDArray[np.intp]) -> str:
-    return "ROC AUC" if np.bincount(y).max() > LOPSIDED * len(y) else "accuracy"
-
-
 class _Ranked(NamedTuple):
     """What was learnt without a lot of folds; the selector only if it is asked again."""
 
     selector: Any
     scores: NDArray[np.float64]  # of every fold of the lot, and every size
     losses: list[NDArray[np.float64]]  # of every fold of the lot: of every size and row
+    error: float  # of all columns, in the unit of a quantity, on the first fold
+
+
+class _Kept(NamedTuple):
+    """How the selected columns, and none, predict a fold."""
+
+    n_columns: int
+    score: float
+    of_none: float
+    error: float
+    error_of_none: float
+    held_out: tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def _without(lot: tuple[int, ...], parts: list[NDArray[np.intp]]) -> Fold:
     """The folds of a lot to judge by, and the rows of all others to learn from."""
     train = np.concatenate([part for i, part in enumerate(parts) if i not in lot])
     return Fold(np.sort(train), np.concatenate([parts[i] for i in lot]))
-
-
-def _forests(rows: Rows, folds: list[Fold], seed: int, n_jobs: int | None) -> SubsetScorer:
-    """The forests that are scored, by their probabilities: they all grow on one coded table."""
-    forest = SiftForestClassifier(
-        N_TREES, min_samples_leaf=MIN_IN_A_LEAF, max_features="sqrt", random_state=seed
-    )
-    scoring = make_scorer(_probabilities, response_method="predict_proba")
-    return make_subset_scorer(forest, None, rows.table, None, folds, scoring=scoring, n_jobs=n_jobs)
-
-
-def _probabilities(y: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Probability of every class; of two classes scikit-learn hands on the second one's alone."""
-    return np.column_stack([1 - predicted, predicted]) if predicted.ndim == 1 else predicted
-
-
-def _score(metric: str, probabilities: NDArray[np.float64], y: NDArray[np.intp]) -> float:
-    if metric == "accuracy":
-        return float((probabilities.argmax(axis=1) == y).mean())
-    if probabilities.shape[1] == 2:
-        return float(roc_auc_score(y, probabilities[:, 1]))
-    labels = np.arange(probabilities.shape[1])
-    how: dict[str, Any] = {"multi_class": "ovr", "average": "weighted", "labels": labels}
-    return float(roc_auc_score(y, probabilities, **how))
-
-
-def _brier(probabilities: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Squared distance of the probabilities from the class of every row."""
-    own = probabilities[np.arange(len(y)), y]
-    return np.asarray((probabilities**2).sum(axis=1) - 2 * own + 1)
 
 
 @dataclass(frozen=True)
@@ -342,7 +360,7 @@ class _Folds:
     selector: Any
     keep: Keep
     sizes: NDArray[np.intp]
-    metric: str
+    judge: Judge
     scorer: SubsetScorer
 
     def ranked(self, lot: tuple[int, ...], tell: Callable[[], object]) -> _Ranked:
@@ -353,15 +371,18 @@ class _Folds:
         fitted = self.rows.take(self.train(lot)).fit(clone(self.selector))  # the rows go before forests grow
         order = order_of(fitted)
         by_size = self.predict([order[:size] for size in self.sizes], lot)
-        targets = [self.target(fold) for fold in lot]
+        folds = [(self.target(fold), self.weights(self.parts[fold])) for fold in lot]
         scores = [
-            [_score(self.metric, *part) for part in zip(of_size, targets, strict=True)] for of_size in by_size
+            [self.judge.score(part, *fold) for part, fold in zip(of_size, folds, strict=True)]
+            for of_size in by_size
         ]
         losses = [
-            np.array([_brier(of_size[place], y) for of_size in by_size]) for place, y in enumerate(targets)
+            np.array([self.losses(of_size[place], fold) for of_size in by_size])
+            for place, fold in enumerate(lot)
         ]
         tell()
-        return _Ranked(fitted if len(lot) == 1 else None, np.array(scores).T, losses)
+        error = self.judge.error(by_size[-1][0], *folds[0])
+        return _Ranked(fitted if len(lot) == 1 else None, np.array(scores).T, losses, error)
 
     def chosen(
         self, learnt: dict[tuple[int, ...], _Ranked], lots: list[tuple[int, ...]], without: int | None = None
@@ -373,35 +394,48 @@ class _Folds:
         for lot in lots:
             place = 0 if without is None else 1 - lot.index(without)
             losses.append(learnt[lot].losses[place])
-            y = self.target(lot[place])
-            of_none.append(_brier(np.tile(self.shares(lot), (len(y), 1)), y))
+            of_none.append(self.losses(self.of_none(lot, lot[place]), lot[place]))
         return choose_by_loss(self.sizes, np.concatenate(losses, axis=1), np.concatenate(of_none))
 
-    def kept(self, fold: int, fitted: Any, choice: Choice | None) -> tuple[float, int, float]:
-        """Score of the columns that the selection keeps, how many they are, and the score of none."""
-        columns, y = self.keep(fitted, choice), self.target(fold)
-        none = _score(self.metric, np.tile(self.shares((fold,)), (len(y), 1)), y)
-        score = _score(self.metric, self.predict([columns], (fold,))[0][0], y) if len(columns) else none
-        return score, len(columns), none
+    def kept(self, fold: int, fitted: Any, choice: Choice | None) -> _Kept:
+        """How the columns that the selection keeps predict a fold."""
+        columns, target = self.keep(fitted, choice), self.target(fold)
+        weights = self.weights(self.parts[fold])
+        none = outputs = self.of_none((fold,), fold)
+        if len(columns):
+            outputs = self.predict([columns], (fold,))[0][0]
+        scores = (self.judge.score(some, target, weights) for some in (outputs, none))
+        errors = (self.judge.error(some, target, weights) for some in (outputs, none))
+        return _Kept(len(columns), *scores, *errors, self.judge.in_units(outputs, target))
 
-    def predict(
-        self, subsets: list[NDArray[np.intp]], lot: tuple[int, ...]
-    ) -> list[list[NDArray[np.float64]]]:
-        """Probabilities by a forest of the other folds, for each set of columns and each fold of a lot."""
+    def predict(self, subsets: list[NDArray[np.intp]], lot: tuple[int, ...]) -> list[list[Any]]:
+        """Outputs of models of the other folds, for each set of columns and each fold of a lot."""
         number, tests = self.lots.index(lot), [self.parts[i] for i in lot]
-        # Equal sets of columns make equal forests.
+        # Equal sets of columns make equal models.
         tasks = [(tuple(np.sort(columns).tolist()), number, tests) for columns in subsets]
         return [found.scores for found in self.scorer.evaluate(tasks)]
 
-    def target(self, fold: int) -> NDArray[np.intp]:
-        """Codes of the classes of a fold."""
-        return self.rows.table.target.codes[self.parts[fold]].astype(np.intp)
+    def losses(self, outputs: Any, fold: int) -> NDArray[np.float64]:
+        """Losses of the rows of a fold, by their weights."""
+        losses, weights = self.judge.losses(outputs, self.target(fold)), self.weights(self.parts[fold])
+        if weights is None or len(losses) != len(weights):
+            return losses
+        return losses * weights / weights.mean()
 
-    def shares(self, lot: tuple[int, ...]) -> NDArray[np.float64]:
-        """Shares of the classes outside of a lot: what is predicted without any column."""
-        target = self.rows.table.target
-        train = target.codes[self.train(lot)]
-        return np.bincount(train, minlength=target.n_classes) / len(train)
+    def of_none(self, lot: tuple[int, ...], fold: int) -> Any:
+        """What is predicted of a fold without any column, by the rows outside of a lot."""
+        train = self.train(lot)
+        return self.judge.of_none(
+            self.rows.table.target.take(train), self.target(fold), self.weights(train)
+        )
+
+    def target(self, fold: int) -> Target:
+        """The target of a fold."""
+        return self.rows.table.target.take(self.parts[fold])
+
+    def weights(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
+        """Weights of some rows."""
+        return None if self.rows.weights is None else self.rows.weights[rows]
 
     def train(self, lot: tuple[int, ...]) -> NDArray[np.intp]:
         """Training rows without a lot."""

@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 from foresift.data.slices import sliceable, take_rows
 from foresift.data.table import Table, make_table
 from foresift.evaluation.harness.chosen import column_order
-from foresift.selectors.base import RankingSelector, with_task
+from foresift.models.subset_models import fit_plain
+from foresift.selectors.base import RankingSelector
 
 __all__ = ["Rows", "fit_all", "has_test", "is_ours", "order_of"]
+
+N_STRATA = 10  # of a quantity
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,38 +27,57 @@ class Rows:
     ----------
     table : Table
         The coded rows.
-    y : ndarray of int
-        The number of every row's class in the whole table; some rows may lack classes.
-    given : tuple or None
-        X and labels as the user has them, for a selector that does not score coded columns; else None.
+    strata : ndarray of int
+        What samples of the rows have in proportion: the number of every row's class in the whole table, of
+        which some rows may lack classes, or tenths of a quantity.
+    weights : ndarray of float64 or None
+        How much each row counts.
+    X : array-like, data frame or None
+        The columns as the user has them, if something does not take the coded ones.
+    coded : bool
+        Whether the selector takes the coded columns.
     """
 
     table: Table
-    y: NDArray[np.intp]
-    given: tuple[Any, NDArray[Any]] | None = None
+    strata: NDArray[np.intp]
+    weights: NDArray[np.float64] | None = None
+    X: Any = None
+    coded: bool = True
+
+    def __len__(self) -> int:
+        return len(self.strata)
 
     def take(self, rows: NDArray[np.intp]) -> Rows:
         """Some of the rows, in ascending order; all of them are not copied."""
-        if len(rows) == len(self.y):
+        if len(rows) == len(self):
             return self
-        given = None if self.given is None else (take_rows(self.given[0], rows), self.given[1][rows])
-        return Rows(self.table.take_rows(rows), self.y[rows], given)
+        weights = None if self.weights is None else self.weights[rows]
+        X = None if self.X is None else take_rows(self.X, rows)
+        return Rows(self.table.take_rows(rows), self.strata[rows], weights, X, self.coded)
 
     def fit(self, selector: Any) -> Any:
         """Fit a selector to these rows."""
-        return selector.fit_table(self.table) if self.given is None else selector.fit(*self.given)
+        if self.coded:
+            return selector.fit_table(self.table, self.weights)
+        return fit_plain(selector, self.X, self.table.target.values(), self.weights)
 
 
-def fit_all(selector: Any, X: Any, y: Any) -> Rows:
+def fit_all(
+    selector: Any,
+    X: Any,
+    y: Any,
+    weights: NDArray[np.float64] | None = None,
+    task: str = "classification",
+    *,
+    keep_X: bool = False,
+) -> Rows:
     """Fit a selector to all rows, which are read once for all that is done with them."""
     ours = is_ours(selector)
-    with_task(selector, "classification")
-    table = selector.read_table(X, y) if ours else make_table(X, y)
-    table.target.require_variety(selector)
-    given = None
-    if not ours or not selector.takes(table):
-        given = X if ours else sliceable(X), table.target.values()
-    rows = Rows(table, table.target.codes.astype(np.intp), given)
+    table = selector.read_table(X, y) if ours else make_table(X, y, task=task)
+    table.target.require_variety(selector, weights)
+    coded = ours and selector.takes(table)
+    kept = (X if ours and not keep_X else sliceable(X)) if keep_X or not coded else None
+    rows = Rows(table, table.target.strata(N_STRATA), weights, kept, coded)
     rows.fit(selector)
     return rows
 

@@ -57,6 +57,10 @@ class Judge(ABC):
         """Mean absolute error in the unit of the target; NaN if it has none."""
         return np.nan
 
+    def in_units(self, outputs: Any, target: Target) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """A quantity and its predictions; nothing of classes."""
+        return np.empty(0), np.empty(0)
+
 
 class Classified(Judge):
     """By the probabilities of classes: accuracy, or ROC AUC if one class dominates; Brier scores of rows.
@@ -141,7 +145,12 @@ class Measured(Judge):
 
     def error(self, outputs: Any, target: Any, weights: NDArray[np.float64] | None) -> float:
         """Mean absolute error."""
-        return float(np.average(np.abs(self.back(outputs) - self.back(target.y)), weights=weights))
+        y, predicted = self.in_units(outputs, target)
+        return float(np.average(np.abs(predicted - y), weights=weights))
+
+    def in_units(self, outputs: Any, target: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The quantity and its predictions."""
+        return self.back(target.y), self.back(outputs)
 
 
 def _numbers(y: Any, predicted: NDArray[np.float64], sample_weight: Any = None) -> NDArray[np.float64]:

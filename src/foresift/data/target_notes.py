@@ -10,7 +10,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-__all__ = ["are_numbers", "are_whole_numbers", "notes_on_classes"]
+__all__ = ["are_numbers", "are_whole_numbers", "is_category", "notes_on_classes"]
 
 MAX_CODES = 10  # up to this many labels 0, 1, 2, ... are treated as classes without a note
 MAX_GROUPS = 3  # groups of similar labels listed in a note
@@ -25,15 +25,27 @@ def are_numbers(y: Any, classes: Iterable[Any]) -> bool:
     >>> are_numbers([3, 4, 5], [3, 4, 5]), are_numbers(["3", "4"], ["3", "4"])
     (True, False)
     """
-    native = nw.from_native(y, allow_series=True, pass_through=True)
-    if isinstance(native, nw.DataFrame):
-        native = native[:, 0]
-    dtype = native.dtype if isinstance(native, nw.Series) else getattr(y, "dtype", None)
-    if dtype in (nw.Categorical, nw.Enum) or getattr(dtype, "name", "") == "category":
+    if is_category(y):
         return False
     return all(
         isinstance(label, numbers.Real) and not isinstance(label, bool | np.bool_) for label in classes
     )
+
+
+def is_category(y: Any) -> bool:
+    """Whether a target has the data type of categories, whatever they are called.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> is_category(pd.Series([3, 4], dtype="category")), is_category([3, 4])
+    (True, False)
+    """
+    native = nw.from_native(y, allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        native = native[:, 0]
+    dtype = native.dtype if isinstance(native, nw.Series) else getattr(y, "dtype", None)
+    return dtype in (nw.Categorical, nw.Enum) or getattr(dtype, "name", "") == "category"
 
 
 def are_whole_numbers(texts: Iterable[str]) -> bool:

@@ -13,7 +13,7 @@ from sklearn.exceptions import DataConversionWarning
 
 import foresift
 from foresift.data.table import make_table
-from foresift.data.target import Classes, Quantity, Target
+from foresift.data.target import Classes, Quantity, Target, table_task_of
 
 X = np.arange(8.0).reshape(4, 2)
 
@@ -180,3 +180,37 @@ def test_strata():
     assert np.unique(ties).tolist() == [*range(ties.max() + 1)]
     assert (ties[:900] == 0).all()
     assert Classes.read(list("abca"), 4).strata(2).tolist() == [0, 1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("y", "task"),
+    [
+        (["a", "b", "c"], "classification"),
+        ([str(i / 3) for i in range(50)], "classification"),
+        ([True, False, True], "classification"),
+        ([0.5, 1.5, 0.5], "classification"),  # two values
+        ([0.5, 1.5, 2.0], "regression"),
+        ([0.5, 1.5, math.nan], "classification"),  # the value that is missing is none
+        ([0.0, 1.0, math.inf], "classification"),
+        (range(20), "classification"),
+        (range(21), "regression"),
+        (np.arange(21.0), "regression"),
+        (np.arange(21).astype(np.uint8), "regression"),
+        ([*range(21), None], "regression"),
+        ([Decimal(1), Decimal(2), Decimal("2.5")], "regression"),
+        (pd.Series(range(50), dtype="category"), "classification"),
+        (pd.Series([0.5, 1, 2]).astype("category"), "classification"),
+        (pd.Series([0.5, 1, 2, None], dtype="Float64"), "regression"),
+        (pd.Series(range(21), dtype="Int64"), "regression"),
+        (pl.Series(range(21)), "regression"),
+        (pl.Series(["a", "b", "c"], dtype=pl.Categorical), "classification"),
+        (pa.array([0.5, 1, 2]), "regression"),
+        (pd.DataFrame({"y": [0.5, 1, 2]}), "regression"),
+        (np.array([[0.5], [1], [2]]), "regression"),
+        (np.array(["2020-01-01", "2020-01-02"], dtype="M8[D]"), "classification"),  # which refuses them
+        ([3, 3, 3], "classification"),
+        ([], "classification"),
+    ],
+)
+def test_what_a_table_says_about_its_target(y, task):
+    assert table_task_of(y) == task

@@ -54,7 +54,7 @@ def test_numbers_taken_as_classes_are_told(kind):
     X, y = table()
     target = (NUMBERS | CLASSES)[kind](y)
     found = select(X, target, "info-gain", 1, check=False)
-    assert any(TAKEN in note and "qcut" in note for note in found.notes) == (kind in NUMBERS)
+    assert any(TAKEN in note and "task=" in note for note in found.notes) == (kind in NUMBERS)
     assert (TAKEN in found.sentence) == (kind in NUMBERS)
     assert (TAKEN in found.to_html()) == (kind in NUMBERS)
     methods = compare(X, target, ["info-gain"], ["nb"], cv=2)
@@ -68,7 +68,7 @@ def test_commands_tell_of_numbers_too(tmp_path, labels, told):
     path = written(tmp_path / "t.csv", labels)
     chosen = run("select", path, "--target", "y", "--method", "info-gain", "--no-check")
     assert (TAKEN in chosen.stdout) == told
-    assert ("--categorical y" in chosen.stdout) == told
+    assert ("--task regression" in chosen.stdout) == told
     compared = run("compare", path, "--target", "y", *COMPARE)
     assert (TAKEN in " ".join(compared.stdout.split())) == told
     plain = json.loads(run("compare", path, "--target", "y", *COMPARE, "--json").stdout)

@@ -367,28 +367,38 @@ def target(tmp_path, labels, **options):
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "label"),
+    ("label", "number"),
     [
-        (200, lambda i: i % 60),  # few rows each
-        (60, lambda i: i % 21),
-        (50, lambda i: i % 15),
-        (400, lambda i: f"{i % 30}.5"),
-        (400, lambda i: f"{i % 30},5"),
-        (400, lambda i: f"{i + 1}.000,5 EUR"),
-        (9999, lambda i: i % 51),
+        (lambda i: i % 60, lambda i: i % 60),
+        (lambda i: f"{i % 3}.5", lambda i: i % 3 + 0.5),
+        (lambda i: f"{i % 30},5", lambda i: i % 30 + 0.5),
+        (lambda i: f"{i + 1}.000,5 EUR", lambda i: 1000 * (i + 1) + 0.5),
+        (lambda i: f"{i % 40} months", lambda i: i % 40),
     ],
 )
-def test_a_number_is_no_target(tmp_path, n_rows, label):
-    labels = [label(i) for i in range(n_rows)]
-    with pytest.raises(InputError, match=r"needs classes: bin it .*qcut.*--categorical 'y'"):
-        target(tmp_path, labels)
-    if len(set(labels)) <= n_rows // 2:
-        assert len(target(tmp_path, labels, categorical=["y"])) == n_rows
+def test_numbers_that_are_a_quantity(tmp_path, label, number):
+    labels = [label(i) for i in range(200)]
+    found = target(tmp_path, labels)
+    assert found.dtype == np.float64
+    assert found.tolist() == [number(i) for i in range(200)]
+    if len(set(labels)) <= 100:
+        for said in ({"categorical": ["y"]}, {"task": "classification"}):
+            assert target(tmp_path, labels, **said).tolist() == list(map(str, labels))
 
 
-@pytest.mark.parametrize(("n_rows", "n_classes"), [(20, 10), (130, 26), (250, 50), (75, 15)])
-def test_numbers_that_name_classes_are_a_target(tmp_path, n_rows, n_classes):
-    assert len(set(target(tmp_path, [i % n_classes for i in range(n_rows)]))) == n_classes
+@pytest.mark.parametrize("label", [lambda i: i % 20, lambda i: f"0{i % 10}{i % 10}", lambda i: f"{i % 2}.5"])
+def test_numbers_that_are_classes(tmp_path, label):
+    labels = [label(i) for i in range(200)]
+    assert target(tmp_path, labels).tolist() == list(map(str, labels))
+
+
+def test_a_task_that_does_not_fit(tmp_path):
+    assert target(tmp_path, [i % 5 for i in range(50)], task="regression").dtype == np.float64
+    for labels in (["low", "high"] * 9, ["2020-01-05", "2021-01-07", "2022-03-05"] * 9):
+        with pytest.raises(InputError, match=r"which are no numbers: leave out --task regression, or give"):
+            target(tmp_path, labels, task="regression")
+    with pytest.raises(InputError, match="too many classes"):
+        target(tmp_path, range(50), task="classification")
 
 
 def test_what_the_user_says_goes_first():

@@ -33,6 +33,7 @@ _TYPED = {
     r"\(method \"([\w-]+)\"\)": r"(--method \1)",
     r"\bcv=([\d.]+)": r"--cv \1",
     r"\bgoal='(\w+)'": r"--goal \1",
+    r"\btask=[\"'](\w+)[\"']": r"--task \1",
     r"\blower cv\b": "lower --cv",
     r"^alpha and error have no effect": "--alpha and --error have no effect",
     r"^(alpha|error) has no effect": r"--\1 has no effect",

@@ -1,6 +1,7 @@
 """Options that commands share, and reading of the table."""
 
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +25,8 @@ __all__ = [
     "Numeric",
     "SkipUnlabelled",
     "Target",
+    "Task",
+    "Tasks",
     "column_notes",
     "column_of",
     "columns_of",
@@ -37,6 +40,7 @@ __all__ = [
 ]
 
 _FILE = "File"
+Tasks = StrEnum("Tasks", ["auto", "classification", "regression"])
 
 
 def option(text: str, panel: str, *flags: str, **more: Any) -> Any:
@@ -48,6 +52,9 @@ File = Annotated[
     str, typer.Argument(metavar="DATA", help="CSV, TSV, Parquet, Feather or ARFF, also gzipped; - is stdin.")
 ]
 Target = Annotated[str, typer.Option(metavar="COL", help="The column to predict.")]
+Task = Annotated[
+    Tasks, option("Classes (classification) or a quantity (regression); auto: as the column looks.", _FILE)
+]
 Numeric = Annotated[
     str, option("Columns that are numbers; other cells count as missing.", _FILE, metavar="A,B")
 ]
@@ -148,6 +155,7 @@ def read_columns(
     data: str,
     target: str,
     *,
+    task: str = "auto",
     numeric: str = "",
     categorical: str = "",
     drop: str = "",
@@ -185,6 +193,7 @@ def read_columns(
         columns_of(drop, opened.names),
         keep_ids,
         skip_unlabelled,
+        task,
     )
     target = column_of(target, opened.names)
     if target in options.drop:
@@ -207,18 +216,22 @@ def column_notes(split: "Split") -> list[tuple[str, str]]:
     return said + [(name, "left out, dropped by --drop") for name in split.dropped]
 
 
-def notes_on_target(split: "Split", categorical: str) -> list[str]:
-    """Note that whole numbers in the file are treated as classes, unless the user calls them categories.
+def notes_on_target(split: "Split", categorical: str, task: str = "auto") -> list[str]:
+    """Say how numbers in the file are treated, unless the user has said so; and similar labels.
 
-    `select` and `compare` get the labels as text, so they cannot detect this.
+    `select` and `compare` get classes as text, so they cannot detect that these are numbers.
     """
-    from foresift.data.target_notes import are_whole_numbers, notes_on_classes
+    from foresift.cli.errors import as_typed
+    from foresift.data.target_notes import are_whole_numbers, note_on_quantity, notes_on_classes
 
-    labels = set(split.labels.tolist())
-    if split.target in columns_of(categorical, [split.target]) or not are_whole_numbers(labels):
+    if task != "auto" or split.target in columns_of(categorical, [split.target]):
         return []
-    how = f"say so ({typed('--categorical', split.target)})"
-    return notes_on_classes(sorted(labels), numeric=True, how_to_confirm=how)
+    if split.task == "regression":
+        return [as_typed(note_on_quantity(split.labels))]
+    labels = set(split.labels.tolist())
+    if not are_whole_numbers(labels):
+        return []
+    return [as_typed(note) for note in notes_on_classes(sorted(labels), numeric=True)]
 
 
 def _how_to_keep(decision: "Decision") -> str:

@@ -15,12 +15,14 @@ from foresift import _core
 from foresift.data.complexity import complexity_of
 from foresift.data.encoding import factorize
 from foresift.data.target_column import has_task, not_classes, require_discrete, target_column
+from foresift.data.target_notes import is_category
 from foresift.data.values import date_error, is_missing, kind_of_values
 from foresift.errors import floats_of
 
-__all__ = ["Classes", "Quantity", "Target", "task_of"]
+__all__ = ["Classes", "Quantity", "Target", "table_task_of", "task_of"]
 
 _MAX_RANGE, _MIN_RANGE = 1e140, 1e-140  # of a quantity, so that sums of squares are normal numbers
+MAX_NUMBERED_CLASSES = 20  # more whole numbers than these are a quantity, where a table is read
 
 
 class Target(ABC):
@@ -515,3 +517,27 @@ def task_of(y: Any) -> str:
         return Classes.task
     numbers = numbers[np.isfinite(numbers)]  # type_of_target raises on the others
     return Quantity.task if (numbers != np.trunc(numbers)).any() else Classes.task
+
+
+def table_task_of(y: Any) -> str:
+    """Tell whether a target holds classes or a quantity, as `select`, `compare` and the command line see it.
+
+    Numbers with fractions are a quantity, and so are more than 20 different whole numbers. Text, booleans,
+    categories and any two values are classes. Estimators cannot go by the number of different values, which
+    depends on the rows: they use `task_of`.
+
+    Examples
+    --------
+    >>> table_task_of([1, 2, 3]), table_task_of([1.0, 2.5, 4.0]), table_task_of([1.5, 2.5])
+    ('classification', 'regression', 'classification')
+    >>> table_task_of(range(18, 90))
+    'regression'
+    """
+    column = target_column(y, warn=False)[0]
+    if column.dtype == object and kind_of_values(column, "y") == "number":
+        column = np.array([np.nan if is_missing(value) else value for value in column], dtype=np.float64)
+    if column.dtype.kind not in "fiu" or is_category(y):
+        return Classes.task
+    numbers = np.unique(column[np.isfinite(column)])
+    most = MAX_NUMBERED_CLASSES if (numbers == np.trunc(numbers)).all() else 2
+    return Quantity.task if len(numbers) > most else Classes.task

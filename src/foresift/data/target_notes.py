@@ -1,4 +1,4 @@
-"""Notes on a target: numbers treated as classes, and labels that may be the same class."""
+"""Notes on a target: numbers treated as classes or as a quantity, and labels that may be the same class."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["are_numbers", "are_whole_numbers", "notes_on_classes"]
+__all__ = ["are_numbers", "are_whole_numbers", "is_category", "note_on_quantity", "notes_on_classes"]
 
 MAX_CODES = 10  # up to this many labels 0, 1, 2, ... are treated as classes without a note
 MAX_GROUPS = 3  # groups of similar labels listed in a note
@@ -25,15 +26,27 @@ def are_numbers(y: Any, classes: Iterable[Any]) -> bool:
     >>> are_numbers([3, 4, 5], [3, 4, 5]), are_numbers(["3", "4"], ["3", "4"])
     (True, False)
     """
-    native = nw.from_native(y, allow_series=True, pass_through=True)
-    if isinstance(native, nw.DataFrame):
-        native = native[:, 0]
-    dtype = native.dtype if isinstance(native, nw.Series) else getattr(y, "dtype", None)
-    if dtype in (nw.Categorical, nw.Enum) or getattr(dtype, "name", "") == "category":
+    if is_category(y):
         return False
     return all(
         isinstance(label, numbers.Real) and not isinstance(label, bool | np.bool_) for label in classes
     )
+
+
+def is_category(y: Any) -> bool:
+    """Whether a target has the data type of categories, whatever they are called.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> is_category(pd.Series([3, 4], dtype="category")), is_category([3, 4])
+    (True, False)
+    """
+    native = nw.from_native(y, allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        native = native[:, 0]
+    dtype = native.dtype if isinstance(native, nw.Series) else getattr(y, "dtype", None)
+    return dtype in (nw.Categorical, nw.Enum) or getattr(dtype, "name", "") == "category"
 
 
 def are_whole_numbers(texts: Iterable[str]) -> bool:
@@ -47,25 +60,40 @@ def are_whole_numbers(texts: Iterable[str]) -> bool:
     return all(_WHOLE.fullmatch(text.strip()) for text in texts)
 
 
-def notes_on_classes(
-    classes: Sequence[Any], *, numeric: bool, how_to_confirm: str = "give them as text"
-) -> list[str]:
-    """Return notes on numbers treated as classes, and on labels that may be the same class.
-
-    `numeric` says that the labels are numbers which the user has not declared to be classes;
-    `how_to_confirm` tells the user how to declare it.
+def note_on_quantity(y: NDArray[np.float64]) -> str:
+    """Say that numbers are treated as a quantity, and what overrules it.
 
     Examples
     --------
+    >>> note_on_quantity(np.array([18, 19, 20]))
+    'The target has 3 distinct whole numbers, treated as a quantity; task="classification" treats them as ...'
+    """
+    numbers = np.unique(y)
+    if (numbers != np.trunc(numbers)).any():
+        return f"The target has {len(numbers):,} distinct numbers with fractions, treated as a quantity."
+    return (
+        f"The target has {len(numbers):,} distinct whole numbers, treated as a quantity;"
+        ' task="classification" treats them as classes.'
+    )
+
+
+def notes_on_classes(classes: Sequence[Any], *, numeric: bool) -> list[str]:
+    """Return notes on numbers treated as classes, and on labels that may be the same class.
+
+    `numeric` says that the labels are numbers which the user has not declared to be classes.
+
+    Examples
+    --------
+    >>> notes_on_classes([3, 4, 5], numeric=True)
+    ['The target has 3 distinct whole numbers, treated as classes; task="regression" treats them as ...]
     >>> notes_on_classes(["YES", "no", "yes"], numeric=False)
     ["The classes 'YES' and 'yes' differ only in case or spaces: if they are one class, spell it one way."]
     """
     notes = []
     if numeric and len(classes) > 2 and not _are_codes(classes):
         notes.append(
-            f"The target has {len(classes)} distinct whole numbers, treated as classes. If they are"
-            " quantities, bin them first, for example with pandas.qcut; if they are class labels,"
-            f" {how_to_confirm}."
+            f"The target has {len(classes)} distinct whole numbers, treated as classes;"
+            ' task="regression" treats them as a quantity.'
         )
     folded: dict[str, list[str]] = {}
     for label in map(str, classes):

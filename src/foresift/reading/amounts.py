@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,12 +11,9 @@ from numpy.typing import NDArray
 
 from foresift.reading.numbers import to_number
 
-__all__ = ["Amounts", "decimal_mark", "is_quantity", "read_amount", "read_amounts"]
+__all__ = ["Amounts", "decimal_mark", "read_amount", "read_amounts"]
 
-NUMBERED_CLASSES = 50  # the maximum number of whole numbers that may be classes
-FEW_CLASSES = 10  # numbers that may be classes in a table of any size
 _PLAIN = "thousands separators"
-ROWS = 5  # mean number of rows per class, below which numbers are not classes
 _GAP = "[ \u00a0\u202f'\u2019]"  # thousands separators other than comma and point
 _MONEY = "[$\u20ac\u00a3\u00a5\u20b9]|USD|EUR|GBP|CHF|JPY|INR"
 # Thousands do not begin with a zero: 0,123 is a fraction.
@@ -140,25 +137,6 @@ def decimal_mark(texts: Sequence[str]) -> str:
             return "" if comma and point else "," if comma else "."
         bare = _without_unit(texts)[0]
     return ""
-
-
-def is_quantity(labels: Collection[str], n_rows: int, *, decimal_comma: bool = False) -> bool:
-    """Whether the distinct labels of `n_rows` rows look like a quantity rather than classes.
-
-    Numbers are classes if they are few (ratings, digits), or whole, not too many, and of several rows each.
-
-    Examples
-    --------
-    >>> is_quantity([str(i) for i in range(26)], 1000), is_quantity([str(i) for i in range(26)], 100)
-    (False, True)
-    """
-    if len(labels) <= FEW_CLASSES or (len(labels) <= 2 * FEW_CLASSES and len(labels) <= n_rows // ROWS):
-        return False
-    numbers = [read_amount(label, decimal_comma=decimal_comma) for label in labels]
-    if any(number is None for number in numbers):
-        return False
-    whole = all(float(number).is_integer() for number in numbers if number is not None)
-    return not whole or len(labels) > min(NUMBERED_CLASSES, n_rows // ROWS)
 
 
 def _read(matches: Sequence[re.Match[str]], comma: bool) -> Amounts | None:

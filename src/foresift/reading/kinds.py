@@ -17,7 +17,7 @@ from foresift.reading.cells import Column, parse_texts
 from foresift.reading.dates import read_dates
 from foresift.reading.numbers import PADDED, is_number
 
-__all__ = ["ColumnOptions", "Decision", "decide", "without_dashes"]
+__all__ = ["ColumnOptions", "Decision", "decide", "numbers_of", "without_dashes"]
 
 _TOO_MANY = "too many to be categories"
 _DASHES = frozenset({"-", "--", "---", "\u2013", "\u2014"})  # missing values if all other texts are numbers
@@ -41,6 +41,8 @@ class ColumnOptions:
         Whether to keep columns that look like identifiers.
     skip_unlabelled : bool
         Whether to drop rows without a target.
+    task : {"auto", "classification", "regression"}
+        Whether the target holds classes or a quantity; "auto" looks at its cells.
     """
 
     numeric: Collection[str] = ()
@@ -48,6 +50,7 @@ class ColumnOptions:
     drop: Collection[str] = ()
     keep_ids: bool = False
     skip_unlabelled: bool = False
+    task: str = "auto"
 
 
 @dataclass(frozen=True)
@@ -159,6 +162,22 @@ def decide(
         flag = "" if reason.endswith(_TOO_MANY) else f"--{kind}"
         return Decision(name, "id", reason, left_out=True, keep_by=flag), values
     return Decision(name, kind, doubt or why, doubtful=bool(doubt)), values
+
+
+def numbers_of(
+    column: Column, *, decimal_comma: bool = False, thousands_dot: bool = False
+) -> NDArray[np.float64] | None:
+    """Numbers of a column that was read as text; None if it holds text, dates or codes such as 007.
+
+    Examples
+    --------
+    >>> numbers_of(Column("price", np.array([0, 1, 0], dtype=np.int32), ["$1,250", "$7.5"]))
+    array([1250. ,    7.5, 1250. ])
+    """
+    if column.texts is not None and column.declared != "categorical":
+        column = parse_texts(column)
+    kind, _, values = _look(column, decimal_comma, thousands_dot)
+    return values if kind == "numeric" else None
 
 
 def _look(column: Column, decimal_comma: bool, thousands_dot: bool) -> tuple[str, str, NDArray[Any]]:

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from foresift.data.target import Classes, Quantity, table_task_of
 from foresift.errors import InputError, near_names, typed
-from foresift.reading.amounts import decimal_mark, is_quantity
+from foresift.reading.amounts import decimal_mark
 from foresift.reading.cells import Column
 from foresift.reading.delimited import Delimited, name_of
 from foresift.reading.files import TableFile
-from foresift.reading.kinds import ColumnOptions, Decision, decide, without_dashes
+from foresift.reading.kinds import ColumnOptions, Decision, decide, numbers_of, without_dashes
 from foresift.reading.numbers import is_number
 
 __all__ = ["Split", "split_table"]
@@ -30,8 +31,8 @@ class Split:
     ----------
     columns : dict of str to ndarray
         The features: float64 with NaN, or objects, text and None.
-    labels : ndarray of object
-        The class of every row, as text.
+    labels : ndarray
+        The class of every row, as text; or its number, if the target is a quantity.
     target : str
         The target column.
     decisions : list of Decision
@@ -45,12 +46,17 @@ class Split:
     """
 
     columns: dict[str, NDArray[Any]]
-    labels: NDArray[np.object_]
+    labels: NDArray[Any]
     target: str
     decisions: list[Decision]
     dropped: list[str]
     n_unlabelled: int = 0
     n_comments: int = 0
+
+    @property
+    def task(self) -> str:
+        """What the target holds: classes ("classification") or a quantity ("regression")."""
+        return Classes.task if self.labels.dtype == object else Quantity.task
 
     @property
     def notes(self) -> list[str]:
@@ -65,7 +71,7 @@ class Split:
 
 
 def split_table(table: TableFile, target: str, options: ColumnOptions | None = None) -> Split:
-    r"""Split a table into at least one feature and a target of at least two classes, or raise `InputError`.
+    r"""Split a table into at least one feature and a target of at least two values, or raise `InputError`.
 
     The columns of `table` are released one by one, to save memory.
 
@@ -95,9 +101,7 @@ def split_table(table: TableFile, target: str, options: ColumnOptions | None = N
     as_text = {target, *options.categorical}
     table.columns[:] = [c if c.name in as_text else without_dashes(c) for c in table.columns]
     comma, dots = _marks(table)
-    labels = _labels(
-        labelled if rows is None else labelled.rows(rows), sure=target in options.categorical, comma=comma
-    )
+    labels = _values(labelled if rows is None else labelled.rows(rows), options, comma=comma, dots=dots)
     columns: dict[str, NDArray[Any]] = {}
     decisions, table_rows = [], table.n_rows
     table.columns.reverse()  # popping from the end is fast
@@ -165,31 +169,35 @@ def _require(name: str, names: Sequence[str], flag: str, hint: str = "") -> None
     raise InputError(f"There is no column {name!r}{f' ({flag})' if flag else ''}; {said}{hint}")
 
 
-def _labels(column: Column, *, sure: bool, comma: bool) -> NDArray[np.object_]:
-    """Class of every row, if the column can be a target."""
-    target = column.name
+def _values(column: Column, options: ColumnOptions, *, comma: bool, dots: bool) -> NDArray[Any]:
+    """Class of every row as text, or its number if the target is a quantity."""
+    target, task = column.name, options.task
     if missing := int(column.missing.sum()):
         raise InputError(
             f"Target {target!r} is missing in {missing} rows; fill them in, or drop those rows"
             " (--skip-unlabelled)."
         )
     labels = column.labels()
-    classes = set(labels.tolist())
-    n_classes, n_rows = len(classes), len(labels)
-    if n_classes == 1:
+    n_values, n_rows = len(set(labels.tolist())), len(labels)
+    if n_values == 1:
         raise InputError(
-            f"Target {target!r} has the same value in every row: at least two classes are needed."
+            f"Target {target!r} has the same value in every row: at least two different values are needed."
         )
-    if not sure and is_quantity(classes, n_rows, decimal_comma=comma):
+    if task != Classes.task and target not in options.categorical:
+        numbers = numbers_of(column, decimal_comma=comma, thousands_dot=dots)
+        if numbers is None and task == Quantity.task:
+            raise InputError(
+                f"Target {target!r} has values such as {labels[0]!r}, which are no numbers: leave out"
+                " --task regression, or give a column of numbers."
+            )
+        if numbers is not None and Quantity.task in (task, table_task_of(numbers)):
+            if np.isinf(numbers).any():
+                row = int(np.isinf(numbers).argmax()) + 1
+                raise InputError(f"Target {target!r} holds an infinite number (inf) in row {row}.")
+            return numbers
+    if n_values > max(20, n_rows // 2):
         raise InputError(
-            f"Target {target!r} is a number with {n_classes} values in {n_rows} rows, but foresift needs"
-            f" classes: bin it first, with pandas as in table[{target!r}] ="
-            f" pandas.qcut(table[{target!r}], 3, labels=['low', 'middle', 'high']); or, if the numbers are"
-            f" class labels, say so (--categorical {target!r})."
-        )
-    if n_classes > max(20, n_rows // 2):
-        raise InputError(
-            f"Target {target!r} has {n_classes} values in {n_rows} rows: too many classes. Merge them into a"
+            f"Target {target!r} has {n_values} values in {n_rows} rows: too many classes. Merge them into a"
             " few with several rows each."
         )
     return labels

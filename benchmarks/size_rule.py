@@ -32,10 +32,13 @@ from sklearn.model_selection import StratifiedKFold
 from foresift.data.folds import make_folds
 from foresift.data.slices import take_rows
 from foresift.datasets import available
-from foresift.evaluation.select.assess import _forests, _lighter, _rare, plan_for, stratified_rows
+from foresift.evaluation.select.assess import _lighter
 from foresift.evaluation.select.by_loss import BEATS
 from foresift.evaluation.select.choosing import make
 from foresift.evaluation.select.fitted import fit_all, order_of
+from foresift.evaluation.select.models import Model
+from foresift.evaluation.select.plan import plan_for
+from foresift.evaluation.select.rows_of_folds import rare_classes, stratified_rows
 from foresift.selectors.size_cv import sizes_for
 
 FIRST_REPEAT = 1000
@@ -72,13 +75,14 @@ def losses_of(probabilities: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def inner_losses(rows: Any, selector: Any, sizes: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Losses of held-out rows as `select` computes them, for every size and without any column."""
-    plan = plan_for(len(rows.y), rows.table.n_columns)
-    used = np.flatnonzero(~np.isin(rows.y, _rare(rows.y)))
+    plan = plan_for(len(rows), rows.table.n_columns)
+    used = np.flatnonzero(~np.isin(rows.strata, rare_classes(rows)))
     if len(used) > plan.n_rows:
-        used = stratified_rows(used, rows.y, plan.n_rows, np.random.default_rng([seed, 2]))
+        used = stratified_rows(used, rows.strata, plan.n_rows, np.random.default_rng([seed, 2]))
     rows = rows.take(used)
     folds = make_folds(rows.table, None, plan.n_folds, seed)
-    scorer = _forests(rows, folds, seed, 1)
+    model = Model()
+    scorer = model.scorer(rows, model.judge(rows.table.target), folds, seed, 1)
     light, codes = _lighter(selector, plan.tree_share, 1), rows.table.target.codes.astype(np.intp)
     of_sizes, of_none = [], []
     for number, fold in enumerate(folds):

@@ -14,5 +14,5 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def small_forests():
     """Let `select` check with a few trees."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("foresift.evaluation.select.assess.N_TREES", N_TREES)
+        patch.setattr("foresift.evaluation.select.models.N_TREES", N_TREES)
         yield

@@ -3,9 +3,20 @@
 import numpy as np
 import pandas as pd
 
+from foresift import SiftForestClassifier
+from foresift.data.target import Target
+from foresift.evaluation.select.judging import Classified
+
 N_TREES = 10
 
 FAST = {"n_estimators": 15}
+
+
+def judge(metric="accuracy"):
+    """Judge of two classes, by a metric."""
+    found = Classified(Target.of([0, 1], 2), SiftForestClassifier())
+    found.metric = metric
+    return found
 
 
 def table(n=150, n_noise=4, seed=0):

@@ -12,7 +12,8 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import PredefinedSplit, StratifiedKFold
 
 from foresift import InfoGainSelector, RelevanceSelector, SiftForestClassifier, select
-from foresift.evaluation.select.assess import MIN_IN_A_LEAF, plan_for
+from foresift.evaluation.select.models import MIN_IN_A_LEAF
+from foresift.evaluation.select.plan import plan_for
 from foresift.evaluation.select.resample import resample, samples_for
 from foresift.selectors.size_cv import SizeCurve, choose_size
 
@@ -221,8 +222,8 @@ def test_nothing_is_compared_if_every_fold_keeps_all():
 
 
 def test_large_tables_are_checked_on_some_rows(monkeypatch):
-    monkeypatch.setattr("foresift.evaluation.select.assess.MAX_CELLS", 900)
-    monkeypatch.setattr("foresift.evaluation.select.assess.MIN_ROWS", 100)
+    monkeypatch.setattr("foresift.evaluation.select.plan.MAX_CELLS", 900)
+    monkeypatch.setattr("foresift.evaluation.select.plan.MIN_ROWS", 100)
     X, y = table(400)
     found = select(X, y, random_state=0, parameters=FAST)
     assert 100 <= found.check["n_rows"] <= 120

@@ -4,10 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from selection_cases import judge
 
-from foresift.evaluation.select.assess import Assessment, Check, plan_for
+from foresift.evaluation.select.assess import Assessment, Check
 from foresift.evaluation.select.by_loss import Choice
 from foresift.evaluation.select.certainty import CLEAR, LEVELS, PROVISIONAL, TOO_FEW_ROWS, certainty_of
+from foresift.evaluation.select.models import Model
+from foresift.evaluation.select.plan import plan_for
 from foresift.selectors.size_cv import SizeCurve
 from foresift.stats import Estimate
 
@@ -17,7 +20,16 @@ def assessed(low, high, n_rows=400, metric="accuracy"):
     curve = SizeCurve(np.array([1, 2]), np.full((5, 2), 0.8), 1)
     check = Check(Estimate(0.8, 0.7, 0.9), Estimate(0.8, 0.7, 0.9), Estimate((low + high) / 2, low, high))
     return Assessment(
-        metric, curve, Choice(1, True), check, plan_for(n_rows, 2), n_rows, 0.2, np.full(5, 1), 0.5
+        judge(metric),
+        Model(),
+        curve,
+        Choice(1, True),
+        check,
+        plan_for(n_rows, 2),
+        n_rows,
+        0.2,
+        np.full(5, 1),
+        0.5,
     )
 
 

@@ -13,8 +13,8 @@ from selection_cases import FAST, table
 from sklearn.feature_selection import SelectKBest
 
 from foresift import ForestGainSelector, RelevanceSelector, Selection, select
-from foresift.evaluation.select.assess import Plan
 from foresift.evaluation.select.fitted import order_of
+from foresift.evaluation.select.plan import Plan
 from foresift.report.output import json_lines
 
 pytestmark = pytest.mark.usefixtures("small_forests")

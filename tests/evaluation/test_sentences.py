@@ -3,13 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
-from selection_cases import FAST, table
+from selection_cases import FAST, judge, table
 
 from foresift import select
-from foresift.evaluation.select.assess import Assessment, Check, plan_for
+from foresift.evaluation.select.assess import Assessment, Check
 from foresift.evaluation.select.by_loss import Choice
 from foresift.evaluation.select.certainty import certainty_of
 from foresift.evaluation.select.choosing import count_copies
+from foresift.evaluation.select.models import Model
+from foresift.evaluation.select.plan import plan_for
 from foresift.evaluation.select.sentences import say
 from foresift.selectors.size_cv import SizeCurve
 from foresift.stats import Estimate
@@ -56,7 +58,7 @@ def assessed(kept=0.775, full=0.79, low=-0.06, high=0.03, chosen=2, alone=0.7, n
     curve = SizeCurve(np.arange(1, 4), np.tile([alone, 0.79, 0.79], (5, 1)), chosen)
     estimates = Estimate(full, 0.7, 0.8), Estimate(kept, 0.7, 0.8), Estimate(kept - full, low, high)
     about = plan_for(n_rows, 3), n_rows, 0.2, np.array([1, 2, 2, 2, 3]), 0.5
-    return Assessment(metric, curve, Choice(chosen, True), Check(*estimates), *about)
+    return Assessment(judge(metric), Model(), curve, Choice(chosen, True), Check(*estimates), *about)
 
 
 def said(n_relevant, n_kept, *, n=3, n_wanted=None, doubles=0, key="auto", goal="compact", **more):

@@ -34,7 +34,7 @@ def texts(labels):
 @pytest.fixture(scope="module")
 def selection():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("foresift.evaluation.select.assess.N_TREES", 5)
+        patch.setattr("foresift.evaluation.select.models.N_TREES", 5)
         return select(X, Y, random_state=0, parameters=FAST)
 
 

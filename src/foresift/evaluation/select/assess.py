@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from itertools import combinations
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,94 +11,26 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from foresift.data.folds import Fold, splits_of
-from foresift.data.target import Target
+from foresift.data.folds import Fold
+from foresift.data.target import Quantity, Target
 from foresift.evaluation.harness.chosen import known_sizes
 from foresift.evaluation.select.by_loss import Choice, choose_by_loss
-from foresift.evaluation.select.fitted import N_STRATA, Rows, is_ours, order_of
-from foresift.evaluation.select.judging import Judge
+from foresift.evaluation.select.fitted import Rows, is_ours, order_of
+from foresift.evaluation.select.judging import Judge, Measured, is_skewed, logarithm
 from foresift.evaluation.select.models import Model
+from foresift.evaluation.select.plan import Plan
+from foresift.evaluation.select.rows_of_folds import (
+    drawn_folds,
+    given_folds,
+    rare_classes,
+    stratified_rows,
+    why_not,
+)
 from foresift.models.scorer import SubsetScorer
 from foresift.selectors.size_cv import SizeCurve, sizes_for
 from foresift.stats import Estimate, corrected_interval
 
-__all__ = [
-    "Assessment",
-    "Check",
-    "Plan",
-    "assess",
-    "plan_for",
-    "stratified_rows",
-    "why_not",
-]
-
-# What a table may cost, in cells (rows times columns) that a ranking looks at; a million take about 5 s.
-MAX_CELLS = 1_300_000  # of the rows that are used; of more, some are drawn
-MIN_ROWS, MAX_ROWS = 500, 10_000  # that are used, however many columns there are
-FIVE_FOLDS = 250_000  # cells up to which there are five folds; beyond, three
-FULL_TREES = 500_000  # cells up to which the ranking has all its trees in the folds
-MIN_OF_A_CLASS = 6  # rows; rarer classes cannot be in every fold and beside any two of them
-LEAST = 20  # rows
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How the assessment is done, so that it ends within a minute or so on any table.
-
-    Attributes
-    ----------
-    n_rows : int
-        Rows that are used, at most.
-    n_folds : int
-        Folds.
-    tree_share : float
-        Share of the trees of a ranking that is grown in the folds.
-    """
-
-    n_rows: int
-    n_folds: int
-    tree_share: float
-
-    @property
-    def one_by_one(self) -> bool:
-        """Whether rankings follow each other, each in all threads: two of a wide table need much memory.
-
-        Examples
-        --------
-        >>> plan_for(200, 10_000).one_by_one, plan_for(600, 12).one_by_one
-        (True, False)
-        """
-        return self.n_folds < 5
-
-    def jobs(self, n_jobs: int | None) -> tuple[int | None, int | None]:
-        """How many threads share out the rankings, and how many each of them has."""
-        return (1, n_jobs) if self.one_by_one else (n_jobs, 1)
-
-    def lots(self, *, by_curve: bool) -> list[tuple[int, ...]]:
-        """Folds that are held out together: each alone, and every two if inner folds choose sizes.
-
-        Examples
-        --------
-        >>> plan_for(200, 10_000).lots(by_curve=True)
-        [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]
-        """
-        folds = range(self.n_folds)
-        return [lot for size in (1, 2)[: 1 + by_curve] for lot in combinations(folds, size)]
-
-
-def plan_for(n_rows: int, n_columns: int) -> Plan:
-    """Plan the assessment of a table by its size alone, so that equal seeds give equal results anywhere.
-
-    Examples
-    --------
-    >>> plan_for(600, 12)
-    Plan(n_rows=600, n_folds=5, tree_share=1.0)
-    >>> plan_for(100_000, 50).n_rows, plan_for(200, 10_000).n_folds
-    (10000, 3)
-    """
-    used = min(n_rows, max(MIN_ROWS, min(MAX_ROWS, MAX_CELLS // n_columns)))
-    cells = used * n_columns
-    return Plan(used, 5 if cells <= FIVE_FOLDS else 3, min(1.0, max(0.2, FULL_TREES / cells)))
+__all__ = ["Assessment", "Check", "Errors", "Keep", "assess"]
 
 
 class Check(NamedTuple):
@@ -146,6 +77,8 @@ class Assessment:
         Score without any column: of the commonest class, 0.5, or of the mean.
     errors : Errors or None
         Of a quantity.
+    log_error : float or None
+        Mean absolute error of all columns if the logarithm of a skewed quantity is modelled.
     held_out : tuple of two ndarrays
         A quantity and its predictions from the selected columns, of the rows of all folds; empty of classes.
     rare : list
@@ -164,8 +97,9 @@ class Assessment:
     test_share: float
     n_kept: NDArray[np.intp]
     baseline: float
-    errors: Errors | None
-    held_out: tuple[NDArray[np.float64], NDArray[np.float64]]
+    errors: Errors | None = None
+    log_error: float | None = None
+    held_out: tuple[NDArray[np.float64], NDArray[np.float64]] = (np.empty(0), np.empty(0))
     rare: list[Any] = field(default_factory=list)
     n_copies: int = 0
 
@@ -188,6 +122,7 @@ def assess(
     *,
     by_curve: bool,
     seed: int,
+    cv: Any = None,
     n_jobs: int | None = None,
     tell: Callable[[], object] = lambda: None,
 ) -> Assessment | None:
@@ -214,6 +149,8 @@ def assess(
         Whether `keep` asks for a size.
     seed : int
         Draws rows and folds.
+    cv : splitter, iterable or None
+        Folds; None draws as many as the plan says.
     n_jobs : int or None
         Threads: for rankings at once, or for each of them.
     tell : callable
@@ -226,12 +163,16 @@ def assess(
     """
     if why_not(rows) is not None:
         return None
-    rare = _rare(rows)
+    rare = rare_classes(rows)
     common = np.flatnonzero(~np.isin(rows.strata, rare))
     if len(common) > plan.n_rows:
         common = stratified_rows(common, rows.strata, plan.n_rows, np.random.default_rng([seed, 2]))
     used = rows.take(common)
-    parts = _parts(used, plan, seed)
+    if cv is None:
+        parts = drawn_folds(used, plan.n_folds, seed)
+    else:
+        parts = given_folds(used, common, len(rows), cv, seed)
+    plan = replace(plan, n_folds=len(parts))
     outside, inside = plan.jobs(n_jobs)
     light = _lighter(selector, plan.tree_share, inside)
     n_columns = rows.table.n_columns
@@ -260,58 +201,34 @@ def assess(
     curve = SizeCurve(sizes, curves, choice.size)
     n_kept = np.array([found.n_columns for found in results])
     baseline = float(np.mean([found.of_none for found in results]))
-    errors = None
-    if not np.isnan(results[0].error):
+    errors, log_error = None, None
+    if isinstance(judge, Measured):
         of_all = [ranked[i,].error for i in folds]
-        errors = Errors(*(float(np.mean(some)) for some in (of_all, *zip(*((f.error, f.error_of_none) for f in results)))))
-    held_out = tuple(np.concatenate(pair) for pair in zip(*(f.held_out for f in results), strict=True))
-    about = (len(common), share, n_kept, baseline, errors, held_out, rare.tolist())
+        of_kept, of_none = zip(*((found.error, found.error_of_none) for found in results), strict=True)
+        errors = Errors(*(float(np.mean(some)) for some in (of_all, of_kept, of_none)))
+        if model.back is None and is_skewed(used.table.target.values()):
+            log_error = _error_of_logarithm(used, model, parts, seed, n_jobs)
+    y, predicted = (np.concatenate(part) for part in zip(*(f.held_out for f in results), strict=True))
+    about = (len(common), share, n_kept, baseline, errors, log_error, (y, predicted), rare.tolist())
     return Assessment(judge, model, curve, choice, check, plan, *about)
 
 
-def _parts(rows: Rows, plan: Plan, seed: int) -> list[NDArray[np.intp]]:
-    """Rows of every fold; classes, or tenths of a quantity, are strata."""
-    return [fold.test for fold in splits_of(plan.n_folds, rows.table.target.strata(N_STRATA), seed)]
-
-
-def _rare(rows: Rows) -> NDArray[np.intp]:
-    """Classes with too few rows."""
-    if rows.table.target.task == "regression":
-        return np.empty(0, dtype=np.intp)
-    counts = np.bincount(rows.strata)
-    return np.flatnonzero((counts > 0) & (counts < MIN_OF_A_CLASS))
-
-
-def why_not(rows: Rows) -> str | None:
-    """Say why rows cannot be checked, or None if they can.
-
-    Examples
-    --------
-    >>> from foresift.data.table import make_table
-    >>> y = np.array([0, 1] * 8)
-    >>> why_not(Rows(make_table(y[:, np.newaxis], y), y))
-    'it needs 20 rows in classes of at least 6, and there are 16'
-    """
-    common = rows.strata[~np.isin(rows.strata, _rare(rows))]
-    if rows.table.target.task == "regression":
-        return f"it needs {LEAST} rows, and there are {len(rows)}" if len(rows) < LEAST else None
-    if len(common) < LEAST:
-        return f"it needs {LEAST} rows in classes of at least {MIN_OF_A_CLASS}, and there are {len(common)}"
-    if len(np.unique(common)) < 2:
-        return f"only one class has the {MIN_OF_A_CLASS} rows that it needs of each"
-    return None
-
-
-def stratified_rows(
-    rows: NDArray[np.intp], strata: NDArray[np.intp], n_rows: int, rng: np.random.Generator
-) -> NDArray[np.intp]:
-    """Rows drawn from every stratum in proportion, of each at least as many as the folds need."""
-    drawn = []
-    for label in np.unique(strata[rows]):
-        own = rows[strata[rows] == label]
-        n_own = max(MIN_OF_A_CLASS, round(n_rows * len(own) / len(rows)))
-        drawn.append(rng.permutation(own)[:n_own])
-    return np.sort(np.concatenate(drawn))
+def _error_of_logarithm(
+    rows: Rows, model: Model, parts: list[NDArray[np.intp]], seed: int, n_jobs: int | None
+) -> float:
+    """Mean absolute error of a model of all columns that predicts the logarithm."""
+    logs, back = logarithm(rows.table.target.values())
+    rows = replace(rows, table=replace(rows.table, target=Quantity(logs)))
+    judge = Measured(back)
+    folds = [_without((i,), parts) for i in range(len(parts))]
+    scorer = model.scorer(rows, judge, folds, seed, n_jobs)
+    columns = tuple(range(rows.table.n_columns))
+    found = scorer.evaluate([(columns, i, [part]) for i, part in enumerate(parts)])
+    errors = []
+    for part, outputs in zip(parts, found, strict=True):
+        weights = None if rows.weights is None else rows.weights[part]
+        errors.append(judge.error(outputs.scores[0], rows.table.target.take(part), weights))
+    return float(np.mean(errors))
 
 
 def _lighter(selector: Any, tree_share: float, n_jobs: int | None) -> Any:
@@ -336,12 +253,12 @@ class _Ranked(NamedTuple):
 class _Kept(NamedTuple):
     """How the selected columns, and none, predict a fold."""
 
+    held_out: tuple[NDArray[np.float64], NDArray[np.float64]]
     n_columns: int
     score: float
     of_none: float
     error: float
     error_of_none: float
-    held_out: tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def _without(lot: tuple[int, ...], parts: list[NDArray[np.intp]]) -> Fold:
@@ -404,9 +321,12 @@ class _Folds:
         none = outputs = self.of_none((fold,), fold)
         if len(columns):
             outputs = self.predict([columns], (fold,))[0][0]
-        scores = (self.judge.score(some, target, weights) for some in (outputs, none))
-        errors = (self.judge.error(some, target, weights) for some in (outputs, none))
-        return _Kept(len(columns), *scores, *errors, self.judge.in_units(outputs, target))
+        judged = [
+            judge(some, target, weights)
+            for judge in (self.judge.score, self.judge.error)
+            for some in (outputs, none)
+        ]
+        return _Kept(self.judge.in_units(outputs, target), len(columns), *judged)
 
     def predict(self, subsets: list[NDArray[np.intp]], lot: tuple[int, ...]) -> list[list[Any]]:
         """Outputs of models of the other folds, for each set of columns and each fold of a lot."""
@@ -425,9 +345,7 @@ class _Folds:
     def of_none(self, lot: tuple[int, ...], fold: int) -> Any:
         """What is predicted of a fold without any column, by the rows outside of a lot."""
         train = self.train(lot)
-        return self.judge.of_none(
-            self.rows.table.target.take(train), self.target(fold), self.weights(train)
-        )
+        return self.judge.of_none(self.rows.table.target.take(train), self.target(fold), self.weights(train))
 
     def target(self, fold: int) -> Target:
         """The target of a fold."""

@@ -15,17 +15,13 @@ from sklearn.base import clone
 from foresift.data.sklearn_compat import seeded
 from foresift.errors import no_such, warn_caller
 from foresift.evaluation.registry import METHODS, is_slow
-from foresift.evaluation.select.assess import (
-    Assessment,
-    Plan,
-    assess,
-    plan_for,
-    stratified_rows,
-    why_not,
-)
+from foresift.evaluation.select.assess import Assessment, assess
 from foresift.evaluation.select.by_loss import Choice
 from foresift.evaluation.select.fitted import Rows, has_test, order_of
+from foresift.evaluation.select.models import Model
+from foresift.evaluation.select.plan import Plan, plan_for
 from foresift.evaluation.select.resample import Resampled, resample, samples_for
+from foresift.evaluation.select.rows_of_folds import stratified_rows, why_not
 
 __all__ = [
     "Tell",
@@ -49,7 +45,7 @@ GOALS = ("compact", "all")  # of the method auto
 FEW = 30
 
 
-def count_copies(X: NDArray[Any], y: NDArray[np.intp]) -> int:
+def count_copies(X: NDArray[Any], y: NDArray[Any]) -> int:
     """Count the rows that are copies of others, unless rows may well be equal by coincidence.
 
     Rows of a few categories are often equal. They are not where a column has a value of its own in at least
@@ -60,7 +56,7 @@ def count_copies(X: NDArray[Any], y: NDArray[np.intp]) -> int:
     X : ndarray of shape (n, p)
         Numbers, or codes of the values.
     y : ndarray of shape (n,)
-        Classes.
+        The target.
 
     Returns
     -------
@@ -223,6 +219,8 @@ class Work:
     method: str
     goal: str
     n_wanted: int | None
+    model: Model
+    cv: Any
     seed: int
     n_jobs: int | None
     tell: Tell
@@ -260,40 +258,47 @@ class Work:
         """Say why there is no check, or None if there can be one."""
         if is_slow(self.selector):
             return f"{self.method} would take too long to repeat in folds"
-        return why_not(self.rows.y)
+        return why_not(self.rows)
 
     def assess(self) -> Assessment | None:
         """Score sizes, and the selection beside all columns."""
         plan = self._plan
         n_steps = len(plan.lots(by_curve=self.by_curve))
         self.tell("checking", n_steps, 0)
-        some, n_rows = self.rows, len(self.rows.y)
+        some, n_rows = self.rows, len(self.rows)
         if n_rows > 2 * plan.n_rows:
             rng = np.random.default_rng([self.seed, 1])
-            some = some.take(stratified_rows(np.arange(n_rows), some.y, 2 * plan.n_rows, rng))
+            some = some.take(stratified_rows(np.arange(n_rows), some.strata, 2 * plan.n_rows, rng))
         found = assess(
             some,
             self.selector,
             self.keep,
             plan,
+            self.model,
             by_curve=self.by_curve,
+            cv=self.cv,
             seed=self.seed,
             n_jobs=self.n_jobs,
             tell=lambda: self.tell("checking", n_steps, 1),
         )
-        return None if found is None else replace(found, n_copies=count_copies(some.table.codes(), some.y))
+        return (
+            None
+            if found is None
+            else replace(found, n_copies=count_copies(some.table.codes(), some.table.target.values()))
+        )
 
     def resample(self) -> Resampled | None:
         """Repeat a test of relevance on parts of the rows."""
-        if not has_test(self.selector) or len(self.rows.y) < 2 * self.selector.min_samples_split:
+        if not has_test(self.selector) or len(self.rows) < 2 * self.selector.min_samples_split:
             return None
-        n_samples, _ = samples_for(len(self.rows.y), self.rows.table.n_columns)
+        n_samples, _ = samples_for(len(self.rows), self.rows.table.n_columns)
         self.tell("repeating", n_samples, 0)
+        target = self.rows.table.target
         n_jobs, n_jobs_each = self._plan.jobs(self.n_jobs)
         return resample(
             lambda selector, rows: self.rows.take(rows).fit(selector),
             self.selector,
-            self.rows.y,
+            target.values() if target.task == "regression" else self.rows.strata,
             tree_share=self._plan.tree_share,
             seed=self.seed,
             n_jobs=n_jobs,
@@ -303,4 +308,4 @@ class Work:
 
     @property
     def _plan(self) -> Plan:
-        return plan_for(len(self.rows.y), self.rows.table.n_columns)
+        return plan_for(len(self.rows), self.rows.table.n_columns)

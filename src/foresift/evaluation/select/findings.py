@@ -15,6 +15,8 @@ from foresift.stats import Estimate, corrected_interval
 
 __all__ = ["Findings"]
 
+MAX_POINTS = 500  # held-out rows whose predictions are kept
+
 
 @dataclass(frozen=True, eq=False)
 class Findings:
@@ -67,7 +69,7 @@ class Findings:
             return None
         points = []
         for size, scores in zip(a.curve.sizes.tolist(), a.curve.scores.T, strict=True):
-            mean, low, high = _known(corrected_interval(scores, a.test_share, 0.0, 1.0))
+            mean, low, high = _known(corrected_interval(scores, a.test_share, *a.judge.bounds))
             points.append({"n": size, "score": _number(mean), "low": _number(low), "high": _number(high)})
         return {"metric": a.metric, "points": points, "chosen": len(self.kept), "by_rule": a.curve.chosen}
 
@@ -87,6 +89,13 @@ class Findings:
             "baseline": _number(a.baseline),
             "classes_left_out": [self.classes[code] for code in a.rare],
         }
+        if a.errors is not None:
+            y, predicted = a.held_out
+            some = np.linspace(0, len(y) - 1, min(MAX_POINTS, len(y))).astype(int)
+            some = np.argsort(y, kind="stable")[some]
+            about["error"] = dict(zip(("full", "kept", "baseline"), map(_number, a.errors), strict=True))
+            about["held_out"] = [[float(y[i]), float(predicted[i])] for i in some]
+        about["model"] = a.model.name
         return {"metric": a.metric, "full": full, "kept": kept, "difference": difference, **about}
 
     def stability(self) -> dict[str, Any] | None:

@@ -1,22 +1,23 @@
-"""How predictions of held-out rows are judged: by a metric that people read, and a loss that chooses sizes."""
+"""How predictions of held-out rows are judged: by a metric to read, and by a loss that chooses sizes."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import skew
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import check_scoring, make_scorer, roc_auc_score
 
 from foresift.data.target import Quantity, Target
 
-__all__ = ["Classified", "Judge", "Measured", "Scored", "judge_of"]
+__all__ = ["Classified", "Judge", "Measured", "Scored", "is_skewed", "judge_of", "logarithm"]
 
+SKEWED = 2.0  # skewness from which on a logarithm is worth a word
 LOPSIDED = 0.8  # share of the largest class above which accuracy says little
 
 
@@ -40,6 +41,10 @@ class Judge(ABC):
     bounds: tuple[float, float] = (-np.inf, np.inf)
     guess: str
     scoring: Any
+
+    def best(self, columns: str, model: str) -> str:
+        """Begin of a sentence on columns that predict about as well as any number."""
+        return f"The {self.loss} of {model} on {columns} is close to the lowest"
 
     @abstractmethod
     def score(self, outputs: Any, target: Target, weights: NDArray[np.float64] | None) -> float:
@@ -116,17 +121,17 @@ def _same(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     return numbers
 
 
-@dataclass(frozen=True, eq=False)
 class Measured(Judge):
     """By predicted numbers: R2, and the squared error of rows; `back` returns to the unit of the target."""
 
-    back: Callable[[NDArray[np.float64]], NDArray[np.float64]] = _same
+    metric = "R2"
+    loss = "squared error"
+    bounds = (-np.inf, 1.0)
+    guess = "always predicting the mean"
 
-    metric: ClassVar[str] = "R2"
-    loss: ClassVar[str] = "squared error"
-    bounds: ClassVar[tuple[float, float]] = (-np.inf, 1.0)
-    guess: ClassVar[str] = "always predicting the mean"
-    scoring: ClassVar[Any]
+    def __init__(self, back: Callable[[NDArray[np.float64]], NDArray[np.float64]] = _same) -> None:
+        self.back = back
+        self.scoring = make_scorer(_numbers)
 
     def score(self, outputs: Any, target: Any, weights: NDArray[np.float64] | None) -> float:
         """Share of the variance of these rows that is explained."""
@@ -157,19 +162,20 @@ def _numbers(y: Any, predicted: NDArray[np.float64], sample_weight: Any = None) 
     return np.asarray(predicted, dtype=np.float64)
 
 
-Measured.scoring = make_scorer(_numbers)
-
-
 class Scored(Judge):
     """By a scorer of the user, which returns one number for all rows of a fold."""
 
     def __init__(self, scoring: Any, task: str) -> None:
         self.scoring = scoring
         self.metric = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
-        self.loss = f"{self.metric} score"
+        self.loss = self.metric if self.metric.endswith("score") else f"{self.metric} score"
         dummy = DummyClassifier if task == "classification" else DummyRegressor
         self._dummy = dummy()
         self.guess = f"predicting {'the most frequent class' if task == 'classification' else 'the mean'}"
+
+    def best(self, columns: str, model: str) -> str:
+        """Begin of a sentence on columns that predict about as well as any number."""
+        return f"The {self.loss} of {model} on {columns} is close to the highest"
 
     def score(self, outputs: Any, target: Target, weights: NDArray[np.float64] | None) -> float:
         """What the scorer said."""
@@ -199,3 +205,31 @@ def judge_of(
     if scoring is not None:
         return Scored(scoring, target.task)
     return Measured(back) if isinstance(target, Quantity) else Classified(target, estimator)
+
+
+def logarithm(
+    y: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], Callable[[NDArray[np.float64]], NDArray[np.float64]]]:
+    """The logarithm of numbers that are not negative, of 1 + y if there are zeros, and the way back.
+
+    Examples
+    --------
+    >>> logs, back = logarithm(np.array([0.0, 1.0]))
+    >>> logs.round(2), back(logs)
+    (array([0.  , 0.69]), array([0., 1.]))
+    """
+    return (np.log(y), np.exp) if y.min() > 0 else (np.log1p(y), np.expm1)
+
+
+def is_skewed(y: NDArray[np.float64]) -> bool:
+    """Whether a logarithm would make a quantity more symmetric.
+
+    Examples
+    --------
+    >>> is_skewed(np.exp(np.linspace(-3, 3, 99))), is_skewed(np.linspace(0, 1, 99))
+    (True, False)
+    """
+    if y.min() < 0:
+        return False
+    before, after = float(skew(y)), float(skew(logarithm(y)[0]))
+    return before > SKEWED and abs(after) < before / 2

@@ -49,7 +49,7 @@ def samples_for(n_rows: int, n_columns: int) -> tuple[int, int]:
 def resample(
     fit: Callable[[Any, NDArray[np.intp]], Any],
     selector: Any,
-    y: NDArray[np.intp],
+    strata: NDArray[Any],
     *,
     tree_share: float,
     seed: int,
@@ -70,8 +70,8 @@ def resample(
         Fits a selector to some rows.
     selector : RelevanceSelector
         Fitted to all.
-    y : ndarray of int
-        Class of every row.
+    strata : ndarray
+        Class of every row, or a quantity.
     tree_share : float
         Share of its trees that is grown for a sample.
     seed : int
@@ -86,12 +86,13 @@ def resample(
     Resampled
         Of the columns.
     """
-    n_samples, size = samples_for(len(y), selector.n_features_in_)
+    n_rows = len(strata)
+    n_samples, size = samples_for(n_rows, selector.n_features_in_)
     n_trees = max(1, round(tree_share * selector.n_estimators))
     test_only = {"redundancy": None, "minimal": False, "n_features_to_select": None, "n_half_samples": 0}
     light = clone(selector).set_params(n_jobs=n_jobs_each, n_estimators=n_trees, **test_only)
     rng = np.random.default_rng([seed, 3])
-    samples = [rows for _ in range(n_samples // 2) for rows in _two_parts(y, size, rng)]
+    samples = [rows for _ in range(n_samples // 2) for rows in _two_parts(strata, size, rng)]
 
     def one(rows: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
         fitted = fit(clone(light), rows)
@@ -100,14 +101,14 @@ def resample(
 
     results = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(one)(rows) for rows in samples)
     passed, scores = (np.array(part) for part in zip(*results, strict=True))
-    errors = scores.std(axis=0, ddof=1) * np.sqrt(len(y) / (len(y) - size))
+    errors = scores.std(axis=0, ddof=1) * np.sqrt(n_rows / (n_rows - size))
     half = student.ppf(0.975, n_samples - 1) * errors
     return Resampled(passed.mean(axis=0), selection_stability(passed), half, passed)
 
 
-def _two_parts(y: NDArray[np.intp], size: int, rng: np.random.Generator) -> list[NDArray[np.intp]]:
-    """Two samples that share no row, of every class in proportion."""
-    order = np.lexsort((rng.random(len(y)), y))  # class by class
-    places = np.arange(len(y)) * 2 * size / len(y)  # evenly spread over the classes
+def _two_parts(strata: NDArray[Any], size: int, rng: np.random.Generator) -> list[NDArray[np.intp]]:
+    """Two samples that share no row, of every class, or of every size of a quantity, in proportion."""
+    order = np.lexsort((rng.random(len(strata)), strata))  # class by class
+    places = np.arange(len(strata)) * 2 * size / len(strata)  # evenly spread over the classes
     taken = order[np.flatnonzero(np.diff(np.floor(places), prepend=-1) > 0)][: 2 * size]
     return [np.sort(taken[0::2]), np.sort(taken[1::2])]

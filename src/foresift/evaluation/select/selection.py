@@ -19,9 +19,10 @@ from numpy.typing import ArrayLike, NDArray
 from foresift.data.containers import read
 from foresift.data.sklearn_compat import seed_of
 from foresift.data.slices import take_columns
-from foresift.data.target_notes import are_numbers, notes_on_classes
+from foresift.data.weights import check_sample_weight
 from foresift.engine.grow import one_blas_thread
 from foresift.evaluation.registry import METHODS
+from foresift.evaluation.select.about_target import facts_of, notes_on, prepared
 from foresift.evaluation.select.certainty import certainty_of
 from foresift.evaluation.select.choosing import (
     Tell,
@@ -35,6 +36,7 @@ from foresift.evaluation.select.choosing import (
 )
 from foresift.evaluation.select.findings import Findings
 from foresift.evaluation.select.fitted import fit_all, has_test
+from foresift.evaluation.select.models import Model
 from foresift.evaluation.select.sentences import note_on_own_rule, order_of_ranking, say
 
 __all__ = ["Selection", "select"]
@@ -253,10 +255,16 @@ def select(
     method: Any = "auto",
     n_features_to_select: int | None = None,
     *,
+    task: str = "auto",
     goal: str = "compact",
     alpha: float = 0.1,
     error: str = "fdr",
     check: bool = True,
+    estimator: Any = None,
+    scoring: Any = None,
+    cv: Any = None,
+    log_target: bool = False,
+    sample_weight: ArrayLike | None = None,
     parameters: Mapping[str, Any] | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -269,7 +277,7 @@ def select(
     X : array-like, data frame, sparse matrix or mapping of shape (n_rows, n_columns)
         The columns; missing values are allowed.
     y : array-like of shape (n_rows,)
-        The class of every row.
+        The class of every row, or a quantity.
     method : str or selector, default="auto"
         A key of `foresift methods`. "auto" tests which columns are relevant and marks those that are
         redundant with better ones; `goal` says which of the relevant ones it keeps.
@@ -277,6 +285,9 @@ def select(
         own parameters; a `random_state` or `n_jobs` that it leaves None is set.
     n_features_to_select : int or None, default=None
         Keep so many; None leaves it to the method.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity. "auto" takes numbers with fractions, and more than 20 different
+        whole numbers, as a quantity; text, booleans, categories and any two values as classes.
     goal : {"compact", "all"}, default="compact"
         What "auto" keeps: as few relevant columns as predict as well, or every relevant column.
     alpha : float, default=0.1
@@ -286,6 +297,19 @@ def select(
     check : bool, default=True
         Whether to score the best 1, 2, 3 ... columns, to compare the selection with all columns out of fold,
         and to repeat it on parts of the rows. Searches are not repeated. Of a large table some rows are used.
+    estimator : classifier, regressor or None, default=None
+        The model that is checked, of any library; None is a forest. One that takes neither text nor missing
+        values gets indicators of the categories and standardised numbers.
+    scoring : str, callable or None, default=None
+        A scorer of scikit-learn for the check; None is accuracy, ROC AUC if one class has more than 80 % of
+        the rows, or R2 for a quantity.
+    cv : int, splitter, iterable or None, default=None
+        Folds of the check: their number, a splitter of scikit-learn, or pairs of training and test rows; each
+        row is tested once. None is 5, or 3 for a large table.
+    log_target : bool, default=False
+        Whether to model the logarithm of a quantity that is not negative, of 1 + y if it has zeros.
+    sample_weight : array-like of shape (n_rows,) or None, default=None
+        How much each row counts.
     parameters : mapping or None, default=None
         Further parameters of the selector, those that it was made with included.
     random_state : int, RandomState or None, default=None
@@ -321,15 +345,20 @@ def select(
     key = name_of(method)
     require_size(n_features_to_select, source.n_columns, key)
     require_goal(goal, key, n_features_to_select)
+    modelled = prepared(y, task, method, log_target=log_target)
+    model = Model(estimator, scoring, modelled.back)
+    model.require(modelled.task)
     selector = make(method, n_features_to_select, alpha, error, parameters or {}, seed, n_jobs)
+    selector = modelled.tell(selector)
     require_rows(selector, source.n_rows)
+    weights = check_sample_weight(sample_weight, source.n_rows)
     # The threads are ours: those of the linear algebra would wait for each other in turns, at full speed.
     with one_blas_thread(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "No feature passed")  # the sentence says so
         tell("ranking", 1, 0)
-        rows = fit_all(selector, X, y)
+        rows = fit_all(selector, X, modelled.y, weights, modelled.task, keep_X=check and model.needs_X)
         tell("ranking", 1, 1)
-        work = Work(rows, selector, key, goal, n_features_to_select, seed, n_jobs, tell)
+        work = Work(rows, selector, key, goal, n_features_to_select, model, cv, seed, n_jobs, tell)
         assessment = resampled = None
         unchecked = work.why_unchecked() if check else None
         if check:  # warnings are shut off here and not in the threads, which share the filters
@@ -339,19 +368,17 @@ def select(
             if assessment is None and unchecked is None:
                 unchecked = "too few of the rows that it looked at are of common classes"
     kept = work.keep(selector, None if assessment is None else assessment.choice)
-    table = rows.table
-    classes = table.target.labels.tolist()
-    class_names = list(map(str, classes))
-    result = Findings(selector, names, table.schema.nominal, class_names, kept, assessment, resampled)
-    counts = table.target.counts().astype(int).tolist()
+    target = rows.table.target
     facts = {
         "n_rows": source.n_rows,
         "n_columns": source.n_columns,
         "target": "",
-        "classes": [{"name": c, "count": n} for c, n in zip(class_names, counts, strict=True)],
+        **facts_of(target, modelled),
         "columns_left_out": [],
         "decisions": [],
     }
+    class_names = [one["name"] for one in facts["classes"]]
+    result = Findings(selector, names, rows.table.schema.nominal, class_names, kept, assessment, resampled)
     tested = has_test(selector)
     aim = goal if key == "auto" and n_features_to_select is None else None
     about = {
@@ -368,7 +395,7 @@ def select(
     wanted = n_features_to_select
     if tested and selector.n_features_to_select is not None:
         wanted = len(kept)
-    more = notes_on_classes(classes, numeric=are_numbers(y, classes))
+    more = notes_on(y, target, modelled, assessment)
     if getattr(selector, "n_features_to_select", 0) is None:
         more = [*note_on_own_rule(ranking, about), *more]
     if getattr(selector, "interrupted_", False):

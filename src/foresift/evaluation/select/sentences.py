@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from foresift.evaluation.select.assess import MIN_OF_A_CLASS, Assessment
+from foresift.evaluation.select.assess import Assessment
 from foresift.evaluation.select.certainty import CLEAR, PROVISIONAL, TOO_FEW_ROWS, Certainty
+from foresift.evaluation.select.rows_of_folds import MIN_OF_A_CLASS
 from foresift.report.numbers import PLAIN, counted
 
 __all__ = ["Said", "note_on_own_rule", "order_of_ranking", "say"]
@@ -121,7 +122,8 @@ def _verdict(
     if not n_relevant:
         return _none_significant(n, n_kept, level)
     if method["key"] == "auto" and method["goal"] == "compact" and a is not None:
-        return _enough(n, n_kept, n_relevant, level, worse=a.check.difference.high < 0)
+        worse = a.check.difference.high < 0
+        return _enough(n, n_kept, n_relevant, level, a.model.name, worse=worse)
     what = f"{n_relevant} of {_columns(n)} {_are(n_relevant)} relevant"
     kept = " and kept" if n_kept == n_relevant else f"; {n_kept} {_are(n_kept)} kept"
     return _OPENINGS[level].format("to be sure: ") + f"{what}{kept}."
@@ -137,7 +139,7 @@ def _none_significant(n: int, n_kept: int, level: str | None) -> str:
     return f"{opening}{none} alone, but {best} better than chance and {_are(n_kept)} kept."
 
 
-def _enough(n: int, n_kept: int, n_relevant: int, level: str | None, *, worse: bool) -> str:
+def _enough(n: int, n_kept: int, n_relevant: int, level: str | None, model: str, *, worse: bool) -> str:
     """Say whether the kept columns are enough; if all relevant ones are kept, say that instead of both."""
     all_relevant = n_kept == n_relevant
     rest = "" if all_relevant else f"; {n_relevant} are relevant"
@@ -147,7 +149,7 @@ def _enough(n: int, n_kept: int, n_relevant: int, level: str | None, *, worse: b
     kept = f"{n_kept} of {_columns(n)} {_are(n_kept)}"
     if worse:
         also = "relevant and kept" if all_relevant else "kept"
-        return f"{kept} {also}, but a forest on all columns predicts better{rest}."
+        return f"{kept} {also}, but {model} on all columns predicts better{rest}."
     verb = _are(n_kept) if level != PROVISIONAL else "seem" if n_kept != 1 else "seems"
     if all_relevant:
         they = "it" if n_kept == 1 else "they"
@@ -185,7 +187,8 @@ def _why(
         return said
     if not relevant:
         how = (
-            "The kept columns were chosen by the Brier score of held-out rows: no error rate holds for them."
+            f"The kept columns were chosen by the {a.judge.loss} of held-out rows: no error rate holds for"
+            " them."
         )
         return [*said, how] if n_kept else said
     if method["goal"] == "all":
@@ -199,38 +202,55 @@ def _why(
         return [*said, f"The size curve suggests {_columns(chosen)}, but {but}."]
     if n_kept < len(relevant):
         best = "the best column" if n_kept == 1 else f"the best {n_kept} columns"
-        said.append(f"The Brier score of a forest on {best} is close to the lowest of all sizes.")
+        said.append(f"{a.judge.best(best, a.model.name)} of all sizes.")
     doubles = sum(row["kept"] and row["redundant_with"] is not None for row in ranking)
     if doubles:
         first = next(i for i, row in enumerate(ranking) if row["redundant_with"] is not None)
         said.append(
-            f"{doubles} of the kept columns {_are(doubles)} redundant with a better one, but forests on fewer"
-            f" columns predict worse. To leave redundant columns out, request {_columns(first)}."
+            f"{doubles} of the kept columns {_are(doubles)} redundant with a better one, but"
+            f" {a.model.plural} on fewer columns predict worse. To leave redundant columns out, request"
+            f" {_columns(first)}."
         )
     return said
 
 
 def _how_good(a: Assessment, n_kept: int, n_columns: int, n_rows: int) -> list[str]:
     """Say how the selected columns compare with all columns in nested cross-validation."""
-    full = f"{PLAIN.score(a.metric, a.check.full.value)} {a.metric}"
+    full = _reached(a, a.check.full.value)
     used = "" if a.n_rows == n_rows else f" on {a.n_rows:,} of the {n_rows:,} rows"
     folds = f"{len(a.curve.scores)}-fold cross-validation{used}"
     if not n_kept:
-        guess = "always predicting the most frequent class" if a.metric == "accuracy" else "random guessing"
         baseline = PLAIN.score(a.metric, a.baseline)
-        return [f"In {folds} a forest on all columns reaches {full}; {guess} reaches {baseline}."]
+        return [
+            f"In {folds} {a.model.name} on all columns reaches {full}; {a.judge.guess} reaches {baseline}."
+        ]
     least, most = int(a.n_kept.min()), int(a.n_kept.max())
     if least == n_columns:
-        return [f"In nested {folds} every fold kept all columns; a forest on them reaches {full}."]
+        return [f"In nested {folds} every fold kept all columns; {a.model.name} on them reaches {full}."]
     sizes = f"{least} to {most} columns" if least < most else _columns(least)
     trees = "" if a.plan.tree_share == 1 else f", with {PLAIN.share(a.plan.tree_share)} of the trees"
-    kept, full = (PLAIN.score(a.metric, score.value) for score in (a.check.kept, a.check.full))
+    kept, full = _reached(a, a.check.kept.value), PLAIN.score(a.metric, a.check.full.value)
     return [
-        f"In nested {folds} a forest on the selected columns reaches {kept} {a.metric},"
-        f" a forest on all columns {full}.",
+        f"In nested {folds} {a.model.name} on the selected columns reaches {kept},"
+        f" {a.model.again} on all columns {full}.",
+        *_off(a),
         _difference(a),
         f"Each fold kept {sizes}{trees}.",
     ]
+
+
+def _reached(a: Assessment, score: float) -> str:
+    """A score and its name, as people say it: 92.5 % accuracy, R2 0.83."""
+    text = PLAIN.score(a.metric, score)
+    return f"{text} {a.metric}" if a.metric in ("accuracy", "ROC AUC") else f"{a.metric} {text}"
+
+
+def _off(a: Assessment) -> list[str]:
+    """Say how far off predictions of a quantity are, in its unit."""
+    if a.errors is None:
+        return []
+    full, kept, none = (PLAIN.short(error) for error in a.errors)
+    return [f"It is off by {kept} on average, by {full} with all columns and by {none} with the mean alone."]
 
 
 def _difference(a: Assessment) -> str:
@@ -250,7 +270,7 @@ def _difference(a: Assessment) -> str:
 def _leak(ranking: list[dict[str, Any]], a: Assessment) -> list[str]:
     """Ask where a column comes from that is too good."""
     alone = float(a.curve.mean[0])
-    if a.curve.sizes[0] != 1 or alone < ALMOST_PERFECT or not ranking[0]["kept"]:
+    if a.judge.bounds[1] != 1 or a.curve.sizes[0] != 1 or alone < ALMOST_PERFECT or not ranking[0]["kept"]:
         return []
     return [
         f"The best column alone ({ranking[0]['name']}) predicts almost perfectly"

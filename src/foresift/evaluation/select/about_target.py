@@ -1,0 +1,133 @@
+"""What a selection does with its target: its kind, its logarithm, facts and notes about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foresift.data.target import Quantity, Target, table_task_of
+from foresift.data.target_notes import are_numbers, note_on_quantity, notes_on_classes
+from foresift.evaluation.select.assess import Assessment
+from foresift.evaluation.select.judging import is_skewed, logarithm
+from foresift.selectors.base import with_task
+
+__all__ = ["Modelled", "facts_of", "notes_on", "prepared"]
+
+TASKS = ("auto", "classification", "regression")
+MAX_BINS = 40  # of a histogram
+
+
+@dataclass(frozen=True, eq=False)
+class Modelled:
+    """The target as it is modelled.
+
+    Attributes
+    ----------
+    task : str
+        "classification" or "regression".
+    y : array-like
+        The target, or its logarithm.
+    back : callable or None
+        From the logarithm to the unit of the target.
+    asked : bool
+        Whether the user named the task.
+    """
+
+    task: str
+    y: Any
+    back: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None
+    asked: bool = False
+
+    def tell(self, selector: Any) -> Any:
+        """Set the task of a selector that leaves it open."""
+        open_ = selector.get_params(deep=False).get("task") == "auto"
+        return with_task(selector, self.task) if open_ else selector
+
+    def in_units(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A modelled quantity in its unit."""
+        return y if self.back is None else self.back(y)
+
+
+def prepared(y: Any, task: str, method: Any = "auto", *, log_target: bool = False) -> Modelled:
+    """Find the task, and take the logarithm if that is asked for.
+
+    Examples
+    --------
+    >>> prepared([1.5, 2.5, 4.0], "auto").task, prepared(["a", "b"], "auto").task
+    ('regression', 'classification')
+    """
+    if task not in TASKS:
+        raise ValueError(f"task must be one of {', '.join(TASKS)}, but is {task!r}.")
+    of_method = getattr(method, "task", "auto")
+    asked = task != "auto" or of_method != "auto"
+    if task == "auto":
+        task = of_method if of_method in TASKS[1:] else table_task_of(y)
+    if not log_target:
+        return Modelled(task, y, asked=asked)
+    if task != Quantity.task:
+        raise ValueError("log_target is for a quantity, but the target holds classes: leave it out.")
+    numbers = Quantity.read(y, len(y)).y
+    if numbers.min() < 0:
+        raise ValueError(
+            f"log_target needs a target that is not negative, but its least value is {numbers.min():.6g}:"
+            " leave it out."
+        )
+    return Modelled(task, *logarithm(numbers), asked=asked)
+
+
+def facts_of(target: Target, modelled: Modelled) -> dict[str, Any]:
+    """What JSON and the report tell of a target: the classes and their counts, or a histogram."""
+    if not isinstance(target, Quantity):
+        counts = target.counts().astype(int).tolist()  # type: ignore[attr-defined]
+        names = map(str, target.labels.tolist())  # type: ignore[attr-defined]
+        classes = [{"name": c, "count": n} for c, n in zip(names, counts, strict=True)]
+        return {"task": target.task, "classes": classes}
+    y = modelled.in_units(target.y)
+    counts, edges = np.histogram(y, bins=_edges(y))
+    low, middle, high = np.quantile(y, [0.25, 0.5, 0.75])
+    quantity = {
+        "edges": edges.tolist(),
+        "counts": counts.tolist(),
+        "min": float(y.min()),
+        "quartiles": [float(low), float(middle), float(high)],
+        "max": float(y.max()),
+        "mean": float(y.mean()),
+        "deviation": float(y.std()),
+        "log": modelled.back is not None,
+    }
+    return {"task": target.task, "classes": [], "quantity": quantity}
+
+
+def _edges(y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Edges of a histogram: one bin for each of a few whole numbers, else by the usual rules."""
+    span = np.ptp(y)
+    if span < MAX_BINS and (y == np.trunc(y)).all():
+        return np.arange(y.min(), y.max() + 2) - 0.5
+    n_bins = min(MAX_BINS, len(np.histogram_bin_edges(y, "sturges")) * 2)
+    return np.linspace(y.min(), y.max(), n_bins + 1)
+
+
+def notes_on(y: Any, target: Target, modelled: Modelled, assessment: Assessment | None) -> list[str]:
+    """What a reader should know of the target."""
+    if not isinstance(target, Quantity):
+        classes = target.labels.tolist()  # type: ignore[attr-defined]
+        return notes_on_classes(classes, numeric=not modelled.asked and are_numbers(y, classes))
+    notes = [] if modelled.asked or modelled.back is not None else [note_on_quantity(target.y)]
+    return notes + _note_on_skew(target.y, modelled, assessment)
+
+
+def _note_on_skew(y: NDArray[np.float64], modelled: Modelled, a: Assessment | None) -> list[str]:
+    """Offer the logarithm of a skewed quantity, with what it would change."""
+    if modelled.back is not None or y.min() < 0 or not is_skewed(y):
+        return []
+    text = "The target is skewed: a few large values decide R2. log_target=True models its logarithm"
+    if a is None or a.errors is None or a.log_error is None:
+        return [f"{text}."]
+    return [
+        f"{text}: {a.model.name} on all columns is then off by {a.log_error:.3g} on average, instead of"
+        f" {a.errors.full:.3g}."
+    ]

@@ -1,0 +1,117 @@
+"""What predicts in the folds of a selection: a forest, or a model of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import get_tags
+
+from foresift.data.folds import Fold
+from foresift.data.numeric_coding import NumericCoder
+from foresift.data.sklearn_compat import seeded
+from foresift.data.table import Table
+from foresift.data.target import Target
+from foresift.evaluation.select.fitted import Rows
+from foresift.evaluation.select.judging import Judge, judge_of
+from foresift.models.forests import SiftForestClassifier, SiftForestRegressor
+from foresift.models.scorer import SubsetScorer, grows_on_store, make_subset_scorer
+
+__all__ = ["Model"]
+
+N_TREES = 50  # of the forests that are scored
+MIN_IN_A_LEAF = 3  # rows; trees of few columns grown to the end learn the noise of their leaves
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What predicts, and how that is scored.
+
+    Attributes
+    ----------
+    estimator : estimator or None
+        None is a forest.
+    scoring : str, callable or None
+        A scorer of scikit-learn; None is accuracy or ROC AUC, or R2.
+    back : callable or None
+        From the target as it is modelled to its unit; None if that is the same.
+    """
+
+    estimator: Any = None
+    scoring: Any = None
+    back: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None
+
+    @property
+    def name(self) -> str:
+        """What sentences call it."""
+        if self.estimator is None:
+            return "a forest"
+        last = self.estimator[-1] if isinstance(self.estimator, Pipeline) else self.estimator
+        return type(last).__name__
+
+    @property
+    def again(self) -> str:
+        """What a sentence calls it that has named it."""
+        return "a forest" if self.estimator is None else "and"
+
+    @property
+    def plural(self) -> str:
+        """What sentences call several of them."""
+        return "forests" if self.estimator is None else "models"
+
+    @property
+    def needs_X(self) -> bool:
+        """Whether it takes columns that are not coded."""
+        return self.estimator is not None and not grows_on_store(self.estimator)
+
+    def require(self, task: str) -> None:
+        """Refuse an estimator for another kind of target."""
+        if self.estimator is None:
+            return
+        wanted, fits = ("regressor", is_regressor) if task == "regression" else ("classifier", is_classifier)
+        if isinstance(self.estimator, type):
+            name = self.estimator.__name__
+            raise TypeError(f"The estimator {name} is a class: make one, {name}().")
+        if not fits(self.estimator):
+            kind = "a quantity" if task == "regression" else "classes"
+            other = "classification" if task == "regression" else "regression"
+            raise ValueError(
+                f"The target holds {kind}, so the estimator must be a {wanted}, but {self.name} is not one:"
+                f' use another, or set task="{other}".'
+            )
+
+    def judge(self, target: Target) -> Judge:
+        """How its predictions of a target are scored."""
+        more = {} if self.back is None else {"back": self.back}
+        return judge_of(target, self.estimator or SiftForestClassifier(), self.scoring, **more)
+
+    def scorer(
+        self, rows: Rows, judge: Judge, folds: list[Fold], seed: int, n_jobs: int | None
+    ) -> SubsetScorer:
+        """Makes models of sets of columns; forests all grow on one coded table."""
+        model = self._made(rows.table, seed)
+        return make_subset_scorer(
+            model, rows.X, rows.table, rows.weights, folds, scoring=judge.scoring, n_jobs=n_jobs
+        )
+
+    def _made(self, table: Table, seed: int) -> Any:
+        if self.estimator is not None:
+            model = seeded(clone(self.estimator), seed)
+            return model if _reads(model, table) else make_pipeline(NumericCoder(), model)
+        leaf = {"min_samples_leaf": MIN_IN_A_LEAF, "random_state": seed}
+        if table.target.task == "regression":
+            return SiftForestRegressor(N_TREES, **leaf)
+        return SiftForestClassifier(N_TREES, max_features="sqrt", **leaf)
+
+
+def _reads(model: Any, table: Table) -> bool:
+    """Whether a model takes the columns as they are; a pipeline knows what it does."""
+    if isinstance(model, Pipeline) or type(model).__module__.startswith("foresift."):
+        return True
+    missing = any(table.store.has_missing(j) for j in range(table.n_columns))
+    return not table.schema.nominal.any() and (not missing or bool(get_tags(model).input_tags.allow_nan))

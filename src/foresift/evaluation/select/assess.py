@@ -17,7 +17,7 @@ from foresift.evaluation.harness.chosen import known_sizes
 from foresift.evaluation.select.by_loss import Choice, choose_by_loss
 from foresift.evaluation.select.fitted import Rows, is_ours, order_of
 from foresift.evaluation.select.judging import Judge, Measured, is_skewed, logarithm
-from foresift.evaluation.select.models import Model
+from foresift.evaluation.select.models import Model, boosting_scorer
 from foresift.evaluation.select.plan import Plan
 from foresift.evaluation.select.rows_of_folds import (
     drawn_folds,
@@ -38,6 +38,13 @@ class Check(NamedTuple):
 
     full: Estimate
     kept: Estimate
+    difference: Estimate
+
+
+class Rival(NamedTuple):
+    """The score of gradient boosting on all columns, and how far it is above that of the forest."""
+
+    score: Estimate
     difference: Estimate
 
 
@@ -79,6 +86,8 @@ class Assessment:
         Of a quantity.
     log_error : float or None
         Mean absolute error of all columns if the logarithm of a skewed quantity is modelled.
+    rival : Rival or None
+        Gradient boosting beside the forest; None if another model is checked.
     held_out : tuple of two ndarrays
         A quantity and its predictions from the selected columns, of the rows of all folds; empty of classes.
     rare : list
@@ -99,6 +108,7 @@ class Assessment:
     baseline: float
     errors: Errors | None = None
     log_error: float | None = None
+    rival: Rival | None = None
     held_out: tuple[NDArray[np.float64], NDArray[np.float64]] = (np.empty(0), np.empty(0))
     rare: list[Any] = field(default_factory=list)
     n_copies: int = 0
@@ -208,9 +218,34 @@ def assess(
         errors = Errors(*(float(np.mean(some)) for some in (of_all, of_kept, of_none)))
         if model.back is None and is_skewed(used.table.target.values()):
             log_error = _error_of_logarithm(used, model, parts, seed, n_jobs)
+    rival = _rival(used, judge, parts, full, seed, n_jobs) if model.is_default else None
     y, predicted = (np.concatenate(part) for part in zip(*(f.held_out for f in results), strict=True))
-    about = (len(common), share, n_kept, baseline, errors, log_error, (y, predicted), rare.tolist())
+    about = (len(common), share, n_kept, baseline, errors, log_error, rival, (y, predicted), rare.tolist())
     return Assessment(judge, model, curve, choice, check, plan, *about)
+
+
+def _rival(
+    rows: Rows,
+    judge: Judge,
+    parts: list[NDArray[np.intp]],
+    full: NDArray[np.float64],
+    seed: int,
+    n_jobs: int | None,
+) -> Rival | None:
+    """Compare gradient boosting with the scores of forests, both of all columns."""
+    scorer = boosting_scorer(rows, judge, [_without((i,), parts) for i in range(len(parts))], seed, n_jobs)
+    if scorer is None:
+        return None
+    found = scorer.evaluate([(None, i, [part]) for i, part in enumerate(parts)])
+    scores = np.array(
+        [
+            judge.score(one.scores[0], rows.table.target.take(part), rows.weights_of(part))
+            for one, part in zip(found, parts, strict=True)
+        ]
+    )
+    share, (least, most) = 1 / len(parts), judge.bounds
+    difference = corrected_interval(scores - full, share, least - most, most - least)
+    return Rival(corrected_interval(scores, share, least, most), difference)
 
 
 def _error_of_logarithm(
@@ -226,8 +261,7 @@ def _error_of_logarithm(
     found = scorer.evaluate([(columns, i, [part]) for i, part in enumerate(parts)])
     errors = []
     for part, outputs in zip(parts, found, strict=True):
-        weights = None if rows.weights is None else rows.weights[part]
-        errors.append(judge.error(outputs.scores[0], rows.table.target.take(part), weights))
+        errors.append(judge.error(outputs.scores[0], rows.table.target.take(part), rows.weights_of(part)))
     return float(np.mean(errors))
 
 
@@ -288,7 +322,7 @@ class _Folds:
         fitted = self.rows.take(self.train(lot)).fit(clone(self.selector))  # the rows go before forests grow
         order = order_of(fitted)
         by_size = self.predict([order[:size] for size in self.sizes], lot)
-        folds = [(self.target(fold), self.weights(self.parts[fold])) for fold in lot]
+        folds = [(self.target(fold), self.rows.weights_of(self.parts[fold])) for fold in lot]
         scores = [
             [self.judge.score(part, *fold) for part, fold in zip(of_size, folds, strict=True)]
             for of_size in by_size
@@ -317,7 +351,7 @@ class _Folds:
     def kept(self, fold: int, fitted: Any, choice: Choice | None) -> _Kept:
         """How the columns that the selection keeps predict a fold."""
         columns, target = self.keep(fitted, choice), self.target(fold)
-        weights = self.weights(self.parts[fold])
+        weights = self.rows.weights_of(self.parts[fold])
         none = outputs = self.of_none((fold,), fold)
         if len(columns):
             outputs = self.predict([columns], (fold,))[0][0]
@@ -337,7 +371,10 @@ class _Folds:
 
     def losses(self, outputs: Any, fold: int) -> NDArray[np.float64]:
         """Losses of the rows of a fold, by their weights."""
-        losses, weights = self.judge.losses(outputs, self.target(fold)), self.weights(self.parts[fold])
+        losses, weights = (
+            self.judge.losses(outputs, self.target(fold)),
+            self.rows.weights_of(self.parts[fold]),
+        )
         if weights is None or len(losses) != len(weights):
             return losses
         return losses * weights / weights.mean()
@@ -345,15 +382,13 @@ class _Folds:
     def of_none(self, lot: tuple[int, ...], fold: int) -> Any:
         """What is predicted of a fold without any column, by the rows outside of a lot."""
         train = self.train(lot)
-        return self.judge.of_none(self.rows.table.target.take(train), self.target(fold), self.weights(train))
+        return self.judge.of_none(
+            self.rows.table.target.take(train), self.target(fold), self.rows.weights_of(train)
+        )
 
     def target(self, fold: int) -> Target:
         """The target of a fold."""
         return self.rows.table.target.take(self.parts[fold])
-
-    def weights(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
-        """Weights of some rows."""
-        return None if self.rows.weights is None else self.rows.weights[rows]
 
     def train(self, lot: tuple[int, ...]) -> NDArray[np.intp]:
         """Training rows without a lot."""

@@ -96,6 +96,12 @@ class Findings:
             about["error"] = dict(zip(("full", "kept", "baseline"), map(_number, a.errors), strict=True))
             about["held_out"] = [[float(y[i]), float(predicted[i])] for i in some]
         about["model"] = a.model.name
+        if a.rival is not None:
+            score, difference = (
+                dict(zip(("score", "low", "high"), map(_number, _known(e)), strict=True)) for e in a.rival
+            )
+            difference["value"] = difference.pop("score")
+            about["boosting"] = {**score, "difference": difference}
         return {"metric": a.metric, "full": full, "kept": kept, "difference": difference, **about}
 
     def stability(self) -> dict[str, Any] | None:

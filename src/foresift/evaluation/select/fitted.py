@@ -51,9 +51,12 @@ class Rows:
         """Some of the rows, in ascending order; all of them are not copied."""
         if len(rows) == len(self):
             return self
-        weights = None if self.weights is None else self.weights[rows]
         X = None if self.X is None else take_rows(self.X, rows)
-        return Rows(self.table.take_rows(rows), self.strata[rows], weights, X, self.coded)
+        return Rows(self.table.take_rows(rows), self.strata[rows], self.weights_of(rows), X, self.coded)
+
+    def weights_of(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
+        """Weights of some rows."""
+        return None if self.weights is None else self.weights[rows]
 
     def fit(self, selector: Any) -> Any:
         """Fit a selector to these rows."""

@@ -22,9 +22,11 @@ from foresift.evaluation.select.judging import Judge, judge_of
 from foresift.models.forests import SiftForestClassifier, SiftForestRegressor
 from foresift.models.scorer import SubsetScorer, grows_on_store, make_subset_scorer
 
-__all__ = ["Model"]
+__all__ = ["Model", "boosting_scorer"]
 
 N_TREES = 50  # of the forests that are scored
+MAX_OUTPUTS = 10  # classes; each of them is boosted
+MAX_CATEGORIES = 255  # of a column that gradient boosting takes as nominal
 MIN_IN_A_LEAF = 3  # rows; trees of few columns grown to the end learn the noise of their leaves
 
 
@@ -53,6 +55,11 @@ class Model:
             return "a forest"
         last = self.estimator[-1] if isinstance(self.estimator, Pipeline) else self.estimator
         return type(last).__name__
+
+    @property
+    def is_default(self) -> bool:
+        """Whether neither estimator nor scorer was given."""
+        return self.estimator is None and self.scoring is None
 
     @property
     def again(self) -> str:
@@ -115,3 +122,20 @@ def _reads(model: Any, table: Table) -> bool:
         return True
     missing = any(table.store.has_missing(j) for j in range(table.n_columns))
     return not table.schema.nominal.any() and (not missing or bool(get_tags(model).input_tags.allow_nan))
+
+
+def boosting_scorer(
+    rows: Rows, judge: Judge, folds: list[Fold], seed: int, n_jobs: int | None
+) -> SubsetScorer | None:
+    """Gradient boosting, which the forest is compared with; None of many classes, where it takes too long."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    table = rows.table
+    if table.target.n_outputs > MAX_OUTPUTS:
+        return None
+    quantity = table.target.task == "regression"
+    boosting = HistGradientBoostingRegressor if quantity else HistGradientBoostingClassifier
+    few = [table.store.n_values(j) <= MAX_CATEGORIES for j in range(table.n_columns)]
+    model = boosting(random_state=seed % 2**32, categorical_features=table.schema.nominal & np.array(few))
+    how = {"scoring": judge.scoring, "n_jobs": n_jobs}
+    return make_subset_scorer(model, None, table, rows.weights, folds, **how)

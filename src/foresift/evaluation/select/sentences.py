@@ -71,7 +71,12 @@ def say(
     if assessment is not None:
         details += _how_good(assessment, n_kept, len(ranking), data["n_rows"])
         details += _how_sure(certainty)
-        notes = [*_leak(ranking, assessment), *_copies(assessment), *_rare(assessment, data)]
+        notes = [
+            *_leak(ranking, assessment),
+            *_rival(assessment),
+            *_copies(assessment),
+            *_rare(assessment, data),
+        ]
     elif unchecked:
         notes = [f"The check was left out because {unchecked}."]
     verdict = _verdict(ranking, method, n_wanted, n_kept, assessment, certainty)
@@ -276,6 +281,18 @@ def _leak(ranking: list[dict[str, Any]], a: Assessment) -> list[str]:
         f"The best column alone ({ranking[0]['name']}) predicts almost perfectly"
         f" ({a.metric} {PLAIN.score(a.metric, alone)}). It may be a leak: check that it is known when the"
         " prediction is made."
+    ]
+
+
+def _rival(a: Assessment) -> list[str]:
+    """Say that the forest is behind gradient boosting, if it is."""
+    if a.rival is None or not a.rival.difference.low > 0:
+        return []
+    rival, full = _reached(a, a.rival.score.value), PLAIN.score(a.metric, a.check.full.value)
+    kind = "Regressor" if a.errors is not None else "Classifier"
+    return [
+        f"Gradient boosting predicts this target better than the forest that was checked: {rival} with all"
+        f" columns, the forest {full}. Check the selection with it: estimator=HistGradientBoosting{kind}()."
     ]
 
 

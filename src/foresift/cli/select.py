@@ -20,6 +20,8 @@ from foresift.cli.table import (
     Numeric,
     SkipUnlabelled,
     Target,
+    Task,
+    Tasks,
     column_notes,
     notes_on_target,
     option,
@@ -27,7 +29,7 @@ from foresift.cli.table import (
     read_columns,
     require_jobs,
 )
-from foresift.cli.terminal import classes, notes, printable, ranking_table, wrapped
+from foresift.cli.terminal import about_target, notes, printable, ranking_table, wrapped
 from foresift.errors import InputError
 from foresift.evaluation.registry import METHODS
 
@@ -53,6 +55,7 @@ _OUT = "Output"
 def select(
     data: File,
     target: Target,
+    task: Task = Tasks.auto,
     method: Annotated[Method, option("Selection method; see `foresift methods`.", _HOW)] = AUTO,
     k: Annotated[
         int | None, option("Number of columns to keep; by default the method decides.", _HOW, min=1)
@@ -71,6 +74,19 @@ def select(
     check: Annotated[
         bool, option("Choose the number of columns, and compare with all columns, by cross-validation.", _HOW)
     ] = True,
+    estimator: Annotated[
+        str | None,
+        option("Model of the check instead of a forest; see `foresift methods`.", _HOW, metavar="NAME"),
+    ] = None,
+    scoring: Annotated[
+        str | None,
+        option("Score of the check, by its name in scikit-learn, such as f1_macro.", _HOW, metavar="NAME"),
+    ] = None,
+    cv: Annotated[int | None, option("Folds of the check; by default 5 or 3.", _HOW, min=2)] = None,
+    log_target: Annotated[
+        bool,
+        option("Model the logarithm of the target, a quantity that is not negative.", _HOW, "--log-target"),
+    ] = False,
     trees: Annotated[
         int | None, option("Trees per forest; the default depends on the method.", _HOW, min=1)
     ] = None,
@@ -128,6 +144,7 @@ def select(
         table, split = read_columns(
             data,
             target,
+            task=task.value,
             numeric=numeric,
             categorical=categorical,
             drop=drop,
@@ -139,8 +156,19 @@ def select(
         )
         if k is not None and k > len(split.columns):
             raise InputError(f"--k is {k}, but there are only {len(split.columns)} columns to choose from.")
-        found = _select(table, split, tell, method, k, goal, alpha, error, check, trees, seed, jobs)
-        found = _with_notes(found, split, notes_on_target(split, categorical))
+        options = {
+            "goal": goal.value,
+            "alpha": alpha,
+            "error": error.value,
+            "check": check,
+            "estimator": None if estimator is None else make_estimator(estimator, split.task),
+            "scoring": scoring,
+            "cv": cv,
+            "log_target": log_target,
+            "parameters": {} if trees is None else {"n_estimators": trees},
+        }
+        found = _select(table, split, tell, method.value, k, seed=seed, jobs=jobs, **options)
+        found = _with_notes(found, split, notes_on_target(split, categorical, task.value))
         if place is not None:
             tell("writing", 0, 0)
             _write(found, place, table if write_data and found.features else None)
@@ -155,38 +183,29 @@ def _select(
     table: "TableFile",
     split: "Split",
     tell: Any,
-    method: Any,
+    method: str,
     k: int | None,
-    goal: Any,
-    alpha: float,
-    error: Any,
-    check: bool,
-    trees: int | None,
+    *,
     seed: int,
     jobs: int,
+    **options: Any,
 ) -> "Selection":
     from dataclasses import replace
 
     from foresift.evaluation.select import select as select_columns
 
-    parameters: dict[str, Any] = {}
-    if trees is not None:
-        parameters["n_estimators"] = trees
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", UserWarning)
         found = select_columns(
             split.columns,
             split.labels,
-            method.value,
+            method,
             k,
-            goal=goal.value,
-            alpha=alpha,
-            error=error.value,
-            check=check,
-            parameters=parameters,
+            task=split.task,
             random_state=seed,
             n_jobs=jobs,
             tell=tell,
+            **options,
         )
     for message in dict.fromkeys(" ".join(str(warning.message).split()) for warning in warned):
         typer.echo(f"foresift: {printable(as_typed(message))}", err=True)
@@ -255,8 +274,7 @@ def _print(
     n_columns = len(split.decisions) + len(split.dropped)
     size = f"{_count(found.data['n_rows'], 'row')}, {_count(n_columns, 'column')}, target {split.target}"
     head = f"{table.source} ({table.how}): {size}"
-    counts = {one["name"]: one["count"] for one in found.data["classes"]}
-    sys.stdout.write(wrapped(head) + classes(counts) + notes(column_notes(split), "selection.json"))
+    sys.stdout.write(wrapped(head) + about_target(found.data) + notes(column_notes(split), "selection.json"))
     sys.stdout.write(ranking_table(found.ranking, top))
     if found.method["order"] != "by score":  # the default needs no note
         sys.stdout.write(wrapped(f"Best first: {found.method['order']}."))

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["classes", "notes", "printable", "ranking_table", "wrapped"]
+__all__ = ["about_target", "classes", "notes", "printable", "ranking_table", "wrapped"]
 
 BAR_WIDTH = 10
 MAX_CLASSES = 10
@@ -53,6 +53,25 @@ def notes(said: list[tuple[str, str]], where: str = "") -> str:
         more, see = len(said) - MAX_NOTES, f" (see {where})" if where else ""
         lines.append(f"  ... and {more:,} more decision{'' if more == 1 else 's'}{see}")
     return "".join(line + "\n" for line in lines)
+
+
+def about_target(data: Mapping[str, Any]) -> str:
+    """Say what the target holds: its classes, or the range of a quantity.
+
+    Examples
+    --------
+    >>> quantity = {"min": 0.5, "quartiles": [2, 3, 4], "max": 12, "log": True}
+    >>> print(about_target({"quantity": quantity}), end="")
+    Quantity: 0.5 to 12, half of the rows between 2 and 4; its logarithm is modelled
+    """
+    if quantity := data.get("quantity"):
+        from foresift.report.numbers import PLAIN
+
+        low, _, high = quantity["quartiles"]
+        least, most, low, high = map(PLAIN.short, (quantity["min"], quantity["max"], low, high))
+        log = "; its logarithm is modelled" if quantity["log"] else ""
+        return wrapped(f"Quantity: {least} to {most}, half of the rows between {low} and {high}{log}")
+    return classes({one["name"]: one["count"] for one in data["classes"]})
 
 
 def classes(counts: Mapping[str, int]) -> str:

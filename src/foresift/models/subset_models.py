@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from foresift.data.table import Schema
@@ -131,9 +132,11 @@ def for_columns(estimator: Any, schema: Schema | None, columns: Sequence[int] | 
 
 
 def fit_plain(model: Any, X: Any, labels: NDArray[Any], weights: NDArray[np.float64] | None) -> Any:
-    """Fit a model, with `sample_weight` if there are weights."""
+    """Fit a model, with `sample_weight` if there are weights; of a pipeline the last step gets them."""
     if weights is None:
         return model.fit(X, labels)
+    if isinstance(model, Pipeline) and has_fit_parameter(model[-1], "sample_weight"):
+        return model.fit(X, labels, **{f"{model.steps[-1][0]}__sample_weight": weights})
     if not has_fit_parameter(model, "sample_weight"):
         raise ValueError(
             f"{type(model).__name__} takes no sample_weight: leave it out, or take another estimator."

@@ -11,6 +11,7 @@ from foresift.report.numbers import PERCENT, TYPESET, unknown
 
 __all__ = ["baseline_text", "check_view", "stability_view"]
 
+_GUESSES = {"ROC AUC": "random guess", "R2": "the mean"}
 NOTHING = "No column was kept, so there is no smaller model."
 
 
@@ -20,19 +21,22 @@ def check_view(check: dict[str, Any] | None, n_features: int, n_kept: int) -> di
         return None
     metric = check.get("metric")
     selected = ("selected columns", check.get("kept"))
-    guess = "most frequent class" if metric in PERCENT else "random guess"
+    guess = _GUESSES.get(str(metric), "most frequent class" if metric in PERCENT else "no model")
     no_column = (f"no columns: {guess}", {"score": check.get("baseline")})
     both = [(f"all {n_features:,} columns", check.get("full")), selected if n_kept else no_column]
     values = {label: [(score or {}).get(key) for key in ("score", "low", "high")] for label, score in both}
     scale = Scale.around([*chain(*values.values())], 6, BAR - 6)
     write = partial(TYPESET.score, metric)
+    known = check.get("error") or {}
+    errors = [known.get("full"), known.get("kept" if n_kept else "baseline")]
     lines = [
         {
             "label": label,
             "text": TYPESET.with_interval(write, *numbers),
             "places": [scale.at(number) for number in numbers],
+            "error": TYPESET.short(error) if not unknown(error) else "",
         }
-        for label, numbers in values.items()
+        for (label, numbers), error in zip(values.items(), errors, strict=True)
     ]
     sizes = [n for n in check.get("n_kept") or [] if n is not None]
     folds, n_rows = check.get("n_folds"), check.get("n_rows")
@@ -85,5 +89,5 @@ def baseline_text(check: dict[str, Any]) -> str:
     if unknown(check.get("baseline")):
         return ""
     metric = check.get("metric")
-    how = "the most frequent class" if metric in PERCENT else "random guessing"
+    how = {"R2": "the mean", "ROC AUC": "random guessing"}.get(str(metric), "the most frequent class")
     return f", {TYPESET.score(metric, check['baseline'])} with {how}"

@@ -14,6 +14,7 @@ from foresift.report.check_view import baseline_text, check_view, stability_view
 from foresift.report.drawing import BAR, Scale, shortened, words
 from foresift.report.numbers import TYPESET, counted, decimals_for, unknown
 from foresift.report.plots.size_curve import curves, hit_areas, known_points
+from foresift.report.quantity_view import histogram_view, predictions_view
 
 __all__ = ["FIRST_ROWS", "MAX_FEATURES", "view"]
 
@@ -95,6 +96,8 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         "groups": _groups(features),
         "n_doubles": sum(bool(f.get("kept")) and f.get("redundant_with") is not None for f in features),
         "classes": _classes(data),
+        "histogram": histogram_view(data.get("quantity")),
+        "predictions": predictions_view(d.get("check")) if n_kept else None,
         "decisions": _decisions(data),
         "left_out": [
             (shortened(c["name"]), shortened(c.get("reason") or "")) for c in _list(data, "columns_left_out")
@@ -148,8 +151,12 @@ def _tiles(
         text = TYPESET.score(metric, check["kept"]["score"])
         full = (check.get("full") or {}).get("score")
         beside = "" if full is None else f", {TYPESET.score(metric, full)} with all columns"
+        error = (check.get("error") or {}).get("kept")
         if n_kept:
             tiles.append((text, f"{words(metric)} with the selected columns{beside}"))
+            if not unknown(error):
+                off = f"mean error, {TYPESET.short(check['error'].get('full'))} with all columns"
+                tiles.append((TYPESET.short(error), off))
         elif full is not None:
             label = f"{words(metric)} with all columns{baseline_text(check)}"
             tiles.append((TYPESET.score(metric, full), label))

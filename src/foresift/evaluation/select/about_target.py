@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.data.target import Quantity, Target, table_task_of
+from foresift.data.target import Quantity, Target, table_task_of, task_of
+from foresift.data.target_column import target_column
 from foresift.data.target_notes import are_numbers, note_on_quantity, notes_on_classes
 from foresift.evaluation.select.assess import Assessment
 from foresift.evaluation.select.judging import is_skewed, logarithm
@@ -67,6 +68,8 @@ def prepared(y: Any, task: str, method: Any = "auto", *, log_target: bool = Fals
     if task == "auto":
         task = of_method if of_method in TASKS[1:] else table_task_of(y)
     if not log_target:
+        if not asked and (task, task_of(y)) == ("classification", "regression"):  # two numbers with fractions
+            y = target_column(y)[0].astype(str)
         return Modelled(task, y, asked=asked)
     if task != Quantity.task:
         raise ValueError("log_target is for a quantity, but the target holds classes: leave it out.")

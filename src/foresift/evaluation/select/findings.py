@@ -78,15 +78,12 @@ class Findings:
         a = self.assessment
         if a is None:
             return None
-        full, kept, difference = (
-            dict(zip(("score", "low", "high"), map(_number, _known(e)), strict=True)) for e in a.check
-        )
-        difference["value"] = difference.pop("score")
-        about = {
+        about: dict[str, Any] = {
             "n_folds": len(a.curve.scores),
             "n_rows": a.n_rows,
             "n_kept": a.n_kept.tolist(),
             "baseline": _number(a.baseline),
+            "model": a.model.name,
             "classes_left_out": [self.classes[code] for code in a.rare],
         }
         if a.errors is not None:
@@ -95,14 +92,11 @@ class Findings:
             some = np.argsort(y, kind="stable")[some]
             about["error"] = dict(zip(("full", "kept", "baseline"), map(_number, a.errors), strict=True))
             about["held_out"] = [[float(y[i]), float(predicted[i])] for i in some]
-        about["model"] = a.model.name
         if a.rival is not None:
-            score, difference = (
-                dict(zip(("score", "low", "high"), map(_number, _known(e)), strict=True)) for e in a.rival
-            )
-            difference["value"] = difference.pop("score")
-            about["boosting"] = {**score, "difference": difference}
-        return {"metric": a.metric, "full": full, "kept": kept, "difference": difference, **about}
+            about["boosting"] = {**_score(a.rival.score), "difference": _difference(a.rival.difference)}
+        full, kept, difference = a.check
+        scores = {"full": _score(full), "kept": _score(kept), "difference": _difference(difference)}
+        return {"metric": a.metric, **scores, **about}
 
     def stability(self) -> dict[str, Any] | None:
         """Stability of the test of relevance over parts of the rows."""
@@ -117,6 +111,15 @@ def _numbers(selector: Any, name: str, otherwise: NDArray[np.float64]) -> NDArra
     value = getattr(selector, name, None)
     fits = value is not None and np.shape(value) == np.shape(otherwise)
     return np.asarray(value, dtype=np.float64) if fits else otherwise
+
+
+def _score(estimate: Estimate, value: str = "score") -> dict[str, float | None]:
+    """A mean and its interval."""
+    return dict(zip((value, "low", "high"), map(_number, _known(estimate)), strict=True))
+
+
+def _difference(estimate: Estimate) -> dict[str, float | None]:
+    return _score(estimate, "value")
 
 
 def _known(estimate: Estimate) -> Estimate:

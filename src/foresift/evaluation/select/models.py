@@ -25,6 +25,7 @@ from foresift.models.scorer import SubsetScorer, grows_on_store, make_subset_sco
 __all__ = ["Model", "boosting_scorer"]
 
 N_TREES = 50  # of the forests that are scored
+CANDIDATES = 2 / 3  # columns per node of forests for a quantity: on real tables better than a third, or all
 MAX_OUTPUTS = 10  # classes; each of them is boosted
 MAX_CATEGORIES = 255  # of a column that gradient boosting takes as nominal
 MIN_IN_A_LEAF = 3  # rows; trees of few columns grown to the end learn the noise of their leaves
@@ -112,7 +113,7 @@ class Model:
             return model if _reads(model, table) else make_pipeline(NumericCoder(), model)
         leaf = {"min_samples_leaf": MIN_IN_A_LEAF, "random_state": seed}
         if table.target.task == "regression":
-            return SiftForestRegressor(N_TREES, **leaf)
+            return SiftForestRegressor(N_TREES, max_features=CANDIDATES, **leaf)
         return SiftForestClassifier(N_TREES, max_features="sqrt", **leaf)
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "floats_of",
     "near_names",
     "no_such",
+    "renamed",
     "require_number",
     "typed",
     "warn_caller",
@@ -72,6 +73,20 @@ def typed(flag: str, name: str) -> str:
     import shlex  # only needed for messages
 
     return f"{flag} {shlex.quote(name)}"
+
+
+def renamed(value: Any, former: Any, old: str, new: str) -> Any:
+    """Return the value of a parameter that has a new name; the old name still works, with a warning.
+
+    Examples
+    --------
+    >>> renamed("rf", None, "classifier", "estimator")
+    'rf'
+    """
+    if former is None:
+        return value
+    warn_caller(f"{old} is now called {new}, and will be removed.", FutureWarning)
+    return former
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:

@@ -246,7 +246,7 @@ def test_every_method_can_be_compared(key):
     ("arguments", "message"),
     [
         ({"methods": ["relif"]}, "did you mean 'relief'"),
-        ({"classifiers": ["svn"]}, "did you mean 'svm'"),
+        ({"estimators": ["svn"]}, "did you mean 'svm'"),
         ({"methods": []}, "At least one method"),
         ({"methods": [RandomSelector(), RandomSelector(3)]}, "Two methods are named 'RandomSelector'"),
         ({"sizes": [9]}, "from 1 to 4"),
@@ -254,8 +254,8 @@ def test_every_method_can_be_compared(key):
         ({"random_state": None}, "random_state is None"),
         ({"methods": ["random", "random"]}, "The method 'random' is given twice"),
         ({"scoring": "roc_auc"}, "The scorer 'roc_auc' does not work on these 3 classes"),
-        ({"classifiers": [SiftForestClassifier(feature_sampling=[1, 1, 1, 1])]}, "cannot follow"),
-        ({"classifiers": [C45Classifier(categorical_features=[0])]}, "dtype"),
+        ({"estimators": [SiftForestClassifier(feature_sampling=[1, 1, 1, 1])]}, "cannot follow"),
+        ({"estimators": [C45Classifier(categorical_features=[0])]}, "dtype"),
     ],
 )
 def test_mistakes_are_told(arguments, message):
@@ -292,7 +292,7 @@ class ScoresOnly(BaseEstimator):
 def test_a_selector_that_selects_nothing_of_its_own_is_stored_and_found_again(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 4)), np.arange(60) % 2
-    given = {"methods": {"by variance": ScoresOnly(), "gain": InfoGainSelector(2)}, "classifiers": ["nb"]}
+    given = {"methods": {"by variance": ScoresOnly(), "gain": InfoGainSelector(2)}, "estimators": ["nb"]}
     store = tmp_path / "results.sqlite"
     first = compare(X, y, **given, sizes=["own", 2], cv=2, store=store)
     again = compare(X, y, **given, sizes=["own", 2], cv=2, store=store)

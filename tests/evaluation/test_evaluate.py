@@ -24,7 +24,7 @@ from foresift.data.sklearn_compat import seeded
 from foresift.evaluation.harness.evaluate import Protocol, plan_scores, score_units, selected
 from foresift.evaluation.harness.splits import cv_name, splits
 from foresift.evaluation.harness.tasks import Data, canonical, describe
-from foresift.evaluation.registry import make_classifier
+from foresift.evaluation.registry import make_estimator
 
 SEEN = []
 
@@ -293,7 +293,7 @@ def test_keys_are_the_same_in_another_process():
 
 def test_jobs_can_be_pickled():
     data = table()
-    (job, *_) = plan_scores(data, {"m": InfoGainSelector()}, {"c": make_classifier("svm")}, Protocol(2))
+    (job, *_) = plan_scores(data, {"m": InfoGainSelector()}, {"c": make_estimator("svm")}, Protocol(2))
     again = pickle.loads(pickle.dumps(job))
     assert again.units[0].key == job.units[0].key
     assert len(pickle.dumps(job)) < 20_000
@@ -400,19 +400,18 @@ def test_bad_plans():
     ]:
         with pytest.raises(ValueError, match=message):
             plan_scores(data, {"m": gain}, {"c": nb}, protocol)
-    with pytest.raises(ValueError, match="no classifier"):
+    with pytest.raises(ValueError, match="not a classifier"):
         plan_scores(data, {"m": gain}, {"c": gain}, Protocol(2))
     with pytest.raises(ValueError, match="no selector"):
         plan_scores(data, {"m": "gain"}, {"c": nb}, Protocol(2))
     for X, y, groups, message in [
-        (np.eye(3), [0, 1], None, "one class each"),
-        (np.eye(3), [0, 0, 0], None, "one class only"),
+        (np.eye(3), [0, 1], None, "one value each"),
+        (np.eye(3), [0, 0, 0], None, "the same value in every row"),
         (np.eye(3), ["a", None, "b"], None, "missing"),
         (np.eye(3), [0, 1, 0], [1, 2], "one group"),
         (np.eye(3), ["a", math.nan, "b"], None, "y has missing"),
         (np.eye(3), [0, 1, 0], ["a", math.nan, "b"], "groups has missing"),
         (np.eye(3), [0, 1, 0], [None, None, "b"], "groups has missing"),
-        (np.eye(3), [0.5, 1.25, 0.5], None, "is a quantity and no class"),
     ]:
         with pytest.raises(ValueError, match=message):
             Data.of("t", X, y, groups)

@@ -25,10 +25,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import foresift
 from foresift import InfoGainSelector, SiftForestClassifier, SubsetSizeCV, compare, criteria, stats
-from foresift.evaluation.compare.comparison import make_method
+from foresift.evaluation.compare.methods import make_method
 from foresift.evaluation.harness.identity import canonical, describe
 from foresift.evaluation.harness.tasks import Data
-from foresift.evaluation.registry import CLASSIFIERS, METHODS, make_classifier
+from foresift.evaluation.registry import ESTIMATORS, METHODS, make_estimator
 
 X = np.random.default_rng(0).normal(size=(60, 4))
 Y = np.arange(60) % 2
@@ -127,7 +127,7 @@ def test_public_classes_go_by_their_public_names(name):
         (stats.kuncheva, "foresift.stats.kuncheva"),
         (stats.Outcome, "foresift.stats.Outcome"),
         (criteria.gain_ratio, "foresift.criteria.gain_ratio"),
-        (type(make_classifier("nb")[0]), "foresift.NumericCoder"),
+        (type(make_estimator("nb")[0]), "foresift.NumericCoder"),
         (RandomForestClassifier, "sklearn.ensemble.RandomForestClassifier"),
         (f1_score, "sklearn.metrics.f1_score"),
         (f_classif, "sklearn.feature_selection.f_classif"),
@@ -147,7 +147,7 @@ def test_names(value, name):
     "make",
     [
         *(functools.partial(make_method, name) for name in METHODS),
-        *(functools.partial(make_classifier, name) for name in CLASSIFIERS),
+        *(functools.partial(make_estimator, name) for name in ESTIMATORS if ESTIMATORS[name].classes),
         lambda: InfoGainSelector(SubsetSizeCV(SiftForestClassifier())),
         lambda: FrozenEstimator(SiftForestClassifier(3).fit(X, Y)),
         lambda: FrozenEstimator(InfoGainSelector("cv").fit(X, Y)),

@@ -75,7 +75,7 @@ def test_convergence_of_a_selection_that_learns_weights():
 
 @pytest.mark.parametrize("classifier", [None, "nb", "knn"])
 def test_curves_of_a_comparison_are_its_rows(comparison, classifier):
-    display = comparison.plot_curve(classifier=classifier)
+    display = comparison.plot_curve(estimator=classifier)
     assert isinstance(display, MethodCurvesDisplay)
     wanted = classifier or "nb"
     rows = [row for row in comparison.rows if row.classifier == wanted]
@@ -92,8 +92,8 @@ def test_curves_of_a_comparison_are_its_rows(comparison, classifier):
 
 
 def test_curves_say_what_there_is(comparison):
-    with pytest.raises(ValueError, match=r"no classifier 'rf' in this comparison; it has \['nb', 'knn'\]"):
-        comparison.plot_curve(classifier="rf")
+    with pytest.raises(ValueError, match=r"no estimator 'rf' in this comparison; it has \['nb', 'knn'\]"):
+        comparison.plot_curve(estimator="rf")
     d = comparison.to_dict()
     d["rows"] = [*d["rows"], {**d["rows"][0], "dataset": "another"}]
     with pytest.raises(ValueError, match="several data sets"):

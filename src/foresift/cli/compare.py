@@ -1,4 +1,4 @@
-"""The command `foresift compare`: methods, classifiers and sizes scored on held-out rows, resumable."""
+"""The command `foresift compare`: methods, estimators and sizes scored on held-out rows, resumable."""
 
 import contextlib
 import json
@@ -22,6 +22,8 @@ from foresift.cli.table import (
     Numeric,
     SkipUnlabelled,
     Target,
+    Task,
+    Tasks,
     column_notes,
     completing,
     names_of,
@@ -32,7 +34,7 @@ from foresift.cli.table import (
     require_jobs,
 )
 from foresift.cli.terminal import classes, notes, printable
-from foresift.evaluation.registry import CLASSIFIERS, METHODS
+from foresift.evaluation.registry import ESTIMATORS, METHODS
 
 if TYPE_CHECKING:
     from foresift.evaluation.compare import Comparison
@@ -48,19 +50,25 @@ _OUT = "Output"
 def compare(
     data: File,
     target: Target,
+    task: Task = Tasks.auto,
     methods: Annotated[
-        str,
+        str | None,
         option(
             "See `foresift methods`; `none` (no selection) is always included.",
             _HOW,
             metavar="A,B",
             autocompletion=completing([*METHODS]),
         ),
-    ] = "forest-gain,relevance,info-gain,relieff,random",
-    classifiers: Annotated[
+    ] = None,
+    estimators: Annotated[
         str,
         option(
-            f"Of {', '.join(CLASSIFIERS)}.", _HOW, metavar="A,B", autocompletion=completing([*CLASSIFIERS])
+            f"Of {', '.join(ESTIMATORS)}.",
+            _HOW,
+            "--estimators",
+            "--classifiers",
+            metavar="A,B",
+            autocompletion=completing([*ESTIMATORS]),
         ),
     ] = "rf",
     cv: Annotated[
@@ -72,7 +80,10 @@ def compare(
     sizes: Annotated[
         str, option("Numbers of features; own: what the method selects.", _HOW, metavar="own,2,5")
     ] = "own",
-    scoring: Annotated[str, option("Scorers of scikit-learn.", _HOW, metavar="A,B")] = "accuracy",
+    scoring: Annotated[
+        str | None,
+        option("Scorers of scikit-learn; by default accuracy, or r2 for a quantity.", _HOW, metavar="A,B"),
+    ] = None,
     seed: Annotated[int, option("Random seed.", _HOW, min=0, max=2**32 - 1)] = 0,
     store: Annotated[
         Path | None, option("Store results in this file; resume if it exists.", _WHERE, metavar="F.sqlite")
@@ -102,7 +113,7 @@ def compare(
     encoding: Encoding = None,
     max_memory: MaxMemory = 4.0,
 ) -> None:
-    """Compare methods by how well classifiers predict held-out rows from the columns each method selects.
+    """Compare methods by how well estimators predict held-out rows from the columns each method selects.
 
     With a --store, the same command resumes a run that was stopped.
 
@@ -110,19 +121,19 @@ def compare(
 
     For example:
 
-    - `foresift compare customers.csv --target cancelled --methods relevance,relieff --classifiers rf,knn`
+    - `foresift compare customers.csv --target cancelled --methods relevance,relieff --estimators rf,knn`
 
     - `foresift compare t.csv --target y --cv 10x10 --sizes own,2,5,10 --store t.sqlite --jobs -1 --out t/`
     """
     require_jobs(jobs, "processes")
     repeats, folds = split_option(cv)
     arguments: dict[str, Any] = {
-        "methods": names_of(methods),
-        "classifiers": names_of(classifiers),
+        "methods": None if methods is None else names_of(methods),
+        "estimators": names_of(estimators),
         "sizes": _sizes(sizes),
         "cv": folds,
         "repeats": repeats,
-        "scoring": names_of(scoring),
+        "scoring": None if scoring is None else names_of(scoring),
         "store": store,
         "n_jobs": jobs,
         "random_state": seed,
@@ -135,6 +146,7 @@ def compare(
         table, split = read_columns(
             data,
             target,
+            task=task.value,
             numeric=numeric,
             categorical=categorical,
             drop=drop,
@@ -144,16 +156,17 @@ def compare(
             encoding=encoding,
             max_memory=max_memory,
         )
-        arguments["name"] = Path(table.source).stem
+        arguments |= {"name": Path(table.source).stem, "task": split.task}
         try:
             found = _compared(split.columns, split.labels, arguments, scheduler)
         except KeyboardInterrupt as stopped:
             raise KeyboardInterrupt(_how_to_resume(stopped, store)) from None
-        found.about["notes"] += [*notes_on_target(split, categorical), *split.notes]
+        found.about["notes"] += [*notes_on_target(split, categorical, task.value), *split.notes]
         if place is not None:
             _write(found, place)
     if not as_json and not quiet:
-        sys.stdout.write(classes(Counter(split.labels.tolist())) + notes(column_notes(split)))
+        target_line = "" if split.task == "regression" else classes(Counter(split.labels.tolist()))
+        sys.stdout.write(target_line + notes(column_notes(split)))
     _show(found, as_json=as_json, quiet=quiet)
 
 

@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit
 
 from foresift.data.table import Table
+from foresift.data.target import Quantity
 
-__all__ = ["Fold", "make_folds", "rows_of_split", "splits_of"]
+__all__ = ["Fold", "make_folds", "quantile_strata", "rows_of_split", "splits_of"]
+
+MAX_STRATA = 10  # quantiles of a quantity
 
 
 class Fold(NamedTuple):
@@ -78,8 +81,8 @@ def splits_of(
         stratified split with this share of test rows. Or a splitter of scikit-learn, or pairs of row numbers
         or masks.
         No row, and no group, may be on both sides of a split.
-    codes : ndarray of int of shape (n,)
-        Class of every row.
+    codes : ndarray of shape (n,)
+        Class or stratum of every row, see `quantile_strata`.
     seed : int, default=0
         Seeds the split, also of a splitter whose `random_state` is None.
     groups : ndarray of shape (n,), default=None
@@ -117,6 +120,26 @@ def splits_of(
         yield fold
     if number < 0:
         raise ValueError("cv makes no splits: give a number of folds of at least 2, or a splitter.")
+
+
+def quantile_strata(target: Quantity, cv: Any) -> NDArray[Any]:
+    """Strata of a quantity for `splits_of`: up to ten quantiles, each with a row for every part of a split.
+
+    Equal numbers share a stratum, so there are fewer if many are equal. A splitter gets the quantity itself.
+
+    Examples
+    --------
+    >>> quantile_strata(Quantity(np.array([7.0, 1, 5, 2, 9, 8])), 3), np.bincount(
+    ...     quantile_strata(Quantity(np.arange(100.0)), 10)
+    ... )
+    (array([1, 0, 0, 0, 1, 1]), array([10, 10, 10, 10, 10, 10, 10, 10, 10, 10]))
+    """
+    if not isinstance(cv, numbers.Real):
+        return target.y
+    smaller = min(float(cv), 1 - float(cv))  # share of the smaller part of a random split
+    least = cv if isinstance(cv, numbers.Integral) else 1 / smaller if smaller > 0 else 1
+    tried = (target.strata(n) for n in range(MAX_STRATA, 1, -1))
+    return next((strata for strata in tried if np.bincount(strata).min() >= least), target.strata(1))
 
 
 def _stratified(

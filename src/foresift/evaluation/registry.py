@@ -1,15 +1,16 @@
-"""The named methods and classifiers of the command line and of comparisons."""
+"""The named methods and estimators of the command line and of comparisons."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
 from foresift.errors import no_such
 
-__all__ = ["CLASSIFIERS", "METHODS", "Classifier", "Method", "is_slow", "make_classifier"]
+__all__ = ["ESTIMATORS", "METHODS", "Estimator", "Method", "is_slow", "make_estimator", "takes_quantities"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Method:
         Whether it searches subsets of the columns.
     is_slow : bool
         Whether it is too slow to be repeated in folds.
+    instead : str
+        The nearest method for a quantity, if this one does not take one; see `takes`.
     """
 
     selector: str
@@ -35,10 +38,32 @@ class Method:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     is_search: bool = False
     is_slow: bool = False
+    instead: str = "info-gain"
+
+    @property
+    def _class(self) -> Any:
+        return getattr(import_module("foresift"), self.selector)
 
     def make(self, **parameters: Any) -> Any:
         """Make the selector; further parameters override its own."""
-        return getattr(import_module("foresift"), self.selector)(**{**self.parameters, **parameters})
+        return self._class(**{**self.parameters, **parameters})
+
+    def takes(self, task: str) -> bool:
+        """Whether it takes targets of a task; all take classes."""
+        return task == "classification" or takes_quantities(self._class)
+
+
+def takes_quantities(selector: Any) -> bool:
+    """Whether a selector of foresift, or its class, takes a quantity as target.
+
+    Examples
+    --------
+    >>> from foresift import InfoGainSelector, SSVSelector
+    >>> takes_quantities(InfoGainSelector), takes_quantities(SSVSelector())
+    (True, False)
+    """
+    kind: Any = selector if isinstance(selector, type) else type(selector)
+    return kind._for_quantities is None and "task" in signature(kind).parameters
 
 
 # Long searches report their progress, and return partial results on Ctrl-C.
@@ -70,7 +95,11 @@ METHODS = {
     "info-gain": Method("InfoGainSelector", "information gain of the best split of each column"),
     "pearson": Method("PearsonSelector", "correlation with the class", {"nominal": "one-hot"}),
     "fscore": Method("FScoreSelector", "difference of class means over deviations", {"nominal": "one-hot"}),
-    "relief": Method("ReliefSelector", "differences to the nearest row of another class (Kira & Rendell)"),
+    "relief": Method(
+        "ReliefSelector",
+        "differences to the nearest row of another class (Kira & Rendell)",
+        instead="relieff",
+    ),
     "relieff": Method("ReliefFSelector", "differences to near rows of other classes (Kononenko)"),
     "surf": Method("SURFSelector", "differences to rows nearer than the mean distance (Greene)"),
     "multisurf": Method("MultiSURFSelector", "differences to rows nearer than a limit per row (Urbanowicz)"),
@@ -120,11 +149,26 @@ def is_slow(selector: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Classifier:
-    """A classifier of comparisons: a function that makes it, and a short description."""
+class Estimator:
+    """A model of comparisons.
 
-    make: Callable[[], Any]
+    Attributes
+    ----------
+    title : str
+        Short description.
+    classes, quantity : callable or None
+        Make the classifier, and the regressor; None if there is none.
+    """
+
     title: str
+    classes: Callable[[], Any] | None = None
+    quantity: Callable[[], Any] | None = None
+
+    @property
+    def tasks(self) -> dict[str, Callable[[], Any]]:
+        """What makes it, by task."""
+        both = {"classification": self.classes, "regression": self.quantity}
+        return {task: make for task, make in both.items() if make is not None}
 
 
 def _own(name: str) -> Callable[[], Any]:
@@ -140,44 +184,70 @@ def _on_numbers(module: str, name: str, **parameters: Any) -> Callable[[], Any]:
 
         from foresift.data.numeric_coding import NumericCoder
 
-        classifier = getattr(import_module(f"sklearn.{module}"), name)(**parameters)
-        return make_pipeline(NumericCoder(), classifier)
+        model = getattr(import_module(f"sklearn.{module}"), name)(**parameters)
+        return make_pipeline(NumericCoder(), model)
 
     return make
 
 
-CLASSIFIERS = {
-    "rf": Classifier(_own("SiftForestClassifier"), "forest of 100 trees, sqrt(p) columns per node"),
-    "c45": Classifier(_own("C45Classifier"), "C4.5 with pruning"),
-    "nb": Classifier(_on_numbers("naive_bayes", "GaussianNB"), "naive Bayes with normal distributions"),
-    "knn": Classifier(
-        _on_numbers("neighbors", "KNeighborsClassifier", n_neighbors=5),
-        "5 nearest neighbours, Euclidean distance",
+def _neighbours(title: str, **parameters: Any) -> Estimator:
+    names = ("KNeighborsClassifier", "KNeighborsRegressor")
+    return Estimator(title, *(_on_numbers("neighbors", name, n_neighbors=5, **parameters) for name in names))
+
+
+def _scaled_svr() -> Any:
+    """Its parameters C and epsilon are in the unit of y."""
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.preprocessing import StandardScaler
+
+    return TransformedTargetRegressor(_on_numbers("svm", "SVR")(), transformer=StandardScaler())
+
+
+ESTIMATORS = {
+    "rf": Estimator(
+        "forest of 100 trees; sqrt(p) columns per node, for a quantity p/3",
+        _own("SiftForestClassifier"),
+        _own("SiftForestRegressor"),
     ),
-    "knn-manhattan": Classifier(
-        _on_numbers("neighbors", "KNeighborsClassifier", n_neighbors=5, p=1),
-        "5 nearest neighbours, Manhattan distance",
+    "c45": Estimator("C4.5 with pruning", _own("C45Classifier")),
+    "cart": Estimator("CART, grown in full", _own("CartClassifier"), _own("CartRegressor")),
+    "nb": Estimator("naive Bayes with normal distributions", _on_numbers("naive_bayes", "GaussianNB")),
+    "ridge": Estimator("ridge regression, penalty 1", None, _on_numbers("linear_model", "Ridge")),
+    "knn": _neighbours("5 nearest neighbours, Euclidean distance"),
+    "knn-manhattan": _neighbours("5 nearest neighbours, Manhattan distance", p=1),
+    "svm": Estimator("support vector machine, Gaussian kernel, C = 1", _on_numbers("svm", "SVC")),
+    "svm-linear": Estimator(
+        "support vector machine, linear, C = 1", _on_numbers("svm", "SVC", kernel="linear")
     ),
-    "svm": Classifier(_on_numbers("svm", "SVC"), "support vector machine, Gaussian kernel, C = 1"),
-    "svm-linear": Classifier(
-        _on_numbers("svm", "SVC", kernel="linear"), "support vector machine, linear, C = 1"
+    "svr": Estimator(
+        "support vector regression, Gaussian kernel, C = 1, target standardised", None, _scaled_svr
     ),
-    "mlp": Classifier(_own("NetworkClassifier"), "network with one hidden layer"),
+    "mlp": Estimator("network with one hidden layer", _own("NetworkClassifier"), _own("NetworkRegressor")),
 }
 
 
-def make_classifier(key: str) -> Any:
-    """Make one of `CLASSIFIERS`, not fitted; every `random_state` is None.
+def make_estimator(key: str, task: str = "classification") -> Any:
+    """Make one of `ESTIMATORS`, not fitted; every `random_state` is None.
 
     Examples
     --------
-    >>> make_classifier("knn")[-1]
-    KNeighborsClassifier()
-    >>> make_classifier("knm")
+    >>> make_estimator("knn")[-1], make_estimator("knn", "regression")[-1]
+    (KNeighborsClassifier(), KNeighborsRegressor())
+    >>> make_estimator("knm")
     Traceback (most recent call last):
         ...
-    ValueError: There is no classifier 'knm'; did you mean 'knn'? There are: rf, c45, nb, ...
+    ValueError: There is no estimator 'knm'; did you mean 'knn'? There are: rf, c45, cart, nb, ...
+    >>> make_estimator("nb", "regression")
+    Traceback (most recent call last):
+        ...
+    ValueError: The estimator 'nb' takes classes only, but y is a quantity: use rf, cart, ridge, ...
     """
-    if key not in CLASSIFIERS:
-        raise no_such("classifier", key, CLASSIFIERS, f"There are: {', '.join(CLASSIFIERS)}.")
-    return CLASSIFIERS[key].make()
+    fit = [name for name, estimator in ESTIMATORS.items() if task in estimator.tasks]
+    if key not in ESTIMATORS:
+        raise no_such("estimator", key, fit, f"There are: {', '.join(fit)}.")
+    if key not in fit:
+        takes, but = ("classes", "is a quantity") if task == "regression" else ("a quantity", "holds classes")
+        raise ValueError(
+            f"The estimator {key!r} takes {takes} only, but y {but}: use {', '.join(fit[:-1])} or {fit[-1]}."
+        )
+    return ESTIMATORS[key].tasks[task]()

@@ -9,20 +9,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from foresift.data.target_notes import are_numbers, notes_on_classes
-from foresift.errors import no_such
+from foresift.data.target import Classes, Quantity
+from foresift.data.target_notes import are_numbers, note_on_quantity, notes_on_classes
+from foresift.errors import renamed
+from foresift.evaluation.compare.methods import methods_of, named
 from foresift.evaluation.compare.summary import Row, best_row, failures, selection_shares, summarise
 from foresift.evaluation.harness.chosen import Size
 from foresift.evaluation.harness.evaluate import Protocol, plan_scores
 from foresift.evaluation.harness.run import run
 from foresift.evaluation.harness.store import Store
 from foresift.evaluation.harness.tasks import Data, software
-from foresift.evaluation.registry import METHODS, make_classifier
+from foresift.evaluation.registry import make_estimator
 
-__all__ = ["Comparison", "compare", "make_method"]
+__all__ = ["Comparison", "compare"]
 
-NONE = "none"  # the name of no selection
-DEFAULT_METHODS = ("forest-gain", "relevance", "info-gain", "relieff", "random")
+TASKS = ("auto", Classes.task, Quantity.task)
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,9 @@ class Comparison:
     Attributes
     ----------
     rows : list of Row
-        One for each method, classifier, size and scorer; no selection is the method "none".
+        One for each method, estimator, size and scorer; no selection is the method "none".
     about : dict
-        Data and protocol: name, rows, columns, classes, warnings about them, splits, scorers, seed, store,
+        Data and protocol: name, rows, columns, task, classes, notes on them, splits, scorers, seed, store,
         versions.
     failures : list of dict
         Errors, and how often they occurred.
@@ -51,26 +52,31 @@ class Comparison:
     selected: dict[str, dict[str, dict[str, float]]]
     ranks: dict[str, Any] | None = None
 
-    def best(self, classifier: str | None = None, scorer: str | None = None) -> Row:
-        """Return the row with the highest mean, for one classifier or for all.
+    def best(
+        self, estimator: str | None = None, scorer: str | None = None, *, classifier: str | None = None
+    ) -> Row:
+        """Return the row with the highest mean, for one estimator or for all.
 
         Parameters
         ----------
-        classifier : str, default=None
-            Name of the classifier; None considers all.
+        estimator : str, default=None
+            Name of the estimator; None considers all.
         scorer : str, default=None
             Name of the scorer; None is the first.
+        classifier : str, default=None
+            The former name of `estimator`.
 
         Returns
         -------
         Row
-            A row that is `best` for its classifier, and so has a score for every split. If there is none, a
+            A row that is `best` for its estimator, and so has a score for every split. If there is none, a
             row with the most splits. Of equal means the one with the fewest features.
         """
+        estimator = renamed(estimator, classifier, "classifier", "estimator")
         scorer = scorer or next(iter(self.about["scoring"]))
-        rows = [row for row in self.rows if row.scorer == scorer and classifier in (None, row.classifier)]
+        rows = [row for row in self.rows if row.scorer == scorer and estimator in (None, row.estimator)]
         if not rows:
-            raise ValueError(f"There are no results of classifier {classifier!r} and scorer {scorer!r}.")
+            raise ValueError(f"There are no results of estimator {estimator!r} and scorer {scorer!r}.")
         return best_row(rows)
 
     def to_dict(self) -> dict[str, Any]:
@@ -149,13 +155,14 @@ class Comparison:
 def compare(
     X: Any,
     y: Any,
-    methods: Sequence[Any] | Mapping[str, Any] = DEFAULT_METHODS,
-    classifiers: Sequence[Any] | Mapping[str, Any] = ("rf",),
+    methods: Sequence[Any] | Mapping[str, Any] | None = None,
+    estimators: Sequence[Any] | Mapping[str, Any] = ("rf",),
     *,
+    task: str = "auto",
     sizes: Size | Sequence[Size] | None = None,
     cv: Any = 10,
     repeats: int = 1,
-    scoring: Any = "accuracy",
+    scoring: Any = None,
     groups: Any = None,
     store: str | os.PathLike[str] | Store | None = None,
     n_jobs: int | None = None,
@@ -163,10 +170,11 @@ def compare(
     name: str = "data",
     retry_failed: bool = False,
     progress: Any = False,
+    classifiers: Any = None,
 ) -> Comparison:
-    """Compare feature selection methods by the held-out scores of classifiers on the selected features.
+    """Compare feature selection methods by the held-out scores of estimators on the selected features.
 
-    Methods, classifiers and all preprocessing are fitted to training rows only, and scored on held-out rows.
+    Methods, estimators and all preprocessing are fitted to training rows only, and scored on held-out rows.
     No selection is always among the methods, as "none".
 
     Parameters
@@ -174,21 +182,26 @@ def compare(
     X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
         The columns.
     y : array-like of shape (n,)
-        The classes.
-    methods : sequence or mapping
-        Names from `foresift methods`, selectors, or (name, selector) pairs.
-    classifiers : sequence or mapping, default=("rf",)
-        Names ("rf", "c45", "nb", "knn", "knn-manhattan", "svm", "svm-linear", "mlp"), classifiers, or pairs.
+        The classes, or a quantity.
+    methods : sequence or mapping, default=None
+        Names from `foresift methods`, selectors, or (name, selector) pairs. None: "forest-gain", "relevance",
+        "info-gain", "relieff" and "random", as far as they take the target.
+    estimators : sequence or mapping, default=("rf",)
+        Names from `foresift methods` ("rf", "knn", "mlp", ...), classifiers or regressors of scikit-learn, or
+        (name, estimator) pairs.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or a quantity. "auto": numbers with fractions are a quantity, and so are more
+        than 20 different whole numbers; text, booleans, categories and any two values are classes.
     sizes : int, "own" or a sequence of them, default=None
-        Numbers of features given to the classifiers, from one ranking per split. "own", the default, is the
+        Numbers of features given to the estimators, from one ranking per split. "own", the default, is the
         method's own choice. A search stops when it has all these sizes.
     cv : int, float, splitter or iterable, default=10
-        Number of stratified folds; share of the rows in a random test set; any splitter of scikit-learn; or
-        pairs of row numbers or masks.
+        Number of folds, stratified by the classes or by quantiles of a quantity; share of the rows in a
+        random test set; any splitter of scikit-learn; or pairs of row numbers or masks.
     repeats : int, default=1
         Number of repetitions with other splits.
-    scoring : str, callable, sequence or mapping, default="accuracy"
-        Scorers of scikit-learn.
+    scoring : str, callable, sequence or mapping, default=None
+        Scorers of scikit-learn. None: "accuracy", or "r2" for a quantity.
     groups : array-like of shape (n,), default=None
         Rows of one group stay on one side of every split; a `cv` that splits a group is refused.
     store : path or Store, default=None
@@ -203,6 +216,8 @@ def compare(
         Whether to run tasks again that failed before.
     progress : bool or callable, default=False
         Whether to show a progress bar, or a function of the progress (see `harness.run.run`).
+    classifiers : sequence or mapping, default=None
+        The former name of `estimators`.
 
     Returns
     -------
@@ -221,13 +236,16 @@ def compare(
     info-gain 3   0.917 0.70
     random    3   0.926 0.22
     """
-    data = Data.of(name, X, y, groups)
+    estimators = renamed(estimators, classifiers, "classifiers", "estimators")
+    if task not in TASKS:
+        raise ValueError(f"task is {task!r}: give {', '.join(map(repr, TASKS[:-1]))} or {TASKS[-1]!r}.")
+    data = Data.of(name, X, y, groups, task)
+    if scoring is None:
+        scoring = Quantity.metric if data.task == Quantity.task else Classes.metric
     protocol = Protocol(cv, repeats, "own" if sizes is None else sizes, scoring, random_state)
     wanted = protocol.sizes_for(data)
-    chosen = {NONE: None, **_named(methods, lambda key: make_method(key, wanted), "method")}
-    if chosen[NONE] is not None:
-        raise ValueError(f"{NONE!r} means no selection: give that method another name.")
-    models = _named(classifiers, make_classifier, "classifier")
+    chosen = methods_of(methods, wanted, data.task)
+    models = named(estimators, lambda key: make_estimator(key, data.task), "estimator")
     jobs = plan_scores(data, chosen, models, protocol)
     place = store if isinstance(store, Store) else Store(":memory:" if store is None else store)
     try:
@@ -240,8 +258,9 @@ def compare(
         "dataset": name,
         "n_rows": data.n_rows,
         "n_features": data.n_features,
+        "task": data.task,
         "classes": data.classes,
-        "notes": notes_on_classes(data.classes, numeric=are_numbers(y, set(data.y.tolist()))),
+        "notes": _notes(y, data, task),
         "features": list(data.features),
         "cv": jobs[0].units[0].cv,
         "repeats": int(repeats),
@@ -256,64 +275,8 @@ def compare(
     return Comparison(rows, about, failures(records), selection_shares(records, data.features))
 
 
-def make_method(key: str, sizes: Sequence[Size] = ("own",)) -> Any:
-    """Make the selector of a named method.
-
-    Parameters
-    ----------
-    key : str
-        One of `METHODS`.
-    sizes : sequence of int or "own", default=("own",)
-        The sizes needed. A search that needs numbers only is set to go through all of them.
-
-    Returns
-    -------
-    selector or None
-        Not fitted; None for "none".
-
-    Examples
-    --------
-    >>> make_method("ssv2"), make_method("sfs", [2, 5]).n_features_to_select
-    (SSVSelector(mode='tree'), 5)
-    >>> make_method("relif")
-    Traceback (most recent call last):
-        ...
-    ValueError: There is no method 'relif'; did you mean 'relief'? `foresift methods` lists them.
-    """
-    if key == NONE:
-        return None
-    if key not in METHODS:
-        raise no_such("method", key, METHODS, "`foresift methods` lists them.")
-    method = METHODS[key]
-    if not method.is_search:
-        return method.make()
-    # Neither partial results nor messages are useful here.
-    options: dict[str, Any] = {"verbose": 0, "return_partial": False}
-    counts = [size for size in sizes if not isinstance(size, str)]
-    if len(counts) == len(sizes):
-        grows = method.parameters.get("direction") in ("forward", "plus-minus")
-        options["n_features_to_select"] = max(counts) if grows else min(counts)
-    return method.make(**options)
-
-
-def _named(given: Any, make: Any, what: str) -> dict[str, Any]:
-    """Estimators by name, from names, estimators, pairs or a mapping."""
-    if isinstance(given, str) or hasattr(given, "fit"):
-        given = [given]
-    named: dict[str, Any] = {}
-    for item in given.items() if isinstance(given, Mapping) else given:
-        name, estimator = item if isinstance(item, tuple) else (item, item)
-        if isinstance(estimator, str):
-            estimator = make(estimator)
-        if not isinstance(name, str):
-            name = type(name).__name__
-        if name in named:
-            if isinstance(item, str):
-                raise ValueError(f"The {what} {name!r} is given twice: name it once.")
-            raise ValueError(
-                f"Two {what}s are named {name!r}: give (name, {what}) pairs with different names."
-            )
-        named[name] = estimator
-    if not named:
-        raise ValueError(f"At least one {what} is needed.")
-    return named
+def _notes(y: Any, data: Data, task: str) -> list[str]:
+    """How numbers are treated, unless the user has said so, and labels that may be the same class."""
+    if data.task == Quantity.task:
+        return [note_on_quantity(data.y)] if task == "auto" else []
+    return notes_on_classes(data.classes, numeric=task == "auto" and are_numbers(y, set(data.y.tolist())))

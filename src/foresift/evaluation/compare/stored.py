@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from foresift.data.target import Classes
 from foresift.errors import InputError
 from foresift.evaluation.compare.comparison import Comparison
 from foresift.evaluation.compare.summary import Row, failures, selection_shares, summarise
@@ -56,7 +58,8 @@ def stored_comparison(store: Store) -> Comparison:
     }
     shares = {}
     if len(checksums) == 1:
-        about |= tables[checksums[0]]._asdict() | {"dataset": about["dataset"]}
+        task = json.loads(kept[-1].unit.options).get("task", Classes.task)
+        about |= tables[checksums[0]]._asdict() | {"dataset": about["dataset"], "task": task}
         shares = selection_shares(kept, about["features"])
     return Comparison(rows, about, failures(kept), shares, mean_ranks(rows))
 
@@ -86,7 +89,7 @@ def _settings(record: Record) -> tuple[str, ...]:
 
 
 def mean_ranks(rows: Iterable[Row]) -> dict[str, Any] | None:
-    """Mean ranks of methods over data sets, for the first scorer and classifier and the methods' own sizes.
+    """Mean ranks of methods over data sets, for the first scorer and estimator and the methods' own sizes.
 
     Returns `methods`, `mean_ranks` (1 is best), `critical_difference` (Nemenyi, 0.05) and the number `n` of
     data sets. Data sets with failures are left out, and methods that were not run on all the others; None if

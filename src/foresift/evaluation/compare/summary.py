@@ -32,12 +32,13 @@ Split = tuple[int, int]  # repeat and fold
 
 @dataclass(frozen=True)
 class Row:
-    """Results of one method, size and classifier.
+    """Results of one method, size and estimator.
 
     Attributes
     ----------
     dataset, method, classifier, size, scorer : str
-        Names; a size is a number, "own" (the method's own choice) or "all".
+        Names; a size is a number, "own" (the method's own choice) or "all". `classifier` is the estimator,
+        a regressor for a quantity: the name is as in files from before.
     n : int
         Number of scored splits.
     mean, deviation : float
@@ -54,7 +55,7 @@ class Row:
     select_seconds : float
         Mean time of the selection; NaN for no selection.
     best : bool
-        Whether its mean is the highest for its data set, classifier and scorer, among the rows that have a
+        Whether its mean is the highest for its data set, estimator and scorer, among the rows that have a
         score for every split that any row has. If there is no such row, none is best.
     p_best, p_none : float
         P-values of the difference to the best row, and to no selection: corrected resampled t-test, adjusted
@@ -84,6 +85,11 @@ class Row:
     p_none: float = math.nan
     n_failed: int = 0
 
+    @property
+    def estimator(self) -> str:
+        """Name of the classifier or regressor."""
+        return self.classifier
+
     def to_dict(self) -> dict[str, Any]:
         """Fields by name; NaN is None."""
         return {
@@ -93,7 +99,7 @@ class Row:
 
 
 def best_row(rows: Sequence[Row]) -> Row:
-    """The highest mean of rows that are best for their classifier, or else of those with the most splits."""
+    """The highest mean of rows that are best for their estimator, or else of those with the most splits."""
 
     def merit(row: Row) -> tuple[Any, ...]:
         known = not math.isnan(row.mean)
@@ -135,7 +141,7 @@ def summarise(records: Iterable[Record], n_features: Mapping[str, int]) -> list[
         if record.unit.kind == "score":
             unit = record.unit
             groups[unit.data, unit.dataset, unit.method, unit.classifier].append(record)
-    # Classifiers share the selections: where one failed, another has recorded them.
+    # Estimators share the selections: where one failed, another has recorded them.
     chosen = _selections(record for some in groups.values() for record in some)
     known = {
         key: _stability(list(some.values()), key[-1], n_features[key[0]]) for key, some in chosen.items()
@@ -225,7 +231,7 @@ def _masks(records: Sequence[Record], size: str, p: int) -> NDArray[np.bool_]:
 
 
 def _tested(family: Sequence[tuple[Row, _Series]]) -> list[Row]:
-    """Test rows of one data set, classifier and scorer against the best of them and against no selection."""
+    """Test rows of one data set, estimator and scorer against the best of them and against no selection."""
     best = _best(family)
     none = next((k for k, (row, _) in enumerate(family) if row.size == "all"), None)
     # The best row is chosen by the same scores, so all pairs count as compared.
@@ -290,7 +296,7 @@ def selection_shares(
 
 
 def failures(records: Iterable[Record]) -> list[dict[str, Any]]:
-    """Count failures by data set, method, classifier and error; `size` is there if only that one is unknown.
+    """Count failures by data set, method, estimator and error; `size` is there if only that one is unknown.
 
     Examples
     --------

@@ -65,7 +65,7 @@ def as_text(
 def render(
     rows: Sequence[Row], about: dict[str, Any], failures: Sequence[dict[str, Any]], console: Any
 ) -> None:
-    """Print a table for every classifier and scorer, best mean first, to a `rich.console.Console`."""
+    """Print a table for every estimator and scorer, best mean first, to a `rich.console.Console`."""
     from rich.text import Text
 
     times = f", {about['repeats']} times" if about["repeats"] > 1 else ""

@@ -1,4 +1,4 @@
-"""Selector and classifier scored together on held-out rows: tasks and their records."""
+"""Selector and estimator scored together on held-out rows: tasks and their records."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from sklearn.base import clone, is_classifier
-from sklearn.dummy import DummyClassifier
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from foresift.data.folds import Fold
 from foresift.data.named import NamedArray
-from foresift.data.sklearn_compat import require_classifier, seeded
+from foresift.data.sklearn_compat import require_model, seeded
 from foresift.data.slices import take_rows
 from foresift.data.table import Table, make_table
+from foresift.data.target import Classes, Quantity
 from foresift.errors import no_such
 from foresift.evaluation.harness.chosen import Size, chosen_columns, selected
 from foresift.evaluation.harness.splits import Split, cv_name, seed_for, splits
@@ -54,14 +55,14 @@ class Protocol:
     repeats : int, default=1
         How many times the rows are split anew.
     sizes : int, "own" or a sequence of them, default="own"
-        How many of the best features the classifier gets, all from one ranking per split; "own" are those
+        How many of the best features the estimator gets, all from one ranking per split; "own" are those
         that the method itself selects.
     scoring : str, callable, sequence of str or mapping of str to scorer, default="accuracy"
         Scorers of scikit-learn, higher is better.
     random_state : int, default=0
         From 0 to 2**32 - 1; all randomness comes from it. The seed of a unit is
-        ``seed_for(random_state, repeat, fold)``, the same for all methods and classifiers; every
-        `random_state` of a selector that is None is set by ``default_rng([seed, 0])``, of a classifier by
+        ``seed_for(random_state, repeat, fold)``, the same for all methods and estimators; every
+        `random_state` of a selector that is None is set by ``default_rng([seed, 0])``, of an estimator by
         ``default_rng([seed, 1])``.
 
     Examples
@@ -120,7 +121,7 @@ class Trial:
     """What `score_units` needs to know besides the data: arguments of a job."""
 
     selector: Any
-    classifiers: dict[str, Any]
+    estimators: dict[str, Any]
     split: Split
     seed: int
     sizes: tuple[Size, ...]
@@ -128,9 +129,9 @@ class Trial:
 
 
 def plan_scores(
-    data: Data, methods: Mapping[str, Any], classifiers: Mapping[str, Any], protocol: Protocol
+    data: Data, methods: Mapping[str, Any], estimators: Mapping[str, Any], protocol: Protocol
 ) -> list[Job]:
-    """List the work: for every split and method one job, with a unit for every classifier.
+    """List the work: for every split and method one job, with a unit for every estimator.
 
     Parameters
     ----------
@@ -139,8 +140,8 @@ def plan_scores(
     methods : mapping of str to selector or None
         Any selectors with the protocol of scikit-learn; None is no selection. For sizes they need `ranking_`
         (1 is best) or `scores_` (higher is better).
-    classifiers : mapping of str to classifier
-        Any classifiers, pipelines included.
+    estimators : mapping of str to estimator
+        Any classifiers, or regressors if the target is a quantity; pipelines included.
     protocol : Protocol
         How they are compared.
 
@@ -163,22 +164,22 @@ def plan_scores(
     >>> record.scores, record.features["order"]
     ({'accuracy': {'1': 0.9, '2': 0.9}}, [2, 3, 0, 1])
     """
-    for name, classifier in classifiers.items():
-        if not is_classifier(classifier):
-            raise ValueError(f"{name}: {type(classifier).__name__} is no classifier.")
+    for name, estimator in estimators.items():
+        _require_kind(name, estimator, data.task)
         if any(method is not None for method in methods.values()):
-            refuse_numbered_columns(classifier, own=True)
+            refuse_numbered_columns(estimator, own=True)
     for name, method in methods.items():
         if method is not None and not (hasattr(method, "fit") and hasattr(method, "get_params")):
             raise ValueError(
                 f"{name}: {type(method).__name__} is no selector; make one, or give None for none."
             )
-    if not methods or not classifiers:
-        raise ValueError("At least one method and one classifier are needed.")
+    if not methods or not estimators:
+        raise ValueError("At least one method and one estimator are needed.")
     sizes, scorers = protocol.sizes_for(data), protocol.scorers
     _refuse_scorers(scorers, data)
     about_methods = {name: canonical(describe(method)) for name, method in methods.items()}
-    about_classifiers = {name: canonical(describe(model)) for name, model in classifiers.items()}
+    about_estimators = {name: canonical(describe(model)) for name, model in estimators.items()}
+    task = {"task": data.task} if data.task == Quantity.task else {}  # keys of classification stay
     jobs = []
     for split in splits(data, protocol.cv, repeats=protocol.repeats, random_state=protocol.random_state):
         seed = seed_for(protocol.random_state, split.repeat, split.fold)
@@ -197,24 +198,47 @@ def plan_scores(
                 fold=split.fold,
                 rows=split.rows,
                 seed=seed,
-                options=canonical({"sizes": wanted, "scoring": describe(scorers)}),
+                options=canonical({"sizes": wanted, "scoring": describe(scorers), **task}),
                 software=software(),
             )
             units = tuple(
                 replace(first, classifier=model, classifier_parameters=about)
-                for model, about in about_classifiers.items()
+                for model, about in about_estimators.items()
             )
-            trial = Trial(method, dict(classifiers), split, seed, wanted, scorers)
+            trial = Trial(method, dict(estimators), split, seed, wanted, scorers)
             jobs.append(Job(score_units, data.checksum, trial, units))
     return jobs
 
 
+def _require_kind(name: str, estimator: Any, task: str) -> None:
+    """Raise unless it is a classifier, or for a quantity a regressor."""
+    kinds = {
+        Classes.task: (is_classifier, "a classifier", "holds classes"),
+        Quantity.task: (is_regressor, "a regressor", "is a quantity"),
+    }
+    is_wanted, wanted, target = kinds[task]
+    if is_wanted(estimator):
+        return
+    for other, (is_other, kind, _) in kinds.items():
+        if is_other(estimator):
+            raise ValueError(
+                f"{name}: {type(estimator).__name__} is {kind}, but y {target}: give {wanted}, or set"
+                f' task="{other}".'
+            )
+    raise ValueError(f"{name}: {type(estimator).__name__} is not {wanted}.")
+
+
 def _refuse_scorers(scorers: Mapping[str, Any], data: Data) -> None:
-    """Raise if a named scorer cannot score these classes, before hours are spent: r2 and text."""
-    first = {label: row for row, label in reversed([*enumerate(data.y.tolist())])}
-    labels = data.y[np.repeat(sorted(first.values()), 2)]
+    """Raise if a named scorer cannot score this target, before hours are spent: r2 and text."""
+    if data.task == Quantity.task:
+        labels, dummy = data.y, DummyRegressor()
+        said, instead = "a quantity", "'r2' or 'neg_mean_absolute_error'"
+    else:
+        first = {label: row for row, label in reversed([*enumerate(data.y.tolist())])}
+        labels, dummy = data.y[np.repeat(sorted(first.values()), 2)], DummyClassifier(strategy="prior")
+        said, instead = f"these {len(first)} classes", "'accuracy', 'balanced_accuracy' or 'f1_macro'"
     rows = np.zeros((len(labels), 1))
-    model = DummyClassifier(strategy="prior").fit(rows, labels)
+    model = dummy.fit(rows, labels)
     for name, scorer in scorers.items():
         if not isinstance(scorer, str):
             continue  # somebody's own may need more than this model has
@@ -225,16 +249,15 @@ def _refuse_scorers(scorers: Mapping[str, Any], data: Data) -> None:
         except Exception as error:
             why = " ".join(str(error).split()).rstrip(".")
             raise ValueError(
-                f"The scorer {name!r} does not work on these {len(first)} classes ({why}): take another, for"
-                " instance 'accuracy', 'balanced_accuracy' or 'f1_macro'."
+                f"The scorer {name!r} does not work on {said} ({why}): take another, for instance {instead}."
             ) from error
 
 
 def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]:
-    """Fit the selector once on the training rows, and every classifier for every size; score on the others.
+    """Fit the selector once on the training rows, and every estimator for every size; score on the others.
 
     A pure function: what comes of a unit depends on the unit alone. An error of the selector is that of all
-    units, an error of a classifier that of one. A size that the selector does not know, such as one that cuts
+    units, an error of an estimator that of one. A size that the selector does not know, such as one that cuts
     through columns of equal rank, is not scored: `extra` says why, under "unknown_sizes".
 
     Parameters
@@ -242,9 +265,9 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
     data : Data
         The table.
     trial : Trial
-        Selector, classifiers, rows, seed, sizes and scorers.
+        Selector, estimators, rows, seed, sizes and scorers.
     units : sequence of Unit
-        What is asked for; `unit.classifier` names the classifier.
+        What is asked for; `unit.classifier` names the estimator.
 
     Returns
     -------
@@ -266,7 +289,7 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
         return {"features": features, "seconds": {"select": seconds}, "extra": extra}
 
     def score(unit: Unit) -> dict[str, Any]:
-        model = seeded(clone(trial.classifiers[unit.classifier]), np.random.default_rng([trial.seed, 1]))
+        model = seeded(clone(trial.estimators[unit.classifier]), np.random.default_rng([trial.seed, 1]))
         scorer = _scorer(model, data, fold, trial.scorers)
         sizes = [size for size in trial.sizes if str(size) not in chosen.extra.get("unknown_sizes", ())]
         subsets = [None if size == "all" else tuple(selected(chosen.features, str(size))) for size in sizes]
@@ -292,13 +315,14 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
 
 def _scorer(model: Any, data: Data, fold: Fold, scorers: dict[str, Any]) -> SubsetScorer:
     """On codes of the data for our own trees and forests, unless a class has no training rows."""
-    complete = len(set(data.y[fold.train].tolist())) == len(set(data.y.tolist()))
+    quantity = data.task == Quantity.task
+    complete = quantity or len(set(data.y[fold.train].tolist())) == len(set(data.y.tolist()))
     if complete and takes_store(model, scorers):
-        require_classifier(model, "compare")
+        require_model(model, "compare", data.task)
         options = reading_options(model)
         tables = _CODED.setdefault(data, {})
         if repr(options) not in tables:
-            tables[repr(options)] = make_table(data.X, data.y, **options)
+            tables[repr(options)] = make_table(data.X, data.y, task=data.task, **options)
         return make_subset_scorer(model, None, tables[repr(options)], None, [fold], scoring=scorers, n_jobs=1)
     return PlainScorer(model, None, [fold], scorers, 1, data.X, data.y)
 

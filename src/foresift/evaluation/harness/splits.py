@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.data.folds import splits_of
+from foresift.data.folds import quantile_strata, splits_of
+from foresift.data.target import Quantity
 from foresift.evaluation.harness.tasks import Data, canonical, checksum
 
 __all__ = ["Split", "cv_name", "seed_for", "splits"]
@@ -80,7 +81,7 @@ def splits(data: Data, cv: Any = 10, *, repeats: int = 1, random_state: int = 0)
     data : Data
         The table.
     cv : int, float, splitter or iterable, default=10
-        As in `foresift.data.folds.splits_of`.
+        As in `foresift.data.folds.splits_of`; strata are the classes, or quantiles of a quantity.
     repeats : int, default=1
         How many times, each with another seed.
     random_state : int, default=0
@@ -108,7 +109,12 @@ def splits(data: Data, cv: Any = 10, *, repeats: int = 1, random_state: int = 0)
         )
     if isinstance(cv, Iterator):
         cv = list(cv)
-    labels, codes = np.unique(data.y.astype(str) if data.y.dtype == object else data.y, return_inverse=True)
+    labels, codes = None, data.y
+    if data.task == Quantity.task:
+        codes = quantile_strata(Quantity(data.y), cv)
+    else:
+        text = data.y.astype(str) if data.y.dtype == object else data.y
+        labels, codes = np.unique(text, return_inverse=True)
     found = [
         Split(repeat, fold, train.astype(np.uint32), test.astype(np.uint32))
         for repeat in range(int(repeats))

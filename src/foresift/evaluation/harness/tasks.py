@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import type_of_target
 
 from foresift.data.containers import Block, read
 from foresift.data.slices import sliceable
+from foresift.data.target import Classes, Quantity, table_task_of
 from foresift.data.values import is_missing
 from foresift.evaluation.harness.identity import add_array, canonical, checksum, describe, storage
 
@@ -35,7 +35,7 @@ class Data:
     X : ndarray, data frame or sparse matrix
         The columns.
     y : ndarray of shape (n_rows,)
-        The classes.
+        The classes, or the quantity as float64.
     groups : ndarray of shape (n_rows,) or None
         Rows of one group are never on both sides of a split by groups.
     checksum : str
@@ -44,6 +44,8 @@ class Data:
         Names of the columns; "0", "1" ... if they have none.
     named : bool
         Whether the columns came with names.
+    task : str
+        "classification" or "regression".
 
     Examples
     --------
@@ -59,27 +61,18 @@ class Data:
     checksum: str
     features: tuple[str, ...]
     named: bool = False
+    task: str = Classes.task
 
     @classmethod
-    def of(cls, name: str, X: Any, y: Any, groups: Any = None) -> Data:
-        """Check a table and compute its checksum."""
+    def of(cls, name: str, X: Any, y: Any, groups: Any = None, task: str = Classes.task) -> Data:
+        """Check a table and compute its checksum; `task` "auto" is what `table_task_of` says."""
         source = read(X)
-        labels = np.asarray(y)
-        if labels.ndim == 2 and labels.shape[1] == 1:
-            labels = labels[:, 0]
-        if labels.shape != (source.n_rows,):
-            raise ValueError(
-                f"X has {source.n_rows} rows, but y has the shape {labels.shape}: one class each."
-            )
-        if _has_missing(y, labels):
-            raise ValueError("y has missing values: drop those rows first.")
-        if len(set(labels.tolist())) < 2:
-            raise ValueError("y has one class only: there is nothing to predict.")
-        if labels.dtype.kind == "f" and type_of_target(labels) == "continuous":
-            raise ValueError(
-                f"y has {len(set(labels.tolist()))} different numbers with fractions, so it is a quantity and"
-                " no class: methods are compared by classifiers only. Cut it into classes first."
-            )
+        labels = _column(y, source.n_rows)
+        task = table_task_of(y) if task == "auto" else task
+        if task == Quantity.task:
+            labels = Quantity.read(y, source.n_rows).y
+        elif labels.dtype.kind == "f" and (labels != np.trunc(labels)).any():
+            labels = labels.astype(str)  # numbers with fractions are no classes for scikit-learn
         names = source.texts or tuple(map(str, range(source.n_columns)))
         parts = None if groups is None else np.asarray(groups)
         if parts is not None and parts.shape != labels.shape:
@@ -102,7 +95,9 @@ class Data:
         add_array(digest, labels)
         if parts is not None:
             add_array(digest, parts)
-        return cls(name, kept, labels, parts, digest.hexdigest(), names, named)
+        if task == Quantity.task:  # of classes there is no mark, so that old results are found
+            digest.update(task.encode())
+        return cls(name, kept, labels, parts, digest.hexdigest(), names, named, task)
 
     @property
     def n_rows(self) -> int:
@@ -116,8 +111,24 @@ class Data:
 
     @property
     def classes(self) -> list[str]:
-        """The classes, as text."""
+        """The classes, as text; none of a quantity."""
+        if self.task == Quantity.task:
+            return []
         return [str(label) for label in np.unique(self.y.astype(str) if self.y.dtype == object else self.y)]
+
+
+def _column(y: Any, n_rows: int) -> NDArray[Any]:
+    """The target as an array of one dimension, with two values at least."""
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.shape != (n_rows,):
+        raise ValueError(f"X has {n_rows} rows, but y has the shape {labels.shape}: one value each.")
+    if _has_missing(y, labels):
+        raise ValueError("y has missing values: drop those rows first.")
+    if len(set(labels.tolist())) < 2:
+        raise ValueError("y has the same value in every row: there is nothing to predict.")
+    return labels
 
 
 def _has_missing(given: Any, values: NDArray[Any]) -> bool:
@@ -128,7 +139,7 @@ def _has_missing(given: Any, values: NDArray[Any]) -> bool:
 
 @dataclass(frozen=True)
 class Unit:
-    """A task, the smallest piece of an experiment: one method and classifier on one fold, with one seed.
+    """A task, the smallest piece of an experiment: one method and estimator on one fold, with one seed.
 
     Its fields are everything that defines its result; `key` is a hash of them all. Two tasks with the same
     key are the same task.
@@ -142,7 +153,7 @@ class Unit:
     method, method_parameters : str
         Name of the selector, and its class and parameters (`describe`); "none" and null: no selection.
     classifier, classifier_parameters : str
-        The same for the classifier; empty if there is none.
+        The same for the classifier or regressor; empty if there is none.
     cv : str
         How rows are split.
     repeat, fold : int
@@ -152,7 +163,7 @@ class Unit:
     seed : int
         Seed of all random numbers.
     options : str
-        JSON of further options: sizes, scorers.
+        JSON of further options: sizes, scorers, and the task where it is "regression".
     software : str
         Versions of the software.
     """

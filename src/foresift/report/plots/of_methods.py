@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from foresift.errors import renamed
 from foresift.report.plots.display import INK, Display, label, numbers
 from foresift.report.plots.size_curve import known_points
 
@@ -16,6 +17,20 @@ __all__ = ["MethodCurvesDisplay"]
 # Distinguishable with colour blindness too (Okabe & Ito 2008), our own green first.
 COLOURS = ("#17654f", "#d55e00", "#0072b2", "#cc79a7", "#e69f00", "#56b4e9", "#5c5c5c")
 MARKERS = "os^Dv*X"
+
+
+def _family(
+    rows: Sequence[Mapping[str, Any]], estimator: str | None, scorer: str | None
+) -> list[Mapping[str, Any]]:
+    """Rows of one estimator and scorer, by default the first."""
+    if len({row.get("dataset") for row in rows}) > 1:
+        raise ValueError("This comparison is of several data sets: draw each of them by itself.")
+    for what, key, wanted in (("estimator", "classifier", estimator), ("scorer", "scorer", scorer)):
+        known = list(dict.fromkeys(row[key] for row in rows))
+        if wanted is not None and wanted not in known:
+            raise ValueError(f"There is no {what} {wanted!r} in this comparison; it has {known}.")
+        rows = [row for row in rows if row[key] == (known[0] if wanted is None else wanted)]
+    return list(rows)
 
 
 class MethodCurvesDisplay(Display):
@@ -55,27 +70,29 @@ class MethodCurvesDisplay(Display):
 
     @classmethod
     def from_comparison(
-        cls, d: Mapping[str, Any], *, classifier: str | None = None, scorer: str | None = None, ax: Any = None
+        cls,
+        d: Mapping[str, Any],
+        *,
+        estimator: str | None = None,
+        scorer: str | None = None,
+        ax: Any = None,
+        classifier: str | None = None,
     ) -> MethodCurvesDisplay:
-        """Draw the curves of a comparison, for one classifier and one scorer.
+        """Draw the curves of a comparison, for one estimator and one scorer.
 
         Parameters
         ----------
         d : dict
             What `Comparison.to_dict()` returns, of one data set.
-        classifier, scorer : str, default=None
+        estimator, scorer : str, default=None
             Their names; None is the first.
         ax : matplotlib axes, default=None
             Axes to draw on; None makes a new figure.
+        classifier : str, default=None
+            The former name of `estimator`.
         """
-        rows = d["rows"]
-        if len({row.get("dataset") for row in rows}) > 1:
-            raise ValueError("This comparison is of several data sets: draw each of them by itself.")
-        for key, wanted in (("classifier", classifier), ("scorer", scorer)):
-            known = list(dict.fromkeys(row[key] for row in rows))
-            if wanted is not None and wanted not in known:
-                raise ValueError(f"There is no {key} {wanted!r} in this comparison; it has {known}.")
-            rows = [row for row in rows if row[key] == (known[0] if wanted is None else wanted)]
+        estimator = renamed(estimator, classifier, "classifier", "estimator")
+        rows = _family(d["rows"], estimator, scorer)
         points: dict[str, list[dict[str, Any]]] = {}
         for row in rows:
             if row["size"] != "all":

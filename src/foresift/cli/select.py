@@ -31,7 +31,7 @@ from foresift.cli.table import (
 )
 from foresift.cli.terminal import about_target, notes, printable, ranking_table, wrapped
 from foresift.errors import InputError
-from foresift.evaluation.registry import METHODS
+from foresift.evaluation.registry import METHODS, make_estimator
 
 if TYPE_CHECKING:
     from foresift.evaluation.select import Selection

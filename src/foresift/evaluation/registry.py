@@ -190,6 +190,23 @@ def _on_numbers(module: str, name: str, **parameters: Any) -> Callable[[], Any]:
     return make
 
 
+def _installed(package: str, name: str, **parameters: Any) -> Callable[[], Any]:
+    """One of a library that need not be there; categories become indicators."""
+
+    def make() -> Any:
+        from sklearn.pipeline import make_pipeline
+
+        from foresift.data.numeric_coding import NumericCoder
+
+        try:
+            module = import_module(package)
+        except ImportError:
+            raise ValueError(f"{package} is not installed: pip install {package}, or use boosting.") from None
+        return make_pipeline(NumericCoder(), getattr(module, name)(**parameters))
+
+    return make
+
+
 def _neighbours(title: str, **parameters: Any) -> Estimator:
     names = ("KNeighborsClassifier", "KNeighborsRegressor")
     return Estimator(title, *(_on_numbers("neighbors", name, n_neighbors=5, **parameters) for name in names))
@@ -211,6 +228,24 @@ ESTIMATORS = {
     ),
     "c45": Estimator("C4.5 with pruning", _own("C45Classifier")),
     "cart": Estimator("CART, grown in full", _own("CartClassifier"), _own("CartRegressor")),
+    "boosting": Estimator(
+        "histogram gradient boosting of scikit-learn",
+        _on_numbers("ensemble", "HistGradientBoostingClassifier"),
+        _on_numbers("ensemble", "HistGradientBoostingRegressor"),
+    ),
+    "lightgbm": Estimator(
+        "gradient boosting of LightGBM, where it is installed",
+        _installed("lightgbm", "LGBMClassifier", verbose=-1),
+        _installed("lightgbm", "LGBMRegressor", verbose=-1),
+    ),
+    "xgboost": Estimator(
+        "gradient boosting of XGBoost, where it is installed",
+        _installed("xgboost", "XGBClassifier"),
+        _installed("xgboost", "XGBRegressor"),
+    ),
+    "logistic": Estimator(
+        "logistic regression, penalty 1", _on_numbers("linear_model", "LogisticRegression", max_iter=1000)
+    ),
     "nb": Estimator("naive Bayes with normal distributions", _on_numbers("naive_bayes", "GaussianNB")),
     "ridge": Estimator("ridge regression, penalty 1", None, _on_numbers("linear_model", "Ridge")),
     "knn": _neighbours("5 nearest neighbours, Euclidean distance"),

@@ -10,8 +10,6 @@ from foresift.report.numbers import PLAIN
 __all__ = ["CLEAR", "PROVISIONAL", "TOO_FEW_ROWS", "Certainty", "certainty_of"]
 
 LEVELS = CLEAR, PROVISIONAL, TOO_FEW_ROWS = "clear", "provisional", "too few rows"
-NO_LOSS = 0.02  # of accuracy or area under the curve; less is no loss worth mentioning
-WIDE = 0.15  # width of an interval of a difference that shows neither a loss nor that there is none
 UNSTABLE, CHANCE = 0.4, 0.2  # stability below which columns may well be others, or are as good as drawn
 FEW_ROWS = 100  # whatever the folds say: with fewer, differences of several points go unnoticed
 
@@ -29,7 +27,8 @@ def certainty_of(a: Assessment, stability: float | None, *, significant: bool = 
     The answer is clear if the difference is significant, or a loss of two points can be excluded, and if
     subsamples of the rows select the same columns. It is provisional otherwise, and if columns are kept that
     are not significant. There are too few rows to say if there are fewer than 100, if a loss cannot be
-    excluded and the interval of the difference is wider than 15 points, or if subsamples hardly agree.
+    excluded and the interval of the difference is wider than 15 points, or if subsamples hardly agree. The
+    limits are those of accuracy; see `Judge.limits` for others.
 
     Parameters
     ----------
@@ -52,10 +51,11 @@ def certainty_of(a: Assessment, stability: float | None, *, significant: bool = 
     if not significant:
         doubts.append((PROVISIONAL, "no column is significant alone"))
     found = a.check.difference
-    if found.low < -NO_LOSS and found.high >= 0:
+    no_loss, wide = a.judge.limits(a.check.full.value - a.baseline)
+    if found.low < -no_loss and found.high >= 0:
         loss = PLAIN.difference(a.metric, -found.low).lstrip("+")
         unit = " points" if a.metric == "accuracy" else f" {a.metric}"
-        level = TOO_FEW_ROWS if found.high - found.low > WIDE else PROVISIONAL
+        level = TOO_FEW_ROWS if found.high - found.low > wide else PROVISIONAL
         doubts.append((level, f"a loss of up to {loss}{unit} cannot be excluded"))
     if stability is not None and stability < UNSTABLE:  # NaN is not: every column passes every time
         level = TOO_FEW_ROWS if stability < CHANCE else PROVISIONAL

@@ -89,6 +89,10 @@ ANSWERED: dict[str, Callable[[], object]] = {
     "Grower of tiny steps among others": lambda: value_grower((1.0, 2.0, 1e-318, 0.0, 2e-318, -0.0)).grow(
         [0]
     ),
+    "Grower of tiny steps, recorded": lambda: value_grower(
+        np.arange(6) * 5e-324, record_tried=True, n_permutations=2
+    ).grow([0]),
+    "Grower of one value, recorded": lambda: value_grower(np.ones(6), record_tried=True).grow([0]),
     "Grower with weights of all sizes": lambda: value_grower(
         weights=np.array([1e149, 1e-300, 5e-324, 1.0, 0.0, 1e100])
     ).grow([0]),

@@ -105,7 +105,8 @@ struct PyGrower {
                 to_bytes(std::move(tree.nodes)), to_numpy(std::move(tree.counts), n_outputs),
                 to_numpy(std::move(tree.set_offsets)), to_numpy(std::move(tree.set_codes)),
                 to_numpy(std::move(tree.set_branches)), to_bytes(std::move(tree.tried)),
-                to_numpy(std::move(tree.permuted), n_permutations), to_numpy(std::move(tree.complexity))));
+                to_numpy(std::move(tree.permuted), n_permutations), to_numpy(std::move(tree.complexity)),
+                to_numpy(std::move(tree.variance))));
         return tables;
     }
 

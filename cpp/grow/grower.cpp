@@ -167,6 +167,7 @@ void Grower::unscale(Tree& tree) const {
     for (auto& node : tree.nodes) node.gain *= square;
     for (auto& sum : tree.counts) sum *= unit;
     for (auto& trial : tree.tried) trial.gain *= square;
+    for (auto& variance : tree.variance) variance *= square;
     for (auto& gain : tree.permuted) gain *= square;
 }
 

@@ -44,6 +44,7 @@ struct Tree {
     std::vector<std::uint16_t> set_codes, set_branches;
     std::vector<Tried> tried;
     std::vector<double> complexity;  // of a quantity, per node; 0 for leaves of one value. See complexity.hpp
+    std::vector<double> variance;    // of a quantity, per node that tried columns; recorded with `tried`
     std::vector<double> permuted;  // per trial, n_permutations or n_shadows gains; NaN: not asked for
 };
 

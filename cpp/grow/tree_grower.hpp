@@ -152,7 +152,10 @@ private:
         node.parent = parent;
         out_.nodes.resize(out_.nodes.size() + count, node);
         out_.counts.resize(out_.nodes.size() * response_.n_outputs());
-        if constexpr (Case::kQuantity) out_.complexity.resize(out_.nodes.size());
+        if constexpr (Case::kQuantity) {
+            out_.complexity.resize(out_.nodes.size());
+            if (options_.record_tried) out_.variance.resize(out_.nodes.size());
+        }
         return first;
     }
     void set_counts(std::int32_t node, const Sums& sums) {
@@ -283,6 +286,7 @@ void TreeGrower<Case, Score>::sum_up(const Pending& at) {
         totals_.center = std::clamp(std::nearbyint(sum / n / grid) * grid, low, high);
         for (const auto& m : members) totals_.add(m.of);
         out_.complexity[at.node] = complexity_.of<Case>(members);
+        if (options_.record_tried) out_.variance[at.node] = totals_.spread() / n;
     } else {
         const std::size_t k = totals_.n_classes();
         totals_.total = 0;

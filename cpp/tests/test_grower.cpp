@@ -380,6 +380,23 @@ void weighted_shadows() {
     assert(Grower(data.columns, {data.target, 3}, weights, options).shadow_ratios(0).empty());
 }
 
+// Of a quantity the variance at every node with trials, in its own unit, which a gain is a share of.
+void variances() {
+    const std::vector<Column> columns{code_numeric<double>(std::vector<double>{1, 2, 3, 4}, kMaxCodes)};
+    for (const double unit : {1.0, 0x1p-460, 0x1p460}) {
+        const std::vector<double> target{0, unit, 7 * unit, 8 * unit};
+        GrowOptions options;
+        options.split.criterion = Criterion::variance;
+        assert(grow(Grower(columns, Response(target), {}, options)).variance.empty());
+        options.record_tried = true;
+        const Tree tree = grow(Grower(columns, Response(target), {}, options));
+        assert(tree.variance.size() == 7 && tree.tried.size() == 3);
+        assert(tree.variance[0] == 12.5 * unit * unit && tree.tried[0].gain == 12.25 * unit * unit);
+        for (const Tried& t : tree.tried)
+            if (t.node > 0) assert(t.gain == 0.25 * unit * unit && tree.variance[t.node] == t.gain);
+    }
+}
+
 void draws_by_order() {
     const auto data = make_data(120, 4, 12);
     GrowOptions options;
@@ -400,6 +417,7 @@ int main() {
     by_hand();
     shadows();
     weighted_shadows();
+    variances();
     draws_by_order();
     sizes_add_up();
     draws();

@@ -199,21 +199,26 @@ def test_trees_grow_alike_with_gains_by_chance_and_without(seed, kind, chance):
     assert table.permuted.shape == (len(table.tried), next(iter(chance.values())))
 
 
-# --- node complexity ---
+# --- complexity and variance of nodes ---
 
 
 @some(max_examples=60)
 @given(seeds, kinds, st.booleans(), st.sampled_from(["learn", "fractional"]))
-def test_complexity_of_every_node(seed, kind, whole, missing):
+def test_complexity_and_variance_of_every_node(seed, kind, whole, missing):
     X, y, weights = make_quantity_problem(seed, kind, missing=0.1, whole=whole)
     grower = make_grower(X, y, weights, **VARIANCE, missing=missing, record_tried=True)
     table, (arrays,) = grow_one(grower, tried=True), grower.grow([0])
     at = reference.weights_at_nodes(table, X, ones(y, weights))
-    assert len(arrays[7]) == len(table.nodes)
+    assert len(arrays[7]) == len(arrays[8]) == len(table.nodes)
+    assert np.array_equal(table.variance, arrays[8])
     for node in np.unique(table.tried["node"]):
         rows = at[node] > 0
         expected = reference_quantity.complexity(y[rows], at[node][rows])
         assert arrays[7][node] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        centred = y[rows] - np.average(y[rows], weights=at[node][rows])
+        variance = np.average(centred**2, weights=at[node][rows])
+        assert arrays[8][node] == near(variance, y[rows], at[node][rows])
+    assert grow(X, y, weights, **VARIANCE, missing=missing).variance is None  # nobody asks
 
 
 @pytest.mark.parametrize(

@@ -56,11 +56,13 @@ class NodeTable:
     tried : structured array or None
         `node`, `feature` and `gain` of every split candidate, if recorded.
     permuted : ndarray of shape (n_tried, n_permutations) or None
-        Gain of each split candidate with the classes of the node's rows permuted, if requested; NaN for the
-        other columns.
+        Gain of each split candidate with the classes, or y, of the node's rows permuted, if requested; NaN
+        for the other columns.
     complexity : ndarray of shape (n_nodes,) or None
         Node complexity of a regression tree, in which every distinct y is a class of its own; None for a
         classification tree, where it follows from `counts`: see `complexities`.
+    variance : ndarray of shape (n_nodes,) or None
+        Variance of y at the nodes with split candidates, if a regression tree recorded these.
     """
 
     nodes: NDArray[Any]
@@ -71,11 +73,13 @@ class NodeTable:
     tried: NDArray[Any] | None = None
     permuted: NDArray[np.float64] | None = None
     complexity: NDArray[np.float64] | None = None
+    variance: NDArray[np.float64] | None = None
 
     @classmethod
     def from_core(cls, arrays: Sequence[NDArray[Any]], *, tried: bool) -> NodeTable:
         """Make a table from the arrays of the native engine."""
-        nodes, counts, set_offsets, set_codes, set_branches, candidates, permuted, complexity = arrays
+        nodes, counts, set_offsets, set_codes, set_branches, candidates, permuted, *of_quantity = arrays
+        complexity, variance = (array if len(array) else None for array in of_quantity)
         return cls(
             nodes.view(NODE_DTYPE)[:, 0],
             counts,
@@ -84,7 +88,8 @@ class NodeTable:
             set_branches,
             candidates.view(TRIED_DTYPE)[:, 0] if tried else None,
             permuted if permuted.ndim == 2 else None,
-            complexity if len(complexity) else None,
+            complexity,
+            variance,
         )
 
     @property

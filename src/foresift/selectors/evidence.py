@@ -25,6 +25,9 @@ _SHAPE = 7.0  # squared mean over variance of the best gain by chance: 5.3 at 1,
 class Evidence(GainSums):
     """Gains of every feature, and those of an irrelevant one at the same nodes (Rogers & Gunn 4).
 
+    Gains are in bits, or the share of the variance of a quantity at the node, so that neither its unit nor a
+    few extreme values decide which nodes matter.
+
     Parameters
     ----------
     n_features : int
@@ -56,10 +59,10 @@ class Evidence(GainSums):
     def add_trees(self, tables: Sequence[NodeTable], weighting: str = "") -> None:
         """Add trees that recorded their split candidates, and permuted ones where chance has no table."""
         for table in tables:  # one at a time: the nodes of a tree are taken together
-            candidates = candidates_of([table])
+            candidates, permuted = _in_own_units(table)
             weight = node_weights(candidates, weighting or self.weighting)[candidates.node]
             self.add(candidates.feature, candidates.gain, weight)
-            mean, variance = _chance(candidates, table.permuted)
+            mean, variance = _chance(candidates, permuted)
             at_bound = (
                 mean if self.bound == "exact" else closed_form(candidates.counts, self.bound)[candidates.node]
             )
@@ -108,6 +111,16 @@ class Evidence(GainSums):
         return pvalues
 
 
+def _in_own_units(table: NodeTable) -> tuple[Candidates, NDArray[np.float64] | None]:
+    """Split candidates and their gains by chance: in bits, or as shares of the variance at the node."""
+    candidates, permuted, variance = candidates_of([table]), table.permuted, table.variance
+    if variance is None or table.tried is None or permuted is None:
+        return candidates, permuted
+    # Of numbers that hardly differ the squares may be 0: they have no gain either.
+    unit = np.maximum(variance[table.tried["node"]], np.finfo(np.float64).tiny)
+    return candidates._replace(gain=candidates.gain / unit), permuted / unit[:, np.newaxis]
+
+
 def _chance(
     candidates: Candidates, permuted: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -146,7 +159,7 @@ def gather_evidence(
     grower = make_grower(
         table,
         weights,
-        criterion="entropy",
+        criterion=table.target.criterion,
         missing="learn",
         multiway=nominal_splits == "multiway",
         max_features=resolve_max_features(max_features, table.n_columns),
@@ -171,9 +184,9 @@ def gather_evidence(
 
 
 def _needs_permutation(table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.bool_]:
-    """Columns whose gain by chance has no table: several classes, ties, categories, weights."""
+    """Columns whose gain by chance has no table: a quantity, several classes, ties, categories, weights."""
     store, n_rows = table.store, table.n_rows
-    if table.target.n_classes > 2 or weights is not None:
+    if table.target.n_outputs != 2 or weights is not None:
         return np.ones(table.n_columns, dtype=bool)
 
     def has_ties(column: int) -> bool:

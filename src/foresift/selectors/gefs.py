@@ -38,10 +38,14 @@ class GEFSSelector(RankingSelector):
         Lambda at the beginning; see Notes.
     evaluate : {"oob", "training", "validation", "auto"}, default="oob"
         On which rows accuracy is measured; see Notes and `GEFSClassifier`.
+    emphasis : "adaboost" or None, default=None
+        For classes only; see `GEFSClassifier`.
+    learning_rate : float or None, default=None
+        Of the networks; None is 0.15 for classes and 0.01 for a quantity.
     estimator, population, n_candidates, n_offspring, mutation_rate, mutation_share, \
-validation_fraction, emphasis, n_hidden, epochs, learning_rate, momentum, max_seconds, patience, checkpoint, \
+validation_fraction, n_hidden, epochs, momentum, max_seconds, patience, checkpoint, \
 categorical_features, n_jobs, random_state
-        The search; see `GEFSClassifier`.
+        The search; see `GEFSClassifier`, and `GEFSRegressor` for a quantity.
 
     Attributes
     ----------
@@ -62,7 +66,7 @@ categorical_features, n_jobs, random_state
 
     See Also
     --------
-    GEFSClassifier : The ensemble itself.
+    GEFSClassifier, GEFSRegressor : The ensemble itself.
 
     Notes
     -----
@@ -74,6 +78,11 @@ categorical_features, n_jobs, random_state
     (make_classification, 400 rows, 6 tables, 10 epochs) 80 % of the five best were relevant, and 20 % with
     the defaults of `GEFSClassifier`. The default rule kept 87 % of the relevant and 17 % of the irrelevant
     columns.
+
+    For a quantity, likewise with 5 relevant among 30 columns, 400 rows, 6 tables and 10 epochs: 67 % of the
+    five best were relevant in make_regression (noise=50; standard error 4 %) and 77 % in make_friedman1
+    (6 %), 27 % and 37 % with the other defaults of `GEFSRegressor`. The rule kept 87 % and 90 % of the
+    relevant and 21 % of the irrelevant columns.
 
     Ctrl-C leaves no scores, unlike `GEFSClassifier`, which keeps its population; with `checkpoint` the
     generations up to then are in the file, and fitting again goes on from there.
@@ -91,10 +100,10 @@ categorical_features, n_jobs, random_state
     array([0, 1])
     """
 
-    _for_quantities = "use InfoGainSelector"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RankingSelector._parameter_constraints,
         **SEARCH_CONSTRAINTS,
+        "learning_rate": [*SEARCH_CONSTRAINTS["learning_rate"], None],
     }
 
     def __init__(
@@ -115,7 +124,7 @@ categorical_features, n_jobs, random_state
         emphasis=None,
         n_hidden=None,
         epochs=40,
-        learning_rate=0.15,
+        learning_rate=None,
         momentum=0.9,
         max_seconds=None,
         patience=None,
@@ -163,6 +172,8 @@ categorical_features, n_jobs, random_state
     def _score(self, table: ValueTable, weights: NDArray[np.float64] | None) -> Scores:
         seed = stored_seed(self.checkpoint) if self.random_state is None else None
         seed = seed_of(self.random_state) if seed is None else seed
+        if self.emphasis is not None:  # which counts errors
+            table.target.require_classes(self, "set emphasis=None")
         search = open_search(self, table, weights, seed)
         last: list[Population] = []
         with track(self, self.n_candidates, task="network") as progress:

@@ -27,8 +27,10 @@ _IGNORED = ("n_jobs", "verbose")  # parameters that do not change results
 # Parameters of this package with the value that results from before they existed have.
 _NEW = {"correct_nominal": False, "task": "auto", "sigma": None}
 # What None stands for where it was the default once.
-_FORMER = {
-    f"foresift.{name}": {"scoring": "accuracy"} for name in ("ContributionSelector", "SequentialSelector")
+_FORMER: dict[str, dict[str, Any]] = {
+    "foresift.ContributionSelector": {"scoring": "accuracy"},
+    "foresift.GEFSSelector": {"learning_rate": 0.15},
+    "foresift.SequentialSelector": {"scoring": "accuracy"},
 }
 
 

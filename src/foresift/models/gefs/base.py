@@ -31,7 +31,6 @@ from foresift.models.gefs.evolution import Population
 from foresift.models.gefs.genes import Genome
 from foresift.models.gefs.learners import ModelReader
 from foresift.models.gefs.search import SEARCH_CONSTRAINTS, open_search, run_search
-from foresift.models.gefs.tasks import Task
 
 __all__ = ["GEFSModel"]
 
@@ -51,7 +50,6 @@ class GEFSModel(CallbackSupportMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = SEARCH_CONSTRAINTS
     _task: ClassVar[str]  # of `make_table`
-    _task_type: ClassVar[type[Task]]
 
     schema_: Schema
     coding_: InputCoding
@@ -186,7 +184,7 @@ class GEFSModel(CallbackSupportMixin, BaseEstimator):
         y: Any,
         patience: int | None = None,
     ) -> None:
-        search = open_search(self, table, weights, seed, self._task_type)
+        search = open_search(self, table, weights, seed)
         if population is not None:
             if (search.about, table.schema) != (self._about, self.schema_):
                 raise ValueError(

@@ -133,7 +133,6 @@ class GEFSClassifier(ClassifierMixin, GEFSModel):
     """
 
     _task = "classification"
-    _task_type = ClassTask
     classes_: NDArray[Any]
 
     def _keep_task(self, task: ClassTask) -> None:

@@ -90,7 +90,6 @@ class GEFSRegressor(RegressorMixin, GEFSModel):
         name: constraint for name, constraint in SEARCH_CONSTRAINTS.items() if name != "emphasis"
     }
     _task = "regression"
-    _task_type = QuantityTask
     scaling_: Scaling
 
     def __init__(

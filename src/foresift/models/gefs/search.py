@@ -21,7 +21,7 @@ from foresift.models.gefs.checkpoints import load_population, require_place, sav
 from foresift.models.gefs.evolution import Evolution, Population, Settings
 from foresift.models.gefs.genes import Genome
 from foresift.models.gefs.learners import EstimatorLearner, Learner, ModelReader, NetworkLearner
-from foresift.models.gefs.tasks import ClassTask, Task
+from foresift.models.gefs.tasks import TASKS
 
 __all__ = ["SEARCH_CONSTRAINTS", "SEARCH_PARAMETERS", "Search", "open_search", "run_search"]
 
@@ -85,13 +85,7 @@ class Search:
     varying: Genome
 
 
-def open_search(
-    owner: Any,
-    table: ValueTable,
-    weights: NDArray[np.float64] | None,
-    seed: int,
-    task_type: type[Task] = ClassTask,
-) -> Search:
+def open_search(owner: Any, table: ValueTable, weights: NDArray[np.float64] | None, seed: int) -> Search:
     """Prepare a search by the parameters of an estimator.
 
     Parameters
@@ -104,8 +98,6 @@ def open_search(
         Weight of every row; rows of weight 0 are left out.
     seed : int
         Draws everything.
-    task_type : type of Task, default=ClassTask
-        Whether the target is classes or a quantity.
     """
     if owner.n_candidates < owner.population:
         raise ValueError(
@@ -113,7 +105,8 @@ def open_search(
             "first: raise the one or lower the other."
         )
     require_place(owner.checkpoint)
-    networks = isinstance(owner.estimator, str)
+    networks, task_type = isinstance(owner.estimator, str), TASKS[table.target.task]
+    rate = task_type.learning_rate if owner.learning_rate is None else owner.learning_rate
     if not networks:
         task_type.require(owner.estimator, type(owner).__name__)
     rows, target = table.values, table.target
@@ -147,7 +140,7 @@ def open_search(
             table.target.n_outputs,
             n_hidden=owner.n_hidden,
             epochs=owner.epochs,
-            learning_rate=owner.learning_rate,
+            learning_rate=rate,
             momentum=owner.momentum,
             seed=seed,
         )
@@ -173,6 +166,7 @@ def open_search(
     about = {
         "data": _digest(rows, task.y(target), weights, coding, table, task.known),
         **fixed,
+        "learning_rate": rate,
         "estimator": repr(owner.estimator),
         **asdict(settings),
     }

@@ -15,7 +15,7 @@ from foresift.data.target import Classes, Quantity
 from foresift.models.backprop import Scaling
 from foresift.models.gefs.members import ClassEvaluator, Evaluator, QuantityEvaluator
 
-__all__ = ["ClassTask", "QuantityTask", "Task"]
+__all__ = ["TASKS", "ClassTask", "QuantityTask", "Task"]
 
 
 class Task(ABC):
@@ -29,11 +29,14 @@ class Task(ABC):
         Numbers that a model answers per row.
     known : list or None
         The class labels, if there are any.
+    learning_rate : float
+        Of networks whose owner leaves it open.
     precision : type
         Least precision of what models other than networks read; some of them round y to it.
     """
 
     evaluator: ClassVar[type[Evaluator]]
+    learning_rate: ClassVar[float]
     precision: ClassVar[type[np.floating[Any]]]
     n_outputs: int
     known: list[Any] | None
@@ -72,6 +75,7 @@ class ClassTask(Task):
     labels: NDArray[Any]
 
     evaluator = ClassEvaluator
+    learning_rate = 0.15
     precision = np.float32
     require = staticmethod(require_classifier)
 
@@ -113,6 +117,7 @@ class QuantityTask(Task):
     scaling: Scaling
 
     evaluator = QuantityEvaluator
+    learning_rate = 0.01
     precision = np.float64
     require = staticmethod(require_regressor)
     n_outputs = 1
@@ -143,3 +148,6 @@ class QuantityTask(Task):
     def unscaled(self, outputs: NDArray[Any]) -> NDArray[np.float64]:
         """Outputs in the unit of the quantity."""
         return self.scaling.decode(outputs)
+
+
+TASKS: dict[str, type[Task]] = {"classification": ClassTask, "regression": QuantityTask}

@@ -55,11 +55,13 @@ def predictions_view(check: dict[str, Any] | None) -> dict[str, Any] | None:
 
     Examples
     --------
-    >>> shown = predictions_view({"held_out": [[0.0, 0.5], [1.0, 0.5]]})
+    >>> shown = predictions_view({"held_out": {"actual": [0.0, 1.0], "predicted": [0.5, 0.5]}})
     >>> shown["points"], shown["line"]
     ([(58.0, 193.0), (406.0, 193.0)], (58.0, 374.0, 406.0, 12.0))
     """
-    pairs = [pair for pair in (check or {}).get("held_out") or [] if len(finite(pair)) == 2]
+    held_out = (check or {}).get("held_out") or {"actual": [], "predicted": []}
+    both = zip(held_out["actual"], held_out["predicted"], strict=True)
+    pairs = [pair for pair in both if len(finite(pair)) == 2]
     if len(pairs) < 2:
         return None
     values = [value for pair in pairs for value in pair]

@@ -91,11 +91,12 @@ class Findings:
             some = np.linspace(0, len(y) - 1, min(MAX_POINTS, len(y))).astype(int)
             some = np.argsort(y, kind="stable")[some]
             about["error"] = dict(zip(("full", "kept", "baseline"), map(_number, a.errors), strict=True))
-            about["held_out"] = [[float(y[i]), float(predicted[i])] for i in some]
+            about["held_out"] = {"actual": y[some].tolist(), "predicted": predicted[some].tolist()}
         if a.rival is not None:
-            about["boosting"] = {**_score(a.rival.score), "difference": _difference(a.rival.difference)}
+            about["boosting"] = _score(a.rival.score)
+            about["boosting_difference"] = _score(a.rival.difference, "value")
         full, kept, difference = a.check
-        scores = {"full": _score(full), "kept": _score(kept), "difference": _difference(difference)}
+        scores = {"full": _score(full), "kept": _score(kept), "difference": _score(difference, "value")}
         return {"metric": a.metric, **scores, **about}
 
     def stability(self) -> dict[str, Any] | None:
@@ -116,10 +117,6 @@ def _numbers(selector: Any, name: str, otherwise: NDArray[np.float64]) -> NDArra
 def _score(estimate: Estimate, value: str = "score") -> dict[str, float | None]:
     """A mean and its interval."""
     return dict(zip((value, "low", "high"), map(_number, _known(estimate)), strict=True))
-
-
-def _difference(estimate: Estimate) -> dict[str, float | None]:
-    return _score(estimate, "value")
 
 
 def _known(estimate: Estimate) -> Estimate:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
 from foresift.data.folds import Fold
 from foresift.data.target import Quantity, Target
@@ -233,10 +234,11 @@ def _rival(
     n_jobs: int | None,
 ) -> Rival | None:
     """Compare gradient boosting with the scores of forests, both of all columns."""
-    scorer = boosting_scorer(rows, judge, [_without((i,), parts) for i in range(len(parts))], seed, n_jobs)
+    scorer = boosting_scorer(rows, judge, [_without((i,), parts) for i in range(len(parts))], seed)
     if scorer is None:
         return None
-    found = scorer.evaluate([(None, i, [part]) for i, part in enumerate(parts)])
+    with threadpool_limits(effective_n_jobs(n_jobs), user_api="openmp"):  # it has threads of its own
+        found = scorer.evaluate([(None, i, [part]) for i, part in enumerate(parts)])
     scores = np.array(
         [
             judge.score(one.scores[0], rows.table.target.take(part), rows.weights_of(part))

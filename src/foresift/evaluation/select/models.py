@@ -125,9 +125,7 @@ def _reads(model: Any, table: Table) -> bool:
     return not table.schema.nominal.any() and (not missing or bool(get_tags(model).input_tags.allow_nan))
 
 
-def boosting_scorer(
-    rows: Rows, judge: Judge, folds: list[Fold], seed: int, n_jobs: int | None
-) -> SubsetScorer | None:
+def boosting_scorer(rows: Rows, judge: Judge, folds: list[Fold], seed: int) -> SubsetScorer | None:
     """Gradient boosting, which the forest is compared with; None of many classes, where it takes too long."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
@@ -138,5 +136,4 @@ def boosting_scorer(
     boosting = HistGradientBoostingRegressor if quantity else HistGradientBoostingClassifier
     few = [table.store.n_values(j) <= MAX_CATEGORIES for j in range(table.n_columns)]
     model = boosting(random_state=seed % 2**32, categorical_features=table.schema.nominal & np.array(few))
-    how = {"scoring": judge.scoring, "n_jobs": n_jobs}
-    return make_subset_scorer(model, None, table, rows.weights, folds, **how)
+    return make_subset_scorer(model, None, table, rows.weights, folds, scoring=judge.scoring)

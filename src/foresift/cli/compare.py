@@ -34,7 +34,7 @@ from foresift.cli.table import (
     require_jobs,
 )
 from foresift.cli.terminal import classes, notes, printable
-from foresift.evaluation.registry import ESTIMATORS, METHODS
+from foresift.evaluation.registry import ESTIMATORS, METHODS, OTHERS
 
 if TYPE_CHECKING:
     from foresift.evaluation.compare import Comparison
@@ -57,7 +57,7 @@ def compare(
             "See `foresift methods`; `none` (no selection) is always included.",
             _HOW,
             metavar="A,B",
-            autocompletion=completing([*METHODS]),
+            autocompletion=completing([*METHODS, *OTHERS]),
         ),
     ] = None,
     estimators: Annotated[

@@ -201,7 +201,7 @@ def compare(
     repeats : int, default=1
         Number of repetitions with other splits.
     scoring : str, callable, sequence or mapping, default=None
-        Scorers of scikit-learn. None: "accuracy", or "r2" for a quantity.
+        Scorers of scikit-learn. None: "accuracy", or "r2" for a quantity. Without a store, a lambda will do.
     groups : array-like of shape (n,), default=None
         Rows of one group stay on one side of every split; a `cv` that splits a group is refused.
     store : path or Store, default=None
@@ -246,7 +246,7 @@ def compare(
     wanted = protocol.sizes_for(data)
     chosen = methods_of(methods, wanted, data.task)
     models = named(estimators, lambda key: make_estimator(key, data.task), "estimator")
-    jobs = plan_scores(data, chosen, models, protocol)
+    jobs = plan_scores(data, chosen, models, protocol, kept=store is not None)
     place = store if isinstance(store, Store) else Store(":memory:" if store is None else store)
     try:
         run(jobs, [data], place, n_jobs=n_jobs, retry_failed=retry_failed, progress=progress)

@@ -212,7 +212,7 @@ def _show(found: "Comparison", *, as_json: bool, quiet: bool) -> None:
         best = found.best()
         typer.echo(f"{best.method} {best.size} {best.classifier} {best.scorer} {best.mean:.4f}")
     else:
-        lines = f"{found}\n{found.verdict}".split("\n")
+        lines = f"{found}\n{found.verdict} {found.recommendation}".rstrip().split("\n")
         sys.stdout.writelines(f"{printable(line)}\n" for line in lines)
     if not found.rows:
         raise typer.Exit(FAILED)

@@ -265,12 +265,9 @@ def test_the_fewest_columns_that_are_not_worse_are_recommended():
     assert recommended({}, {}, {"classifier": "knn"}).method == "m1"  # another estimator
     assert recommended({}, {}, {"n": 9}).method == "m1"  # a split is missing
     assert recommended({}, {}, {"method": "random"}).method == "m1"
-    assert (
-        recommended({}, {"mean": 0.8}, {"n_features": 8.0}).method == "m2"
-    )  # of equal sizes the higher mean
-    assert (
-        recommended({}, {"p_best_alone": 0.01}, {"p_best_alone": math.nan}).method == "m2"
-    )  # the same scores
+    assert recommended({}, {"mean": 0.8}, {"n_features": 8.0}).method == "m2"  # the higher mean
+    same = {"p_best_alone": math.nan, "mean": 0.9}  # as the best in every split
+    assert recommended({}, {"p_best_alone": 0.01}, same).method == "m2"
     assert recommended({}, {}, {"dataset": "another"}).method == "m1"
 
 

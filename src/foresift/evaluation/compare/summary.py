@@ -25,10 +25,14 @@ __all__ = ["Row", "best_row", "failures", "recommended_row", "selection_shares",
 MIN_SPLITS = 5
 ALPHA = 0.05  # a difference of this p-value or less is significant
 _BASELINE = "random"  # the method that is there to be beaten
-# Scorers of scikit-learn that lie between 0 and 1.
-_SHARES = re.compile(
-    r"accuracy|balanced_accuracy|top_k_accuracy|average_precision|(f1|precision|recall|jaccard|roc_auc)(_\w+)?"
-)
+# Ranges of scorers of scikit-learn.
+_RANGES = {
+    re.compile(
+        r"accuracy|balanced_accuracy|top_k_accuracy|average_precision"
+        r"|(f1|precision|recall|jaccard|roc_auc)(_\w+)?"
+    ): (0.0, 1.0),
+    re.compile(r"r2|explained_variance|d2_\w+"): (-math.inf, 1.0),
+}
 Split = tuple[int, int]  # repeat and fold
 
 
@@ -47,8 +51,8 @@ class Row:
         Mean and standard deviation of their scores.
     lower, upper : float
         95 % interval of the mean, corrected for the overlap of training sets (Nadeau & Bengio), and limited
-        to 0 and 1 for scorers known to lie between them. NaN for fewer than 5 splits, or if all scores are
-        equal.
+        to the range of the scorer where that is known: 0 to 1 for an accuracy, up to 1 for R2. NaN for fewer
+        than 5 splits, or if all scores are equal.
     n_features : float
         Mean number of features.
     stability, stability_lower, stability_upper : float
@@ -233,8 +237,8 @@ def _row(
 def _range(record: Record, scorer: str) -> tuple[float, float]:
     """Range of the scores; a user's own scorer may have any name."""
     scorers = json.loads(record.unit.options or "{}").get("scoring", {})
-    known = _SHARES.fullmatch(scorer) and scorers.get(scorer, scorer) == scorer
-    return (0.0, 1.0) if known else (-math.inf, math.inf)
+    known = _RANGES.items() if scorers.get(scorer, scorer) == scorer else ()
+    return next((limits for names, limits in known if names.fullmatch(scorer)), (-math.inf, math.inf))
 
 
 def _selections(records: Iterable[Record]) -> dict[tuple[str, str, str], dict[Split, Record]]:

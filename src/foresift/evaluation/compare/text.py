@@ -67,13 +67,21 @@ def recommendation(rows: Sequence[Row]) -> str:
     row = recommended_row(rows)
     if row is None:
         return ""
+    family = [
+        r for r in rows if (r.dataset, r.scorer, r.classifier) == (row.dataset, row.scorer, row.classifier)
+    ]
     if row.best:
-        return f"Which to take: {_who(row)}, the best."
+        smaller = [r for r in family if r.n_features < row.n_features]
+        worse = smaller and all(r.p_best_alone <= ALPHA for r in smaller)
+        why = f"; smaller sets are worse (p <= {ALPHA}, not adjusted)" if worse else ""
+        return f"Which to take: {_who(row)}, the best{why}."
+    best = next(r for r in family if r.best)
     score = partial(PLAIN.score, row.scorer)
-    best = best_row([r for r in rows if (r.dataset, r.scorer) == (row.dataset, row.scorer)])
+    pvalue = "" if math.isnan(row.p_best_alone) else f" (p {PLAIN.pvalue(row.p_best_alone)}, not adjusted)"
     return (
-        f"Which to take: {_who(row)}, the fewest that are not significantly worse than the best"
-        f" ({words(row.scorer)} {score(row.mean)} and {score(best.mean)} with {shortened(row.classifier)})."
+        f"Which to take: {_who(row)}, the fewest that are not significantly worse than the best{pvalue}:"
+        f" {words(row.scorer)} {score(row.mean)}, the best {score(best.mean)},"
+        f" with {shortened(row.classifier)}."
     )
 
 

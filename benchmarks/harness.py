@@ -74,7 +74,7 @@ def whole(n_units, seconds, path):
         "cv": 10,
         "repeats": max(1, n_units // 20),
     }  # each with a unit of "first" and one of no selection
-    models = {"methods": {"first": Spinner(0)}, "classifiers": {"spin": Spinner(seconds)}}
+    models = {"methods": {"first": Spinner(0)}, "estimators": {"spin": Spinner(seconds)}}
     compare(X, y, **models, scoring=half, store=path, **folds)
     used = time.process_time() - start
     return used / Spinner.spent - 1

@@ -1,7 +1,9 @@
-"""Every method on a table of noise: compared accuracies are chance, unless the selection saw the test rows.
+"""Every method on a table of noise: compared scores are chance, unless the selection saw the test rows.
 
-python benchmarks/leaks.py F.sqlite [--rows 200] [--columns 1000] [--splits 10] [--only A,B] [--jobs 1]
+python benchmarks/leaks.py F.sqlite [--quantity] [--rows 200] [--columns 1000] [--splits 10] [--only A,B]
+    [--jobs 1]
 
+With --quantity the target is a number, and chance is an R2 of 0 or less, for methods that take one.
 Results are kept in the store: a run that was stopped goes on. "leaky" is a selection on all rows, before they
 are split: what a leak looks like. With --quick the methods are those of tests/evaluation/test_leaks.py.
 """
@@ -10,10 +12,11 @@ import argparse
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.feature_selection import SelectorMixin, f_classif
+from sklearn.feature_selection import SelectorMixin, f_classif, f_regression
 
 from foresift import (
     CartClassifier,
+    CartRegressor,
     ContributionSelector,
     FeatureBoostingSelector,
     ForestGainSelector,
@@ -65,18 +68,26 @@ class Leaky(SelectorMixin, BaseEstimator):
         return self.scores_ >= np.sort(self.scores_)[-10]
 
 
-def noise(rows, columns):
+def noise(rows, columns, *, quantity=False):
     rng = np.random.default_rng(0)
-    return rng.normal(size=(rows, columns)), rng.permutation(np.arange(rows) % 2)
+    X = rng.normal(size=(rows, columns))
+    return X, rng.normal(size=rows) if quantity else rng.permutation(np.arange(rows) % 2)
 
 
-def selectors(keys, *, quick=False):
+def methods_for(quantity):
+    return [
+        key for key, method in METHODS.items() if method.takes("regression" if quantity else "classification")
+    ]
+
+
+def selectors(keys, *, quick=False, quantity=False):
     """Selectors by key: as `foresift compare` makes them, but for those that would take hours.
 
     Searches judge sets by trees of depth 3, add up to 20 columns, or begin with the best by F score;
     contributions are looked at again after every tenth of the columns.
     """
-    tree, cv, most = (CartClassifier(max_depth=2), 2, 5) if quick else (CartClassifier(max_depth=3), 3, 20)
+    tree = (CartRegressor if quantity else CartClassifier)(max_depth=2 if quick else 3)
+    cv, most = (2, 5) if quick else (3, 20)
 
     def search(direction, n=None):
         return SequentialSelector(tree, n, direction=direction, cv=cv)
@@ -100,9 +111,12 @@ def selectors(keys, *, quick=False):
 
 
 def compared(keys, X, y, *, store, sizes=("own", *SIZES), splits=10, quick=False, **options):
-    """Compare methods on noise, by naive Bayes, with one that leaks among them."""
-    methods = selectors(keys, quick=quick) | {LEAKY: Leaky(f_classif(X, y)[0])}
-    return compare(X, y, methods, ["nb"], sizes=sizes, cv=0.3, repeats=splits, store=store, **options)
+    """Compare methods on noise, by naive Bayes or ridge regression, with one that leaks among them."""
+    quantity = y.dtype.kind == "f"
+    leaky = Leaky((f_regression if quantity else f_classif)(X, y)[0])
+    methods = selectors(keys, quick=quick, quantity=quantity) | {LEAKY: leaky}
+    model = "ridge" if quantity else "nb"
+    return compare(X, y, methods, [model], sizes=sizes, cv=0.3, repeats=splits, store=store, **options)
 
 
 def main():
@@ -111,23 +125,28 @@ def main():
     parser.add_argument("--rows", type=int, default=200)
     parser.add_argument("--columns", type=int, default=1000)
     parser.add_argument("--splits", type=int, default=10)
-    parser.add_argument("--only", default=",".join(METHODS))
+    parser.add_argument("--only")
+    parser.add_argument("--quantity", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
-    X, y = noise(given.rows, given.columns)
+    X, y = noise(given.rows, given.columns, quantity=given.quantity)
     found = compared(
-        given.only.split(","),
+        given.only.split(",") if given.only else methods_for(given.quantity),
         X,
         y,
         store=given.store,
         splits=given.splits,
         quick=given.quick,
         n_jobs=given.jobs,
-        name="noise",
+        name="noise of a quantity" if given.quantity else "noise",
         progress=True,
     )
-    print("| method | own columns | accuracy with them |", *(f" with {k} |" for k in SIZES), sep="")
+    print(
+        f"| method | own columns | {found.about['scoring'][0]} with them |",
+        *(f" with {k} |" for k in SIZES),
+        sep="",
+    )
     print("|" + " --- |" * (3 + len(SIZES)))
     for method in dict.fromkeys(row.method for row in found.rows):
         rows = {row.size: row for row in found.rows if row.method == method}
@@ -136,8 +155,11 @@ def main():
         cells += [interval(rows[str(k)]) if str(k) in rows else "" for k in SIZES]
         print("| " + " | ".join(cells) + " |")
     honest = [row for row in found.rows if row.method != LEAKY]
-    away = [f"{row.method}, {row.size}" for row in honest if not row.lower <= 0.5 <= row.upper]
-    print(f"\n{len(honest) - len(away)} of {len(honest)} intervals hold one half; the others: {away}")
+    chance = 0.0 if given.quantity else 0.5
+    above = [f"{row.method}, {row.size}" for row in honest if row.lower > chance]
+    print(
+        f"\n{len(honest) - len(above)} of {len(honest)} intervals reach down to chance; the others: {above}"
+    )
     for failure in found.failures:
         print(failure)
 

@@ -89,5 +89,5 @@ def test_scores_are_those_of_plain_cross_validation(data):
 @pytest.mark.parametrize("make", [Centroids, lightgbm])
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_in_a_comparison(make, data):
-    found = compare(*data, methods=["info-gain"], classifiers={"other": make()}, sizes=[2], cv=2)
+    found = compare(*data, methods=["info-gain"], estimators={"other": make()}, sizes=[2], cv=2)
     assert not found.failures

@@ -1,7 +1,7 @@
 """Matplotlib displays in the style of scikit-learn: `from_...` reads a result, `plot` draws it."""
 
 from foresift.report.plots.of_many import ConvergenceDisplay, CriticalDifferenceDisplay, StabilityDisplay
-from foresift.report.plots.of_methods import MethodCurvesDisplay
+from foresift.report.plots.of_methods import MethodCurvesDisplay, ParetoDisplay
 from foresift.report.plots.of_one import (
     CurveDisplay,
     RankingDisplay,
@@ -16,6 +16,7 @@ __all__ = [
     "CriticalDifferenceDisplay",
     "CurveDisplay",
     "MethodCurvesDisplay",
+    "ParetoDisplay",
     "RankingDisplay",
     "RedundancyDisplay",
     "StabilityDisplay",

@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 import foresift
-from foresift.cli.app import METHODS, app
+from foresift.cli.app import ESTIMATORS, METHODS, OTHERS, app
 from foresift.cli.errors import as_typed
 from foresift.cli.reproduce import _PAPERS
 from foresift.cli.terminal import notes
@@ -396,8 +396,20 @@ def test_names_to_complete_are_those_there_are():
 
 
 def test_methods_version_and_help():
-    listed = [line.split()[0] for line in run("methods").stdout.splitlines()]
-    assert listed == [*METHODS, "auto"]
+    listed = [part.splitlines()[1:] for part in run("methods").stdout.split("\n\n")]
+    assert [[line.split()[0] for line in part] for part in listed] == [
+        [*METHODS, "auto"],
+        [*OTHERS],
+        [*ESTIMATORS],
+    ]
+    takes = {line[:17].strip(): line[18:35].strip() for part in listed for line in part}
+    assert [takes[key] for key in ("ssv1", "relieff", "auto", "rfe", "nb", "ridge", "rf")] == [
+        "classes",
+        *["classes, quantity"] * 3,
+        "classes",
+        "quantity",
+        "classes, quantity",
+    ]
     assert run("--version").stdout == f"foresift {version('foresift')}\n"
     assert "select" in run("--help").stdout
     assert "130 interrupted" in " ".join(run("select", "--help").stdout.split())

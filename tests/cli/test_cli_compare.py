@@ -56,6 +56,58 @@ def test_table_is_printed_and_the_store_gone_on_with(table, tmp_path):
     assert quiet.stderr == ""
 
 
+@pytest.fixture
+def prices(tmp_path):
+    rng = np.random.default_rng(0)
+    path, size = tmp_path / "prices.csv", rng.normal(100, 30, 80)
+    rows = [
+        f'{s:.1f},{rng.random():.3f},{rng.choice(["old", "new"])},"${900 * s + 1000 * rng.normal():,.0f}"'
+        for s in size
+    ]
+    path.write_text("size,noise,age,price\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def test_a_quantity_is_compared_and_said(prices, tmp_path):
+    options = ("--target", "price", "--methods", "info-gain,random", "--sizes", "1", "--cv", "5")
+    found = invoke(prices, *options, "--estimators", "ridge,rf", "--out", tmp_path / "out")
+    assert found.exit_code == 0, found.output
+    said = " ".join(found.stdout.split())
+    assert "The target has 80 distinct whole numbers, treated as a quantity; --task classification" in said
+    assert "ridge, r2" in found.stdout
+    assert "Classes" not in found.stdout
+    assert "Which to take: info-gain with 1 column" in said
+    plain = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    assert plain["about"]["task"] == "regression"
+    assert plain["recommended"]["method"] == "info-gain"
+    assert plain["recommendation"] in said
+    assert "Which to take" in (tmp_path / "out" / "report.html").read_text()
+    sure = invoke(prices, *options, "--task", "regression", "--classifiers", "ridge")
+    assert sure.exit_code == 0
+    assert "treated as a quantity" not in sure.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--target", "price", "--estimators", "nb"), "'nb' takes classes only, but y is a quantity: use rf"),
+        (
+            ("--target", "price", "--methods", "ssv1"),
+            "takes classes only, but y is a quantity: use info-gain",
+        ),
+        (("--target", "price", "--scoring", "accuracy"), "The scorer 'accuracy' does not work on a quantity"),
+        (("--target", "age", "--task", "regression"), "which are no numbers: leave out --task regression"),
+        (("--target", "price", "--task", "classification"), "80 values in 80 rows: too many classes"),
+        (("--target", "age", "--estimators", "ridge"), "'ridge' takes a quantity only, but y holds classes"),
+    ],
+)
+def test_a_task_that_does_not_fit_is_told_in_one_line(prices, options, message):
+    result = invoke(prices, *options)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
 def test_a_full_disk_leaves_the_old_answer(table, tmp_path, monkeypatch):
     """A new comparison.json beside an old report would be a lie; /dev/full is made to be full."""
     out = tmp_path / "out"

@@ -218,3 +218,15 @@ def test_a_frame_with_categories_and_gaps():
     found = compare(X, y, ["info-gain", "relieff"], ["rf", "knn"], cv=3)
     assert found.failures == []
     assert found.best().mean > 0.5
+
+
+def test_a_lambda_scores_without_a_store(diabetes, tmp_path):
+    X, y = diabetes
+    error = {"mae": lambda model, X, y: -np.abs(model.predict(X) - y).mean(), "r2": "r2"}
+    found = compare(X, y, ["info-gain"], ["ridge"], cv=5, scoring=error, n_jobs=2)
+    assert found.best(scorer="mae").mean < -20
+    assert found.best(scorer="mae").upper < -20  # no bounds
+    with pytest.raises(
+        ValueError, match="scorer 'mae' cannot be kept in a store: define it with def at the top"
+    ):
+        compare(X, y, ["info-gain"], ["ridge"], cv=5, scoring=error, store=tmp_path / "f.sqlite")

@@ -19,10 +19,11 @@ CHEAP = ("ssv1", "ssv2", "info-gain", "pearson", "fscore", "relief", "relieff", 
 CHEAP += ("cfs", "forest-gain")
 
 
-def intervals(keys, rows, columns, sizes):
+def intervals(keys, rows, columns, sizes, *, quantity=False):
     """Intervals of 99 %, since there are forty of them, by method, one for each size."""
+    table = leaks.noise(rows, columns, quantity=quantity)
     with Store(":memory:") as store:
-        found = leaks.compared(keys, *leaks.noise(rows, columns), sizes=sizes, store=store, quick=True)
+        found = leaks.compared(keys, *table, sizes=sizes, store=store, quick=True)
         assert found.failures == []
         scores = {
             (row.method, row.size): store.sql(
@@ -48,6 +49,18 @@ def small():
     return intervals([*METHODS], 100, 200, ["own", 5])
 
 
+@pytest.fixture(scope="module")
+def quantity():
+    return intervals(leaks.methods_for(quantity=True), 100, 200, ["own", 5], quantity=True)
+
+
+@pytest.mark.parametrize("key", ["none", *leaks.methods_for(quantity=True)])
+def test_noise_of_a_quantity_has_no_r2_for_any_method(quantity, key):
+    for estimate in quantity[0][key]:
+        assert estimate.low < 0
+        assert estimate.value < 0.05
+
+
 @pytest.mark.parametrize("key", ["none", *CHEAP])
 def test_noise_of_a_thousand_columns_is_chance(wide, key):
     for estimate in wide[0][key]:
@@ -66,6 +79,10 @@ def test_selection_that_saw_the_test_rows_is_found_out(table, request):
     assert len(found["leaky"]) == 2
     for estimate in found["leaky"]:
         assert estimate.low > 0.5
+
+
+def test_selection_that_saw_the_test_rows_has_an_r2(quantity):
+    assert [estimate.value > 0.1 for estimate in quantity[0]["leaky"]] == [True, True]
 
 
 def test_selections_on_noise_are_not_stable(wide):

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from foresift import InfoGainSelector, RandomSelector
 from foresift.evaluation.compare import Comparison, compare
 from foresift.evaluation.compare.stored import mean_ranks
-from foresift.evaluation.compare.summary import Row, summarise
+from foresift.evaluation.compare.summary import Row, recommended_row, summarise
 from foresift.evaluation.compare.text import verdict
 from foresift.evaluation.harness.tasks import Record, Unit, canonical
 from foresift.stats.stability import selection_stability
@@ -242,3 +242,48 @@ def test_real_runs_show_their_splits():
     text = str(compare(X, y, ["fscore"], {"nb": GaussianNB()}, cv=5))
     assert "splits" in text
     assert " to 1.000)" in text
+
+
+def recommended(*changes):
+    """Of rows with fewer and fewer columns, the first of which is the best."""
+    about = {"n": 10, "mean": 0.9, "deviation": 0.1, "lower": 0.8, "upper": 1.0}
+    about |= {"dataset": "d", "classifier": "nb", "size": "own", "scorer": "accuracy"}
+    one = {"p_best_alone": 0.5, "mean": 0.85}
+    rows = [
+        Row(
+            **about | {"method": f"m{k}", "n_features": 9.0 - k, "best": k == 0} | (one if k else {}) | change
+        )
+        for k, change in enumerate(changes)
+    ]
+    return recommended_row(rows)
+
+
+def test_the_fewest_columns_that_are_not_worse_are_recommended():
+    assert recommended({}, {}, {}).method == "m2"
+    assert recommended({}, {}, {"p_best_alone": 0.05}).method == "m1"
+    assert recommended({}, {"p_best_alone": 0.01}, {"p_best_alone": 0.01}).method == "m0"
+    assert recommended({}, {}, {"classifier": "knn"}).method == "m1"  # another estimator
+    assert recommended({}, {}, {"n": 9}).method == "m1"  # a split is missing
+    assert recommended({}, {}, {"method": "random"}).method == "m1"
+    assert recommended({}, {"mean": 0.8}, {"n_features": 8.0}).method == "m2"  # the higher mean
+    same = {"p_best_alone": math.nan, "mean": 0.9}  # as the best in every split
+    assert recommended({}, {"p_best_alone": 0.01}, same).method == "m2"
+    assert recommended({}, {}, {"dataset": "another"}).method == "m1"
+
+
+def test_nothing_is_recommended_where_nothing_was_tested():
+    assert recommended({}, {"p_best_alone": math.nan}) is None
+    assert recommended({"best": False}, {}) is None
+    assert recommended_row([]) is None
+
+
+def test_a_single_comparison_is_not_adjusted():
+    rows = rows_of(
+        {
+            "none": [0.7, 0.8, 0.6, 0.7, 0.7],
+            "gain": [0.8, 0.9, 0.9, 0.8, 1.0],
+            "cfs": [0.7, 0.8, 0.8, 0.7, 0.7],
+        }
+    )
+    assert math.isnan(rows["gain"].p_best_alone)
+    assert 0 < rows["cfs"].p_best_alone < rows["cfs"].p_best

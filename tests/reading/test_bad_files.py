@@ -483,7 +483,7 @@ def test_reports_make_their_folders(tmp_path):
     X, y = [[float(i % 7), float(i % 3)] for i in range(40)], ["u", "v"] * 20
     found = [
         foresift.select(X, y, "info-gain", check=False),
-        foresift.compare(X, y, methods=["random"], classifiers=["nb"], cv=2, progress=False),
+        foresift.compare(X, y, methods=["random"], estimators=["nb"], cv=2, progress=False),
     ]
     for i, one in enumerate(found):
         path = tmp_path / f"new {i}" / "folder" / "report.html"

@@ -11,6 +11,7 @@ from foresift.plots import (
     ConvergenceDisplay,
     CriticalDifferenceDisplay,
     MethodCurvesDisplay,
+    ParetoDisplay,
     StabilityDisplay,
 )
 
@@ -88,6 +89,20 @@ def test_curves_of_a_comparison_are_its_rows(comparison, classifier):
         np.testing.assert_array_equal(high, [row.upper for row in some])
     assert display.none == next(row.mean for row in rows if row.method == "none")
     assert texts(display.ax_.get_legend().get_texts()) == ["info-gain", "random", "no selection"]
+    display.figure_.canvas.draw()
+
+
+def test_pareto_picture_of_a_comparison(comparison):
+    display = comparison.plot_pareto(estimator="knn")
+    rows = [row for row in comparison.rows if row.estimator == "knn"]
+    assert isinstance(display, ParetoDisplay)
+    assert display.names == ["no selection" if row.size == "all" else row.method for row in rows]
+    assert display.sizes.tolist() == [row.n_features for row in rows]
+    for at, row in enumerate(rows):
+        beaten = any(o.mean >= row.mean and o.n_features <= row.n_features for o in rows if o is not row)
+        assert (at in display.front) or beaten
+    best = max(rows, key=lambda row: row.mean)
+    assert rows[display.front[-1]].mean == best.mean
     display.figure_.canvas.draw()
 
 

@@ -200,6 +200,26 @@ def test_the_verdict_of_a_comparison_is_shown():
     assert '<p class="sentence">a &lt; b</p>' in comparison_html({"verdict": "a < b"})
 
 
+def test_which_to_take_is_said_and_drawn():
+    d = report_cases.comparison(["gain", "relieff", "x" * 40], classifiers=["rf", "nb"])
+    page = comparison_html(d)
+    assert "Which to take: gain with 5 columns." in page
+    assert page.count('class="pareto"') == 2
+    assert page.count('class="point now"') == 1  # for the estimator of the best
+    charts = [family["pareto"] for family in comparison_view(d)["families"]]
+    for chart in charts:
+        assert len(chart["points"]) == 1 + 3 * 4
+        front = [point for point in chart["points"] if point["front"]]
+        assert [point["name"] for point in front] == ["gain"] * 4
+        heights = [point["y"] for point in front]
+        assert heights == sorted(heights, reverse=True)
+        assert all(chart["left"] <= point["x"] <= chart["right"] for point in chart["points"])
+        assert min(heights) > 20  # room for a name above
+    older = {key: value for key, value in d.items() if not key.startswith("recommend")}
+    assert "Which to take" not in comparison_html(older)
+    assert comparison_html(older).count('class="point now"') == 0
+
+
 def test_lines_of_a_comparison_have_their_names_beside_them():
     methods = ["gain", "relieff", "x" * 40]
     family = comparison_view(report_cases.comparison(methods, classifiers=["rf"]))["families"][0]

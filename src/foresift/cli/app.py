@@ -10,7 +10,9 @@ from foresift.cli.errors import guarded
 from foresift.cli.report import report
 from foresift.cli.reproduce import reproduce
 from foresift.cli.select import select
-from foresift.evaluation.registry import METHODS
+from foresift.evaluation.registry import ESTIMATORS, METHODS, OTHERS
+
+_TARGETS = {"classification": "classes", "regression": "quantity"}
 
 app = typer.Typer(
     help="Find the columns of a table that matter for a prediction.",
@@ -27,12 +29,20 @@ for command in (select, compare, report, reproduce, datasets):
 @app.command()
 @guarded
 def methods() -> None:
-    """List the selection methods."""
-    width = max(map(len, METHODS))
-    for key, method in METHODS.items():
-        typer.echo(f"{key:<{width}} {method.title}")
-    what = "recommended: relevance test, then the fewest relevant columns that predict as well"
-    typer.echo(f"{'auto':<{width}} {what}")
+    """List the selection methods, the estimators of compare, and which targets each takes."""
+    auto = "recommended: relevance test, then the fewest relevant columns that predict as well"
+    ours = {key: (method.title, *filter(method.takes, _TARGETS)) for key, method in METHODS.items()}
+    others = {key: (title, *_TARGETS) for key, title in OTHERS.items()}
+    models = {key: (estimator.title, *estimator.tasks) for key, estimator in ESTIMATORS.items()}
+    _list("Methods", {**ours, "auto": (auto, *_TARGETS)})
+    _list("\nMethods of other libraries, in compare", others)
+    _list("\nEstimators of compare", models)
+
+
+def _list(heading: str, known: dict[str, tuple[str, ...]]) -> None:
+    typer.echo(f"{heading}, and the targets they take:")
+    for key, (title, *tasks) in known.items():
+        typer.echo(f"{key:<17} {', '.join(_TARGETS[task] for task in tasks):<17} {title}")
 
 
 def _version(wanted: bool) -> None:

@@ -34,7 +34,7 @@ from foresift.cli.table import (
     require_jobs,
 )
 from foresift.cli.terminal import classes, notes, printable
-from foresift.evaluation.registry import ESTIMATORS, METHODS
+from foresift.evaluation.registry import ESTIMATORS, METHODS, OTHERS
 
 if TYPE_CHECKING:
     from foresift.evaluation.compare import Comparison
@@ -57,7 +57,7 @@ def compare(
             "See `foresift methods`; `none` (no selection) is always included.",
             _HOW,
             metavar="A,B",
-            autocompletion=completing([*METHODS]),
+            autocompletion=completing([*METHODS, *OTHERS]),
         ),
     ] = None,
     estimators: Annotated[
@@ -212,7 +212,7 @@ def _show(found: "Comparison", *, as_json: bool, quiet: bool) -> None:
         best = found.best()
         typer.echo(f"{best.method} {best.size} {best.classifier} {best.scorer} {best.mean:.4f}")
     else:
-        lines = f"{found}\n{found.verdict}".split("\n")
+        lines = f"{found}\n{found.verdict} {found.recommendation}".rstrip().split("\n")
         sys.stdout.writelines(f"{printable(line)}\n" for line in lines)
     if not found.rows:
         raise typer.Exit(FAILED)

@@ -10,7 +10,16 @@ from typing import Any
 
 from foresift.errors import no_such
 
-__all__ = ["ESTIMATORS", "METHODS", "Estimator", "Method", "is_slow", "make_estimator", "takes_quantities"]
+__all__ = [
+    "ESTIMATORS",
+    "METHODS",
+    "OTHERS",
+    "Estimator",
+    "Method",
+    "is_slow",
+    "make_estimator",
+    "takes_quantities",
+]
 
 
 @dataclass(frozen=True)
@@ -132,6 +141,16 @@ METHODS = {
     "sbs": _search("backward", "backward search: drops the column that a forest needs least"),
     "plus-minus": _search("plus-minus", "search that adds two columns and drops one, in turn (Stearns)"),
     "exhaustive": _search("exhaustive", "search of all subsets of the columns"),
+}
+
+
+# Methods of other libraries, in comparisons only: `compare.others` makes them.
+OTHERS = {
+    "boruta": "importances in a forest against permuted copies (Kursa & Rudnicki; pip install boruta)",
+    "rfe": "recursive feature elimination by a forest's importances, half of the columns (scikit-learn)",
+    "rfecv": "the same, with the number of columns chosen by cross-validation (scikit-learn)",
+    "permutation": "loss of a forest on held-out rows with a column permuted (scikit-learn)",
+    "select-from-model": "importance in a forest above the mean (scikit-learn)",
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from foresift.report.drawing import BAR, Scale, shortened, words
 from foresift.report.numbers import TYPESET, unknown
+from foresift.report.plots.pareto import pareto_chart
 from foresift.report.plots.rank_diagram import rank_diagram
 from foresift.report.plots.size_curve import MAX_CHARACTERS, curves, known_points
 
@@ -51,9 +52,10 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         "created": (about.get("created") or "")[:10],
         "version": None,
         "sentence": str(d.get("verdict") or "There are no results to compare yet."),
+        "recommendation": str(d.get("recommendation") or ""),
         "notes": [str(note) for note in about.get("notes") or []],
         "tiles": _tiles(about, rows),
-        "families": [_family(key, some, several) for key, some in families.items()],
+        "families": [_family(key, some, several, d.get("recommended")) for key, some in families.items()],
         "ranks": rank_diagram(d["ranks"]) if d.get("ranks") else None,
         "selected": _selected(d.get("selected") or {}),
         "failures": [_failure(failure) for failure in d.get("failures") or []],
@@ -87,7 +89,7 @@ def _tiles(about: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[tuple[
         return f"{len({row.get(key) for row in rows if row.get(key) != NONE}):,}"
 
     splits = max((row.get("n") or 0 for row in rows), default=0)
-    tiles = [(count("method"), "methods"), (count("classifier"), "classifiers")]
+    tiles = [(count("method"), "methods"), (count("classifier"), "estimators")]
     if splits:
         tiles.append((f"{splits:,}", "splits into training and test rows"))
     if count("dataset") not in ("0", "1"):
@@ -98,9 +100,9 @@ def _tiles(about: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[tuple[
     return tiles
 
 
-def _family(key: tuple[Any, ...], rows: list[dict[str, Any]], several: bool) -> dict[str, Any]:
-    """The table and the curve of one data set, classifier and scorer."""
-    dataset, classifier, scorer = key
+def _family(key: tuple[Any, ...], rows: list[dict[str, Any]], several: bool, chosen: Any) -> dict[str, Any]:
+    """The table and the drawings of one data set, estimator and scorer; `chosen` is the recommended row."""
+    dataset, estimator, scorer = key
     write = partial(TYPESET.score, scorer)
     keys = ("mean", "lower", "upper")
     scale = Scale.around([row.get(k) for row in rows for k in keys], 6, BAR - 6)
@@ -126,13 +128,28 @@ def _family(key: tuple[Any, ...], rows: list[dict[str, Any]], several: bool) -> 
         }
         for row in sorted(rows, key=lambda row: -_mean(row))
     ]
-    title = f"{shortened(classifier)}, {words(scorer)}" if classifier is not None else words(scorer)
+    title = f"{shortened(estimator)}, {words(scorer)}" if estimator is not None else words(scorer)
     return {
         "title": f"{_known(dataset)}: {title}" if several else title,
         "scorer": words(scorer),
         "rows": lines,
         "curve": _curve(rows, scorer),
+        "pareto": _pareto(rows, scorer, chosen),
     }
+
+
+def _pareto(rows: Sequence[dict[str, Any]], scorer: Any, chosen: Any) -> dict[str, Any] | None:
+    """All results as points: the number of columns and the score."""
+    points = [{"n": row.get("n_features"), "score": row.get("mean"), "name": _name(row)} for row in rows]
+    drawn = pareto_chart(points, scorer)
+    here = next((row for row in rows if row == chosen), None)
+    if drawn is not None:
+        for point in drawn["points"]:
+            point["now"] = here is not None and (_name(here), here.get("n_features")) == (
+                point["name"],
+                point["n"],
+            )
+    return drawn
 
 
 def _value(value: Any) -> str:
@@ -194,7 +211,8 @@ def _made(about: dict[str, Any]) -> list[tuple[str, str]]:
     classes, sizes = about.get("classes"), about.get("sizes")
     lines = [
         ("Data", about.get("dataset")),
-        ("Classes", len(classes) if isinstance(classes, list) else classes),
+        ("Target", "a quantity" if about.get("task") == "regression" else None),
+        ("Classes", (len(classes) or None) if isinstance(classes, list) else classes),
         ("Splits", about.get("cv")),
         ("Repeats", about.get("repeats")),
         ("Sizes", ", ".join(map(str, sizes)) if sizes else None),

@@ -13,7 +13,14 @@ from foresift.data.target import Classes, Quantity
 from foresift.data.target_notes import are_numbers, note_on_quantity, notes_on_classes
 from foresift.errors import renamed
 from foresift.evaluation.compare.methods import methods_of, named
-from foresift.evaluation.compare.summary import Row, best_row, failures, selection_shares, summarise
+from foresift.evaluation.compare.summary import (
+    Row,
+    best_row,
+    failures,
+    recommended_row,
+    selection_shares,
+    summarise,
+)
 from foresift.evaluation.harness.chosen import Size
 from foresift.evaluation.harness.evaluate import Protocol, plan_scores
 from foresift.evaluation.harness.run import run
@@ -83,6 +90,8 @@ class Comparison:
         """Return everything as JSON types; unknown numbers are None."""
         return {
             "verdict": self.verdict,
+            "recommendation": self.recommendation,
+            "recommended": None if self.recommended is None else self.recommended.to_dict(),
             "about": self.about,
             "rows": [row.to_dict() for row in self.rows],
             "failures": self.failures,
@@ -121,11 +130,32 @@ class Comparison:
 
         return verdict(self.rows)
 
+    @property
+    def recommended(self) -> Row | None:
+        """The fewest columns that are not significantly worse than the best, with its estimator.
+
+        None if there is nothing to go by, as for fewer than 5 splits.
+        """
+        return recommended_row(self.rows)
+
+    @property
+    def recommendation(self) -> str:
+        """The row `recommended` in a sentence; empty if there is none."""
+        from foresift.evaluation.compare.text import recommendation
+
+        return recommendation(self.rows)
+
     def plot_curve(self, **options: Any) -> Any:
         """Draw the scores of all methods over the number of features; see `foresift.plots`."""
         from foresift.report.plots.of_methods import MethodCurvesDisplay
 
         return MethodCurvesDisplay.from_comparison(self.to_dict(), **options)
+
+    def plot_pareto(self, **options: Any) -> Any:
+        """Draw the scores against the numbers of columns; see `foresift.plots`."""
+        from foresift.report.plots.of_methods import ParetoDisplay
+
+        return ParetoDisplay.from_comparison(self.to_dict(), **options)
 
     def plot_stability(self, size: Any = None, **options: Any) -> Any:
         """Draw how often each method selects each feature; see `foresift.plots`."""
@@ -201,7 +231,7 @@ def compare(
     repeats : int, default=1
         Number of repetitions with other splits.
     scoring : str, callable, sequence or mapping, default=None
-        Scorers of scikit-learn. None: "accuracy", or "r2" for a quantity.
+        Scorers of scikit-learn. None: "accuracy", or "r2" for a quantity. Without a store, a lambda will do.
     groups : array-like of shape (n,), default=None
         Rows of one group stay on one side of every split; a `cv` that splits a group is refused.
     store : path or Store, default=None
@@ -246,7 +276,7 @@ def compare(
     wanted = protocol.sizes_for(data)
     chosen = methods_of(methods, wanted, data.task)
     models = named(estimators, lambda key: make_estimator(key, data.task), "estimator")
-    jobs = plan_scores(data, chosen, models, protocol)
+    jobs = plan_scores(data, chosen, models, protocol, kept=store is not None)
     place = store if isinstance(store, Store) else Store(":memory:" if store is None else store)
     try:
         run(jobs, [data], place, n_jobs=n_jobs, retry_failed=retry_failed, progress=progress)

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from foresift.data.target import Classes, Quantity
 from foresift.errors import no_such
 from foresift.evaluation.harness.chosen import Size
-from foresift.evaluation.registry import METHODS, takes_quantities
+from foresift.evaluation.registry import METHODS, OTHERS, takes_quantities
 
 __all__ = ["make_method", "methods_of", "named"]
 
@@ -40,7 +40,7 @@ def make_method(key: str, sizes: Sequence[Size] = ("own",), task: str = Classes.
     Parameters
     ----------
     key : str
-        One of `METHODS`.
+        One of `METHODS`, or of `OTHERS`.
     sizes : sequence of int or "own", default=("own",)
         The sizes needed. A search that needs numbers only is set to go through all of them.
     task : {"classification", "regression"}, default="classification"
@@ -62,8 +62,12 @@ def make_method(key: str, sizes: Sequence[Size] = ("own",), task: str = Classes.
     """
     if key == NONE:
         return None
+    if key in OTHERS:
+        from foresift.evaluation.compare.others import make_other
+
+        return make_other(key, sizes, task)
     if key not in METHODS:
-        raise no_such("method", key, METHODS, "`foresift methods` lists them.")
+        raise no_such("method", key, [*METHODS, *OTHERS], "`foresift methods` lists them.")
     method = METHODS[key]
     if not method.takes(task):
         raise ValueError(

@@ -19,14 +19,20 @@ from foresift.evaluation.harness.tasks import Record
 from foresift.stats import corrected_interval, corrected_resampled_ttest, holm
 from foresift.stats.stability import Stability, selection_stability
 
-__all__ = ["Row", "best_row", "failures", "selection_shares", "summarise"]
+__all__ = ["Row", "best_row", "failures", "recommended_row", "selection_shares", "summarise"]
 
 # Few scores are often equal by chance, so their spread is no estimate.
 MIN_SPLITS = 5
-# Scorers of scikit-learn that lie between 0 and 1.
-_SHARES = re.compile(
-    r"accuracy|balanced_accuracy|top_k_accuracy|average_precision|(f1|precision|recall|jaccard|roc_auc)(_\w+)?"
-)
+ALPHA = 0.05  # a difference of this p-value or less is significant
+_BASELINE = "random"  # the method that is there to be beaten
+# Ranges of scorers of scikit-learn.
+_RANGES = {
+    re.compile(
+        r"accuracy|balanced_accuracy|top_k_accuracy|average_precision"
+        r"|(f1|precision|recall|jaccard|roc_auc)(_\w+)?"
+    ): (0.0, 1.0),
+    re.compile(r"r2|explained_variance|d2_\w+"): (-math.inf, 1.0),
+}
 Split = tuple[int, int]  # repeat and fold
 
 
@@ -45,8 +51,8 @@ class Row:
         Mean and standard deviation of their scores.
     lower, upper : float
         95 % interval of the mean, corrected for the overlap of training sets (Nadeau & Bengio), and limited
-        to 0 and 1 for scorers known to lie between them. NaN for fewer than 5 splits, or if all scores are
-        equal.
+        to the range of the scorer where that is known: 0 to 1 for an accuracy, up to 1 for R2. NaN for fewer
+        than 5 splits, or if all scores are equal.
     n_features : float
         Mean number of features.
     stability, stability_lower, stability_upper : float
@@ -63,6 +69,8 @@ class Row:
         of rows. NaN without a comparison, for fewer than 5 splits, and if all differences are equal.
     n_failed : int
         Number of failed splits.
+    p_best_alone : float
+        P-value of the difference to the best row, not adjusted for the other comparisons.
     """
 
     dataset: str
@@ -84,6 +92,7 @@ class Row:
     p_best: float = math.nan
     p_none: float = math.nan
     n_failed: int = 0
+    p_best_alone: float = math.nan
 
     @property
     def estimator(self) -> str:
@@ -106,6 +115,32 @@ def best_row(rows: Sequence[Row]) -> Row:
         return row.best, known, 0 if row.best else row.n, row.mean if known else 0.0, -row.n_features
 
     return max(rows, key=merit)
+
+
+def recommended_row(rows: Sequence[Row]) -> Row | None:
+    """The fewest columns that are not significantly worse than the best, on the first data set.
+
+    It is chosen among the rows of the first scorer that share the estimator of the best one and have a score
+    for every split; the random baseline is never recommended. P-values are not adjusted: after adjusting for
+    all pairs hardly a set would be worse. None if nothing could be tested.
+
+    Examples
+    --------
+    >>> about = ("nb", "3", "accuracy", 10, 0.9, 0.1, 0.85, 0.95)
+    >>> best = Row("wine", "gain", *about, 3.0, best=True)
+    >>> recommended_row([best, Row("wine", "cfs", *about, 2.0, p_best_alone=0.3)]).method
+    'cfs'
+    """
+    scored = [row for row in rows if (row.dataset, row.scorer) == (rows[0].dataset, rows[0].scorer)]
+    best = best_row(scored) if scored else None
+    if best is None or not best.best:
+        return None
+    family = [row for row in scored if row.classifier == best.classifier and row.n == best.n]
+    if all(math.isnan(row.p_best_alone) for row in family):
+        return None
+    as_good = [row for row in family if row.best or row.p_best_alone > ALPHA or row.mean == best.mean]
+    honest = [row for row in as_good if row.method != _BASELINE] or [best]
+    return min(honest, key=lambda row: (row.n_features, -row.mean))
 
 
 @dataclass(frozen=True)
@@ -202,8 +237,8 @@ def _row(
 def _range(record: Record, scorer: str) -> tuple[float, float]:
     """Range of the scores; a user's own scorer may have any name."""
     scorers = json.loads(record.unit.options or "{}").get("scoring", {})
-    known = _SHARES.fullmatch(scorer) and scorers.get(scorer, scorer) == scorer
-    return (0.0, 1.0) if known else (-math.inf, math.inf)
+    known = _RANGES.items() if scorers.get(scorer, scorer) == scorer else ()
+    return next((limits for names, limits in known if names.fullmatch(scorer)), (-math.inf, math.inf))
 
 
 def _selections(records: Iterable[Record]) -> dict[tuple[str, str, str], dict[Split, Record]]:
@@ -243,8 +278,9 @@ def _tested(family: Sequence[tuple[Row, _Series]]) -> list[Row]:
             best=k == best,
             p_best=math.nan if best is None else pairs.get((min(k, best), max(k, best)), math.nan),
             p_none=math.nan if none is None else others.get((k, none), math.nan),
+            p_best_alone=math.nan if best in (None, k) else _pvalue(series, family[best][1]),
         )
-        for k, (row, _) in enumerate(family)
+        for k, (row, series) in enumerate(family)
     ]
 
 

@@ -8,13 +8,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from foresift.evaluation.compare.summary import MIN_SPLITS, Row, best_row
+from foresift.evaluation.compare.summary import ALPHA, MIN_SPLITS, Row, best_row, recommended_row
 from foresift.report.drawing import shortened, words
 from foresift.report.numbers import PLAIN
 
-__all__ = ["as_text", "render", "verdict"]
-
-ALPHA = 0.05
+__all__ = ["as_text", "recommendation", "render", "verdict"]
 
 
 def verdict(rows: Sequence[Row]) -> str:
@@ -36,9 +34,7 @@ def verdict(rows: Sequence[Row]) -> str:
     if best.size == "all":
         said = f"Using all columns scores best{where}: {result}"
     else:
-        size = PLAIN.count(best.n_features)
-        columns = "1 column" if size == "1" else f"{size} columns"
-        said = f"{shortened(best.method)} with {columns} does best{where}: {result}"
+        said = f"{_who(best)} does best{where}: {result}"
     family = (best.dataset, best.classifier, best.scorer)
     others = [row.p_best for row in rows if (row.dataset, row.classifier, row.scorer) == family]
     judged = [p for p in others if not math.isnan(p)]
@@ -49,6 +45,44 @@ def verdict(rows: Sequence[Row]) -> str:
         return f"{said} The others are not significantly worse."
     rest = f"{len(judged)} other results with {shortened(best.classifier)}"
     return f"{said} {worse} of the {rest} {'is' if worse == 1 else 'are'} significantly worse."
+
+
+def _who(row: Row) -> str:
+    if row.size == "all":
+        return "all columns"
+    size = PLAIN.count(row.n_features)
+    return f"{shortened(row.method)} with {'1 column' if size == '1' else f'{size} columns'}"
+
+
+def recommendation(rows: Sequence[Row]) -> str:
+    """Say which to take: the fewest columns that are not significantly worse; empty if nothing was tested.
+
+    Examples
+    --------
+    >>> about = ("nb", "3", "accuracy", 10, 0.9, 0.1, 0.85, 0.95)
+    >>> best = Row("wine", "gain", *about, 3.0, best=True)
+    >>> recommendation([best, Row("wine", "cfs", *about, 2.0, p_best_alone=0.3)])
+    'Which to take: cfs with 2 columns, the fewest that are not significantly worse than the best ...'
+    """
+    row = recommended_row(rows)
+    if row is None:
+        return ""
+    family = [
+        r for r in rows if (r.dataset, r.scorer, r.classifier) == (row.dataset, row.scorer, row.classifier)
+    ]
+    if row.best:
+        smaller = [r for r in family if r.n_features < row.n_features]
+        worse = smaller and all(r.p_best_alone <= ALPHA for r in smaller)
+        why = f"; smaller sets are worse (p <= {ALPHA}, not adjusted)" if worse else ""
+        return f"Which to take: {_who(row)}, the best{why}."
+    best = next(r for r in family if r.best)
+    score = partial(PLAIN.score, row.scorer)
+    pvalue = "" if math.isnan(row.p_best_alone) else f" (p {PLAIN.pvalue(row.p_best_alone)}, not adjusted)"
+    return (
+        f"Which to take: {_who(row)}, the fewest that are not significantly worse than the best{pvalue}:"
+        f" {words(row.scorer)} {score(row.mean)}, the best {score(best.mean)},"
+        f" with {shortened(row.classifier)}."
+    )
 
 
 def as_text(

@@ -129,7 +129,12 @@ class Trial:
 
 
 def plan_scores(
-    data: Data, methods: Mapping[str, Any], estimators: Mapping[str, Any], protocol: Protocol
+    data: Data,
+    methods: Mapping[str, Any],
+    estimators: Mapping[str, Any],
+    protocol: Protocol,
+    *,
+    kept: bool = True,
 ) -> list[Job]:
     """List the work: for every split and method one job, with a unit for every estimator.
 
@@ -144,6 +149,9 @@ def plan_scores(
         Any classifiers, or regressors if the target is a quantity; pipelines included.
     protocol : Protocol
         How they are compared.
+    kept : bool, default=True
+        Whether results are to be found again, so that everything needs an identity (see `describe`). If not,
+        a name is enough for what has none, such as a lambda.
 
     Returns
     -------
@@ -177,8 +185,11 @@ def plan_scores(
         raise ValueError("At least one method and one estimator are needed.")
     sizes, scorers = protocol.sizes_for(data), protocol.scorers
     _refuse_scorers(scorers, data)
-    about_methods = {name: canonical(describe(method)) for name, method in methods.items()}
-    about_estimators = {name: canonical(describe(model)) for name, model in estimators.items()}
+    about_methods, about_estimators = (
+        {name: canonical(_identity(name, one, kept)) for name, one in some.items()}
+        for some in (methods, estimators)
+    )
+    scoring = {name: _identity(f"The scorer {name!r}", scorer, kept) for name, scorer in scorers.items()}
     task = {"task": data.task} if data.task == Quantity.task else {}  # keys of classification stay
     jobs = []
     for split in splits(data, protocol.cv, repeats=protocol.repeats, random_state=protocol.random_state):
@@ -198,7 +209,7 @@ def plan_scores(
                 fold=split.fold,
                 rows=split.rows,
                 seed=seed,
-                options=canonical({"sizes": wanted, "scoring": describe(scorers), **task}),
+                options=canonical({"sizes": wanted, "scoring": scoring, **task}),
                 software=software(),
             )
             units = tuple(
@@ -208,6 +219,19 @@ def plan_scores(
             trial = Trial(method, dict(estimators), split, seed, wanted, scorers)
             jobs.append(Job(score_units, data.checksum, trial, units))
     return jobs
+
+
+def _identity(name: str, value: Any, kept: bool) -> Any:
+    """Describe a selector, an estimator or a scorer."""
+    try:
+        return describe(value)
+    except ValueError as error:
+        if kept:
+            advice = str(error).rpartition("again. ")[2].rstrip(".")
+            raise ValueError(
+                f"{name} cannot be kept in a store: {advice[:1].lower()}{advice[1:]}, or leave out store."
+            ) from error
+        return {"unidentified": name}
 
 
 def _require_kind(name: str, estimator: Any, task: str) -> None:

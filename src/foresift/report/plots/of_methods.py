@@ -1,4 +1,4 @@
-"""Display of a comparison: the scores of each method over the number of features."""
+"""Displays of a comparison: the scores of each method over the number of features."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from foresift.errors import renamed
-from foresift.report.plots.display import INK, Display, label, numbers
+from foresift.report.plots.display import ACCENT, GREY, INK, Display, label, numbers
+from foresift.report.plots.pareto import pareto_front
 from foresift.report.plots.size_curve import known_points
 
-__all__ = ["MethodCurvesDisplay"]
+__all__ = ["MethodCurvesDisplay", "ParetoDisplay"]
 
 # Distinguishable with colour blindness too (Okabe & Ito 2008), our own green first.
 COLOURS = ("#17654f", "#d55e00", "#0072b2", "#cc79a7", "#e69f00", "#56b4e9", "#5c5c5c")
@@ -123,3 +124,76 @@ class MethodCurvesDisplay(Display):
             ax.axhline(self.none, color=INK, linestyle=":", linewidth=1.2, label="no selection")
         ax.set(xlabel="number of columns", ylabel=self.metric.replace("_", " "))
         ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+class ParetoDisplay(Display):
+    """Results as points: their number of features and their score; a line joins those that no other beats.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Name of every result.
+    sizes, scores : array-like of shape (n_results,)
+        Numbers of features, which may be means, and scores.
+    metric : str, default="score"
+        Name of the scores.
+
+    Attributes
+    ----------
+    front : list of int
+        The results that score higher than all others with as few features, smallest first.
+
+    Examples
+    --------
+    >>> from foresift.plots import ParetoDisplay
+    >>> display = ParetoDisplay(["cfs", "random", "no selection"], [2, 3, 9], [0.8, 0.6, 0.9]).plot()
+    >>> display.front
+    [0, 2]
+    """
+
+    def __init__(
+        self, names: Sequence[str], sizes: ArrayLike, scores: ArrayLike, *, metric: str = "score"
+    ) -> None:
+        self.names = list(names)
+        self.sizes, self.scores = (np.asarray(part, dtype=np.float64) for part in (sizes, scores))
+        self.metric = metric
+        points = [
+            {"n": n, "score": score, "at": at}
+            for at, (n, score) in enumerate(zip(self.sizes.tolist(), self.scores.tolist(), strict=True))
+        ]
+        self.front = [point["at"] for point in pareto_front(points)]
+
+    @classmethod
+    def from_comparison(
+        cls, d: Mapping[str, Any], *, estimator: str | None = None, scorer: str | None = None, ax: Any = None
+    ) -> ParetoDisplay:
+        """Draw the results of a comparison, for one estimator and one scorer.
+
+        Parameters
+        ----------
+        d : dict
+            What `Comparison.to_dict()` returns, of one data set.
+        estimator, scorer : str, default=None
+            Their names; None is the first.
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes a new figure.
+        """
+        rows = [row for row in _family(d["rows"], estimator, scorer) if row["mean"] is not None]
+        if not rows:
+            raise ValueError("This comparison has no scores to draw.")
+        names = ["no selection" if row["size"] == "all" else row["method"] for row in rows]
+        display = cls(names, numbers(rows, "n_features"), numbers(rows, "mean"), metric=rows[0]["scorer"])
+        return display.plot(ax=ax)
+
+    def _draw(self, ax: Any) -> None:
+        ax.scatter(self.sizes, self.scores, s=28, color=GREY, zorder=2)
+        ax.plot(
+            self.sizes[self.front], self.scores[self.front], color=ACCENT, marker="o", linewidth=1.4, zorder=3
+        )
+        for at in self.front:
+            place = (self.sizes[at], self.scores[at])
+            ax.annotate(
+                label(self.names[at]), place, (-6, 5), textcoords="offset points", ha="right", fontsize=8
+            )
+        ax.margins(x=0.15, y=0.12)
+        ax.set(xlabel="number of columns", ylabel=self.metric.replace("_", " "))

@@ -1,7 +1,8 @@
-"""Slow, literal twins for CFS: cuts by description length, symmetrical uncertainty, merit, searches."""
+"""Slow, literal twins for CFS: cuts by description length, correlations, merit, searches."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Sequence
@@ -94,6 +95,7 @@ class Correlations:
 
     def __init__(self, columns: Sequence[Sequence[Any]], y: Sequence[Any], like_weka: bool = False) -> None:
         self.n_columns = len(columns)
+        self.deviations = [1.0] * len(columns)
         self.with_class = [uncertainty(column, y) for column in columns]
         self.between = [[uncertainty(a, b) for b in columns] for a in columns]
         if like_weka:
@@ -101,19 +103,84 @@ class Correlations:
             self.between = [[1.0 if value < 1e-6 else value for value in row] for row in self.between]
 
     def merit(self, subset: Sequence[int]) -> float:
-        """Hall's merit, k mean(r_cf) / sqrt(k + k (k - 1) mean(r_ff)); 0 of no features."""
-        k = len(subset)
-        if k == 0:
+        """Hall's merit, with the columns weighted by their deviations; 0 of no features."""
+        s = self.deviations
+        if not subset:
             return 0.0
-        r_cf = np.mean([self.with_class[i] for i in subset])
-        pairs = [self.between[i][j] for i, j in itertools.combinations(subset, 2)]
-        r_ff = np.mean(pairs) if pairs else 0.0
-        return round(float(k * r_cf / math.sqrt(k + k * (k - 1) * r_ff)), 12)
+        with_class = sum(s[i] * self.with_class[i] for i in subset)
+        pairs = sum(s[i] * s[j] * self.between[i][j] for i, j in itertools.combinations(subset, 2))
+        return round(float(with_class / math.sqrt(sum(s[i] ** 2 for i in subset) + 2 * pairs)), 12)
 
     def best_of_all(self) -> float:
         """Largest merit of any subset."""
         sizes = range(1, self.n_columns + 1)
         return max(self.merit(s) for k in sizes for s in itertools.combinations(range(self.n_columns), k))
+
+
+# --- linear correlation, for a quantity ---
+
+
+def is_nominal(x: Sequence[Any]) -> bool:
+    return any(isinstance(value, str) for value in x)
+
+
+def complete(x: Sequence[Any]) -> list[Any]:
+    """A column with its mean, or its commonest category, for missing values."""
+    known = [value for value in x if value is not None]
+    if is_nominal(x):
+        instead = max(sorted(set(known)), key=known.count)  # the first of equals
+    else:
+        instead = math.fsum(known) / len(known) if known else 0.0
+    return [instead if value is None else value for value in x]
+
+
+def inputs(x: Sequence[Any]) -> dict[Any, Any]:
+    """The numbers that stand for a column: itself, or the indicator of each of its categories."""
+    return {v: np.array([a == v for a in x], float) for v in set(x)} if is_nominal(x) else {None: np.array(x)}
+
+
+def pearson(a: Any, b: Any) -> float:
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return 0.0
+    a, b = a - a.mean(), b - b.mean()
+    return abs(a @ b) / math.sqrt((a @ a) * (b @ b))
+
+
+def linear(x: Sequence[Any], y: Sequence[Any]) -> float:
+    """Correlation of the indicators of every pair of categories, times the share of its rows."""
+    x, y = complete(x), complete(y)
+    total = 0.0
+    for v, a in inputs(x).items():
+        for w, b in inputs(y).items():
+            rows = (np.ones(len(x)) if v is None else a) * (1.0 if w is None else b)
+            total += rows.mean() * pearson(a, b)
+    return total
+
+
+def deviation(x: Sequence[Any]) -> float:
+    """Weka's: the standard deviation, or sqrt(sum of P P (1 - P)) of a nominal column; 1 of a constant."""
+    x = complete(x)
+    if len(set(x)) == 1:
+        return 1.0
+    return math.sqrt(sum((1.0 if v is None else a.mean()) * a.var() for v, a in inputs(x).items()))
+
+
+class LinearCorrelations(Correlations):
+    """All linear correlations of columns and a quantity; text is nominal."""
+
+    def __init__(self, columns: Sequence[Sequence[Any]], y: Sequence[float], like_weka: bool = False) -> None:
+        self.n_columns = len(columns)
+        self.with_class = [linear(column, y) for column in columns]
+        self.between = [[linear(a, b) for b in columns] for a in columns]
+        self.deviations = [1.0] * len(columns)
+        if like_weka:
+            self.deviations = [deviation(column) for column in columns]
+            constant = [len(set(complete(column))) == 1 for column in columns]
+            for i, j in itertools.product(range(len(columns)), repeat=2):
+                self.between[i][j] = 1.0 if constant[i] or constant[j] else self.between[i][j]
+
+
+# --- searches ---
 
 
 def forward(correlations: Correlations, n_wanted: int | None = None) -> list[int]:
@@ -140,25 +207,29 @@ def backward(correlations: Correlations, n_wanted: int | None = None) -> list[in
     return subset
 
 
-def best_first(correlations: Correlations, n_stale: int) -> list[int]:
-    """Best-first search with a list of `n_stale` open subsets, one extension at a time."""
-    best: list[int] = []
-    opened: list[list[int]] = [[]]
+def best_first(correlations: Correlations, n_stale: int, direction: str = "forward") -> list[int]:
+    """Weka's BestFirst, with a list of `n_stale` open subsets, one neighbour at a time."""
+    merit = functools.cache(lambda subset: correlations.merit(sorted(subset)))
+    best: list[int] = list(range(correlations.n_columns)) if direction == "backward" else []
+    opened = [best]
     stale = 0
     while stale < n_stale and opened:
         subset = opened.pop(0)
-        improved = False
-        for i in range(correlations.n_columns):
-            if i in subset:
+        before = best
+        steps = [(i, "add") for i in range(correlations.n_columns) if i not in subset]
+        steps += [(i, "drop") for i in range(correlations.n_columns) if i in subset]
+        for i, step in steps:
+            if step == {"forward": "drop", "backward": "add"}.get(direction):
                 continue
-            extended = [*subset, i]
-            merit = correlations.merit(extended)
-            behind = [j for j, other in enumerate(opened) if merit > correlations.merit(other)]
-            opened.insert(behind[0] if behind else len(opened), extended)
+            other = [*subset, i] if step == "add" else [j for j in subset if j != i]
+            value, largest = merit(frozenset(other)), merit(frozenset(best))
+            behind = [j for j, known in enumerate(opened) if value > merit(frozenset(known))]
+            opened.insert(behind[0] if behind else len(opened), other)
             del opened[n_stale:]
-            if merit > correlations.merit(best) + 1e-5:
-                best, improved = extended, True
-        stale = 0 if improved else stale + 1
+            smaller = value == largest and len(other) < len(best)
+            if value - largest > 1e-5 if step == "add" else value > largest or smaller:
+                best = other
+        stale = stale + 1 if best is before else 0
     return best
 
 

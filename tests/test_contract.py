@@ -158,6 +158,8 @@ MORE = [make() for make in TYPES if repr(make()) not in KNOWN] + [
     FScoreSelector(1),
     CFSSelector(0.5, search="forward", locally_predictive=True, convention="weka"),
     CFSSelector(1, search="backward"),
+    CFSSelector(search="best-first-backward", task="classification"),
+    CFSSelector(search="best-first-bidirectional", task="regression", convention="weka"),
     AggregateSelector([("a", PearsonSelector()), ("b", InfoGainSelector())], 0.5, rule="rra"),
     AggregateSelector([PearsonSelector(), FScoreSelector(), InfoGainSelector()], rule="vote", top=2),
     AggregateSelector([PearsonSelector(), FScoreSelector(), InfoGainSelector()], 1, rule="borda", top=1),

@@ -16,7 +16,7 @@ from foresift.selectors import uncertainty
 from foresift.selectors.cfs import CFSSelector
 from foresift.selectors.uncertainty import Uncertainties, symmetrical_uncertainty
 
-SEARCHES = ["best-first", "forward", "backward"]
+SEARCHES = ["best-first", "best-first-backward", "best-first-bidirectional", "forward", "backward"]
 CONVENTIONS = ["hall", "weka"]
 SEEDS = pytest.mark.parametrize("seed", range(25))
 
@@ -68,6 +68,8 @@ def test_subsets_equal_the_twin(seed, convention):
     twin = reference_cfs.Correlations(columns, y, convention == "weka")
     subsets = {
         "best-first": reference_cfs.best_first(twin, 5),
+        "best-first-backward": reference_cfs.best_first(twin, 5, "backward"),
+        "best-first-bidirectional": reference_cfs.best_first(twin, 5, "bidirectional"),
         "forward": reference_cfs.forward(twin),
         "backward": reference_cfs.backward(twin),
     }
@@ -75,7 +77,7 @@ def test_subsets_equal_the_twin(seed, convention):
         ours = CFSSelector(search=search, convention=convention).fit(X, y)
         assert kept(ours) == sorted(subset)
         assert ours.merit_ == pytest.approx(twin.merit(subset), abs=1e-10)
-        if search != "backward":
+        if not search.endswith("backward"):
             assert ours.order_.tolist() == subset
         local = CFSSelector(search=search, convention=convention, locally_predictive=True).fit(X, y)
         assert kept(local) == sorted(reference_cfs.locally_predictive(twin, subset))
@@ -89,12 +91,17 @@ def test_subsets_equal_the_twin(seed, convention):
 
 
 @pytest.mark.parametrize("n_stale", [1, 2, 3, 9])
-def test_best_first_equals_the_twin(n_stale):
+@pytest.mark.parametrize("direction", ["forward", "backward", "bidirectional"])
+def test_best_first_equals_the_twin(n_stale, direction):
+    search = "best-first" if direction == "forward" else f"best-first-{direction}"
     for seed in range(100, 130):
         columns, y = random_columns(seed, 9)
         twin = reference_cfs.Correlations(columns, y)
-        ours = CFSSelector(n_stale=n_stale).fit(frame(columns), y)
-        assert ours.order_.tolist() == reference_cfs.best_first(twin, n_stale)
+        ours = CFSSelector(n_stale=n_stale, search=search).fit(frame(columns), y)
+        found = reference_cfs.best_first(twin, n_stale, direction)
+        if direction == "backward":  # ranked by score
+            found.sort(key=lambda j: -round(twin.with_class[j], 12))
+        assert ours.order_.tolist() == found
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -153,7 +160,7 @@ def test_path_tells_the_subsets(search):
         subset = {column} - {-1}
         if parent >= 0:
             subset ^= subsets[parent]
-        elif search == "backward":
+        elif search.endswith("backward"):
             subset = set(range(13))
         subsets.append(subset)
         pairs = sum(correlations.between(a)[b] for a in subset for b in subset if a < b)

@@ -1,9 +1,9 @@
 """CFS against Weka: subsets and merits as literals, so that no Java is needed.
 
 They are from Weka 3.9.7 (the jar in python-weka-wrapper3 0.3.3): weka.attributeSelection.CfsSubsetEval, with
-option -L (no locally predictive attributes) or without, and weka.attributeSelection.BestFirst -D 1 -N 5,
-GreedyStepwise (forward) or GreedyStepwise -B (backward). Merits are what evaluateSubset returns for the final
-subset; Weka holds correlations in single precision.
+option -L (no locally predictive attributes) or without, and weka.attributeSelection.BestFirst -N 5 with -D 1
+(forward), -D 0 (backward) or -D 2 (bidirectional), GreedyStepwise (forward) or GreedyStepwise -B (backward).
+Merits are what evaluateSubset returns for the final subset; Weka holds correlations in single precision.
 """
 
 import os
@@ -44,6 +44,10 @@ SMALL = [
 SMALL_CLASS = list("100012020010201")
 WEKA_SMALL = {
     ("best-first", False): ([2, 9, 10, 11], 0.45776359),
+    ("best-first-backward", False): ([2, 9, 10, 11], 0.45776359),
+    ("best-first-bidirectional", False): ([2, 9, 10, 11], 0.45776359),
+    ("best-first-backward", True): ([0, 2, 9, 10, 11], 0.44976098),
+    ("best-first-bidirectional", True): ([0, 2, 9, 10, 11], 0.44976098),
     ("forward", False): ([10, 11], 0.45374776),
     ("backward", False): ([2, 9, 10, 11], 0.45776359),
     ("best-first", True): ([0, 2, 9, 10, 11], 0.44976098),
@@ -90,6 +94,7 @@ def test_independent_columns(search, local):
 
 SOYBEAN = [0, 2, 3, 6, 10, 11, 12, 14, 16, 17, 18, 21, 22, 23, 25, 27, 29, 34]
 SOYBEAN_BACKWARD = [*SOYBEAN, 1, 13, 20, 28, 31]
+SOYBEAN_BEST_FIRST_BACKWARD = [j for j in SOYBEAN if j != 18] + [1, 13, 20, 28]
 SONAR = [3, 4, 8, 9, 10, 11, 12, 20, 27, 35, 43, 44, 45, 46, 47, 48, 50, 51, 53]
 WEKA_NOMINAL = [
     ("house-votes-84", "best-first", False, [3], 0.7287861),  # the paper of Rogers & Gunn: V4
@@ -105,11 +110,18 @@ WEKA_NOMINAL = [
     ("soybean", "forward", True, [*SOYBEAN, 4, 7, 8, 9], 0.6777771),
     ("soybean", "backward", False, SOYBEAN_BACKWARD, 0.7010887),
     ("soybean", "backward", True, [*SOYBEAN_BACKWARD, 8], 0.696728),
+    ("soybean", "best-first-backward", False, SOYBEAN_BEST_FIRST_BACKWARD, 0.7017551),
+    ("soybean", "best-first-backward", True, [*SOYBEAN_BEST_FIRST_BACKWARD, 4, 8], 0.6917082),
+    ("soybean", "best-first-bidirectional", False, SOYBEAN, 0.7015158),
+    ("kr-vs-kp", "best-first-backward", False, [9, 20, 32], 0.2572775),
+    ("splice", "best-first-bidirectional", False, [27, 28, 29, 30, 31, 34], 0.4226928),
     ("splice", "best-first", False, [27, 28, 29, 30, 31, 34], 0.4226928),
 ]
 WEKA_NUMERIC = [
     ("iris", "best-first", False, [2, 3], 0.8873807),
     ("sonar", "best-first", False, SONAR, 0.3524746),
+    ("sonar", "best-first-backward", False, SONAR, 0.3524746),
+    ("glass", "best-first-bidirectional", False, [0, 1, 2, 3, 5, 6, 7], 0.5113964),
     ("glass", "best-first", True, [0, 1, 2, 3, 5, 6, 7, 8], 0.5030995),
     ("glass", "forward", False, [2, 3, 5, 6, 7], 0.5089226),
     ("hepatitis", "backward", False, [0, 1, 5, 10, 11, 12, 13, 16, 17, 18], 0.3228385),

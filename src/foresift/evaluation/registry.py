@@ -115,7 +115,7 @@ METHODS = {
     "gefs": Method(
         "GEFSSelector", "frequency in the genomes of a genetic ensemble of networks (Opitz)", is_slow=True
     ),
-    "cfs": Method("CFSSelector", "columns correlated with the class and not with each other (Hall)"),
+    "cfs": Method("CFSSelector", "columns correlated with the target and not with each other (Hall)"),
     "mim": _greedy("mim", "mutual information with the target"),
     "mrmr": _greedy("mrmr", "mutual information with the target less that with added columns (Peng)"),
     "jmi": _greedy("jmi", "mutual information of pairs with added columns and the target (Yang & Moody)"),

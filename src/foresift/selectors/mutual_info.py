@@ -89,7 +89,7 @@ class MutualInfoSelector(RankingSelector):
 
     See Also
     --------
-    CFSSelector : Searches the subset that is correlated with the class and not within itself.
+    CFSSelector : Searches the subset that is correlated with the target and not within itself.
     InfoGainSelector : The information of the best split of each column.
 
     Notes

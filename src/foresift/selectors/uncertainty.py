@@ -49,6 +49,8 @@ class Uncertainties:
         Uncertainty of every column and the class.
     between : callable
         Function of a column that returns its uncertainty with every column; recent results are cached.
+    deviations : ndarray of shape (n_columns,)
+        Weight of every column in the merit of a subset: 1.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class Uncertainties:
 
     def __init__(self, table: Table, weights: NDArray[np.float64] | None, *, like_weka: bool = False) -> None:
         self.n_columns = table.n_columns
+        self.deviations = np.ones(self.n_columns)
         self._like_weka = like_weka
         self._rows = slice(None) if weights is None else np.flatnonzero(weights)
         self._weights = None if weights is None else weights[self._rows]

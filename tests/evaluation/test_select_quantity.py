@@ -17,7 +17,7 @@ from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from foresift import InfoGainSelector, RelevanceSelector, SiftForestRegressor, select
+from foresift import InfoGainSelector, RelevanceSelector, SiftForestRegressor, SSVSelector, select
 from foresift.data.target import Target
 from foresift.evaluation.select.judging import Classified, Measured, Scored, judge_of
 from foresift.evaluation.select.models import CANDIDATES, MIN_IN_A_LEAF
@@ -165,8 +165,10 @@ def test_the_task_can_be_said(diabetes):
 
 
 def test_methods_for_classes_name_another(diabetes):
-    with pytest.raises(ValueError, match="SSVSelector needs classes, but y is a quantity: use "):
+    with pytest.raises(ValueError, match="The method ssv1 takes classes only, but .* use info-gain, or auto"):
         select(*diabetes, "ssv1")
+    with pytest.raises(ValueError, match="SSVSelector needs classes, but y is a quantity: use "):
+        select(*diabetes, SSVSelector())
 
 
 def test_a_logarithm_is_offered_and_modelled(diabetes):
@@ -227,7 +229,7 @@ def test_own_scores(diabetes):
     own = select(X, y, scoring=lambda model, X, y: -np.abs(model.predict(X) - y).max(), estimator=Ridge())
     assert own.check["full"]["score"] < -80
     assert "Mean" not in own.to_html().split("<main")[0]
-    with pytest.raises(ValueError, match="neg_mean_error"):
+    with pytest.raises(ValueError, match="no score 'neg_mean_error'; did you mean"):
         select(X, y, "pearson", 4, scoring="neg_mean_error")
 
 

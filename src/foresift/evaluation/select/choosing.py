@@ -33,6 +33,7 @@ __all__ = [
     "require_goal",
     "require_rows",
     "require_size",
+    "require_task",
 ]
 
 # Told what is being done, of how many steps, and how many more are done: 0 of them when it begins.
@@ -166,6 +167,15 @@ def require_arguments(X: Any, y: Any, method: Any) -> None:
     elif not all(hasattr(method, name) for name in ("fit", "get_support", "get_params")):
         raise TypeError(
             f"method is a key such as 'auto', or a selector with fit and get_support, not {method!r}."
+        )
+
+
+def require_task(method: Any, task: str) -> None:
+    """Refuse a method that does not take a quantity, and name the nearest that does."""
+    if isinstance(method, str) and method != "auto" and not METHODS[method].takes(task):
+        raise ValueError(
+            f"The method {method} takes classes only, but the target is a quantity: use"
+            f" {METHODS[method].instead}, or auto."
         )
 
 

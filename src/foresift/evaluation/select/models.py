@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.metrics import get_scorer_names
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
 
@@ -17,6 +18,7 @@ from foresift.data.numeric_coding import NumericCoder
 from foresift.data.sklearn_compat import seeded
 from foresift.data.table import Table
 from foresift.data.target import Target
+from foresift.errors import no_such
 from foresift.evaluation.select.fitted import Rows
 from foresift.evaluation.select.judging import Judge, judge_of
 from foresift.models.forests import SiftForestClassifier, SiftForestRegressor
@@ -78,7 +80,10 @@ class Model:
         return self.estimator is not None and not grows_on_store(self.estimator)
 
     def require(self, task: str) -> None:
-        """Refuse an estimator for another kind of target."""
+        """Refuse an estimator for another kind of target, and a scorer that does not exist."""
+        if isinstance(self.scoring, str) and self.scoring not in get_scorer_names():
+            names = get_scorer_names()
+            raise no_such("score", self.scoring, names, "sklearn.metrics.get_scorer_names() lists them.")
         if self.estimator is None:
             return
         wanted, fits = ("regressor", is_regressor) if task == "regression" else ("classifier", is_classifier)

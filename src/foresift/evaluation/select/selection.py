@@ -33,6 +33,7 @@ from foresift.evaluation.select.choosing import (
     require_goal,
     require_rows,
     require_size,
+    require_task,
 )
 from foresift.evaluation.select.findings import Findings
 from foresift.evaluation.select.fitted import fit_all, has_test
@@ -346,6 +347,7 @@ def select(
     require_size(n_features_to_select, source.n_columns, key)
     require_goal(goal, key, n_features_to_select)
     modelled = prepared(y, task, method, log_target=log_target)
+    require_task(method, modelled.task)
     model = Model(estimator, scoring, modelled.back)
     model.require(modelled.task)
     selector = make(method, n_features_to_select, alpha, error, parameters or {}, seed, n_jobs)

@@ -89,6 +89,30 @@ def selection(names, *, n_kept=None):
     }
 
 
+def of_a_quantity(d, *, size=1.0):
+    """Turn a selection into one of a quantity of some size."""
+    values = [size * (i % 17 + i / 100) for i in range(120)]
+    quantity = {
+        "edges": [size * edge for edge in range(19)],
+        "counts": [7] * 17 + [1],
+        "min": 0.0,
+        "quartiles": [4 * size, 8 * size, 12 * size],
+        "max": max(values),
+        "mean": 8 * size,
+        "deviation": 5 * size,
+        "log": size > 1,
+    }
+    d["data"] |= {"task": "regression", "classes": [], "quantity": quantity}
+    d["check"] |= {
+        "metric": "R2",
+        "model": "a forest",
+        "error": {"full": 2.31 * size, "kept": 2.1 * size, "baseline": 4.4 * size},
+        "held_out": {"actual": values, "predicted": [0.8 * value + size for value in values]},
+    }
+    d["curve"]["metric"] = "R2"
+    return d
+
+
 def comparison(methods, *, classifiers=("rf", "nb"), sizes=("2", "5", "10", "own"), feature="age"):
     """A comparison as `Comparison.to_dict()` gives it; the first method is the best."""
     rows = []

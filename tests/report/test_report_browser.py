@@ -86,10 +86,22 @@ def background(page):
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize(("case", "scheme"), [("plain", "light"), ("plain", "dark"), ("hostile", "light")])
+@pytest.mark.parametrize(
+    ("case", "scheme"),
+    [
+        ("plain", "light"),
+        ("plain", "dark"),
+        ("hostile", "light"),
+        ("quantity", "light"),
+        ("large quantity", "dark"),
+    ],
+)
 def test_nothing_sticks_out(open_page, width, scheme, case):
-    names = NAMES if case == "plain" else [*report_cases.HOSTILE, "x" * 400, "many words " * 60]
-    page = open_page(selection_html(report_cases.selection(names)), width=width, scheme=scheme)
+    names = [*report_cases.HOSTILE, "x" * 400, "many words " * 60] if case == "hostile" else NAMES
+    found = report_cases.selection(names)
+    if "quantity" in case:
+        found = report_cases.of_a_quantity(found, size=1e6 if "large" in case else 1.0)
+    page = open_page(selection_html(found), width=width, scheme=scheme)
     for part in page.locator("details").all():
         part.evaluate("part => part.open = true")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -97,6 +109,25 @@ def test_nothing_sticks_out(open_page, width, scheme, case):
     assert len(picture) > 20_000
     if SHOTS:
         Path(SHOTS, f"{case}-{scheme}-{width}.png").write_bytes(picture)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_pictures_of_a_quantity_stay_inside(open_page, width):
+    found = report_cases.of_a_quantity(report_cases.selection(NAMES), size=1e6)
+    page = open_page(selection_html(found), width=width)
+    charts = page.locator("figure svg.chart")
+    assert charts.count() == 3  # the curve, predicted against actual, the histogram
+    for chart in charts.all():
+        box = chart.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+        inside = """svg => { const frame = svg.getBoundingClientRect(); return Array.from(
+            svg.querySelectorAll("text, circle, rect")).every(part => { const box =
+            part.getBoundingClientRect(); return box.left >= frame.left - 2 && box.right <= frame.right + 2 &&
+            box.top >= frame.top - 2 && box.bottom <= frame.bottom + 2; }); }"""
+        assert chart.evaluate(inside)
+    assert page.locator(".row").count() == 120
+    assert "off by 2,100,000 on average" in page.locator("#check-title ~ table").inner_text()
 
 
 def test_every_cell_of_a_comparison_ends_within_its_row(open_page):

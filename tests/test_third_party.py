@@ -1,20 +1,23 @@
-"""Classifiers of other packages in every estimator that takes one: nothing but scikit-learn's interface."""
+"""Models of other packages in everything that takes one: nothing but scikit-learn's interface."""
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from foresift import (
     FeatureBoostingSelector,
     GEFSClassifier,
+    GEFSRegressor,
     GEFSSelector,
     RelevanceSelector,
     ResampleBoostClassifier,
     SequentialSelector,
     SubsetBaggingClassifier,
+    SubsetBaggingRegressor,
     SubsetSizeCV,
     compare,
+    select,
 )
 
 
@@ -39,6 +42,30 @@ class Centroids(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+class Steps(RegressorMixin, BaseEstimator):
+    """The mean over the columns of means by thirds: a regressor that does not know how to print itself."""
+
+    def fit(self, X, y):
+        X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+        self.cuts_ = [np.quantile(column, [1 / 3, 2 / 3]) for column in X.T]
+        bins = [np.digitize(column, cuts) for column, cuts in zip(X.T, self.cuts_, strict=True)]
+        self.means_ = [
+            [y[part == i].mean() if (part == i).any() else y.mean() for i in range(3)] for part in bins
+        ]
+        self.mean_ = y.mean()
+        return self
+
+    def predict(self, X):
+        X = np.asarray(X, dtype=float)
+        parts = zip(X.T, self.cuts_, self.means_, strict=True)
+        return self.mean_ + sum(np.take(m, np.digitize(x, cuts)) - self.mean_ for x, cuts, m in parts)
+
+
+def lightgbm_regressor():
+    package = pytest.importorskip("lightgbm")
+    return package.LGBMRegressor(n_estimators=5, min_child_samples=2, verbose=-1, n_jobs=1)
 
 
 def lightgbm():
@@ -91,3 +118,52 @@ def test_scores_are_those_of_plain_cross_validation(data):
 def test_in_a_comparison(make, data):
     found = compare(*data, methods=["info-gain"], estimators={"other": make()}, sizes=[2], cv=2)
     assert not found.failures
+
+
+@pytest.mark.parametrize("make", [Steps, lightgbm_regressor])
+@pytest.mark.parametrize(
+    "take",
+    [
+        lambda model: RelevanceSelector(SubsetSizeCV(model, cv=2), n_estimators=20, random_state=0),
+        lambda model: SequentialSelector(model, 2, cv=2),
+        lambda model: SequentialSelector(model, 1, direction="forward", cv=2, scoring="neg_max_error"),
+        lambda model: SubsetBaggingRegressor(model, n_estimators=3, random_state=0),
+        lambda model: GEFSRegressor(model, population=4, n_candidates=6, random_state=0),
+        lambda model: GEFSSelector(estimator=model, population=4, n_candidates=6, random_state=0),
+        lambda model: FeatureBoostingSelector(estimator=model, n_iterations=30, random_state=0),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_a_regressor_of_another_package(take, make, data):
+    X, _ = data
+    y = 3 * X[:, 1] + 0.1 * np.cos(np.arange(60))
+    model = take(make()).fit(X, y)
+    if hasattr(model, "get_support"):
+        assert model.get_support()[1]
+    else:
+        assert model.score(X, y) > 0.3
+
+
+@pytest.mark.parametrize("make", [Centroids, lightgbm, Steps, lightgbm_regressor])
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_in_select(make, data):
+    X, y = data
+    model = make()
+    if not hasattr(model, "predict_proba"):
+        y = 3 * X[:, 1] + 0.1 * np.cos(np.arange(60))
+    found = select(X, y, "info-gain", 2, estimator=model, random_state=0)
+    assert "x1" in found.features
+    assert found.check["model"] == type(model).__name__
+
+
+def test_lightgbm_on_a_mixed_table():
+    rng = np.random.default_rng(0)
+    X = {
+        "size": rng.normal(size=200),
+        "colour": rng.choice(["red", "green", "blue"], 200).astype(object),
+        "noise": np.where(rng.random(200) < 0.2, np.nan, rng.normal(size=200)),
+    }
+    y = 2 * X["size"] + 3 * (X["colour"] == "red") + 0.1 * rng.normal(size=200)
+    found = select(X, y, estimator=lightgbm_regressor().set_params(n_estimators=50), random_state=0)
+    assert set(found.features) == {"size", "colour"}
+    assert found.check["kept"]["score"] > 0.8

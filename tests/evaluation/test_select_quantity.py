@@ -165,9 +165,7 @@ def test_the_task_can_be_said(diabetes):
 
 
 def test_methods_for_classes_name_another(diabetes):
-    with pytest.raises(
-        ValueError, match=r"method ssv1 takes classes only, but .* use info-gain, or auto"
-    ):
+    with pytest.raises(ValueError, match=r"method ssv1 takes classes only, but .* use info-gain, or auto"):
         select(*diabetes, "ssv1")
     with pytest.raises(ValueError, match="SSVSelector needs classes, but y is a quantity: use "):
         select(*diabetes, SSVSelector())

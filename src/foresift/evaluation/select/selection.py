@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from importlib.metadata import version
+from collections.abc import Mapping
 from inspect import isfunction
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from foresift.data.containers import read
 from foresift.data.sklearn_compat import seed_of
-from foresift.data.slices import take_columns
 from foresift.data.weights import check_sample_weight
 from foresift.engine.grow import one_blas_thread
 from foresift.evaluation.registry import METHODS
 from foresift.evaluation.select.about_target import facts_of, notes_on, prepared
-from foresift.evaluation.select.certainty import certainty_of
+from foresift.evaluation.select.assess import Assessment
+from foresift.evaluation.select.certainty import Certainty, certainty_of
 from foresift.evaluation.select.choosing import (
     Tell,
     Work,
@@ -38,216 +33,17 @@ from foresift.evaluation.select.choosing import (
 from foresift.evaluation.select.findings import Findings
 from foresift.evaluation.select.fitted import fit_all, has_test
 from foresift.evaluation.select.models import Model
+from foresift.evaluation.select.resample import Resampled
+from foresift.evaluation.select.result import Selection, names_of
 from foresift.evaluation.select.sentences import note_on_own_rule, order_of_ranking, say
 
-__all__ = ["Selection", "select"]
+__all__ = ["select"]
 
-_TITLE = "Which columns matter"
 _AUTO_TITLES = {  # by the goal; None for a given number of columns
     "compact": "relevance test, then the fewest relevant columns that predict as well",
     "all": "relevance test; every relevant column is kept",
     None: "relevance test",
 }
-
-
-@dataclass(frozen=True, eq=False)
-class Selection:
-    """What `select` found.
-
-    Attributes
-    ----------
-    selector_ : selector
-        Fitted to all rows.
-    features : list
-        The columns to keep, best first, as X labels them; may be empty. ``X[selection.features]`` are these
-        columns of a frame, also if its labels are numbers or pairs.
-    ranking : list of dict
-        A row for every column, best first, as in `to_dict`: there a label is text.
-    verdict : str
-        The result in one short sentence.
-    certainty : str or None
-        How far it can be trusted: "clear", "provisional" or "too few rows"; None without a check.
-    details : list of str
-        What was done, and how sure it is: whole sentences.
-    notes : list of str
-        What a reader should be warned of: a check that was left out, a column that is too good.
-    method, data : dict
-        Key, title and parameters of the method; size of the table, its target and what was made of columns.
-    curve, check, stability : dict or None
-        Scores of the best 1, 2, 3 ... columns; the selection compared with all columns on held-out rows;
-        how far selections from subsamples of the rows agree. None if they were not asked for.
-    seed : int
-        Of all randomness.
-    passes : ndarray of bool of shape (n_repetitions, n_columns) or None
-        Which columns passed the test again in each part of the rows, in the order of the table; None if it
-        was not repeated. Not in `to_dict`.
-    labels : list or None
-        All columns as X labels them, in its order; None if they have no names. Not in `to_dict`.
-    source, created : str
-        Name of the file, if there was one, and when the selection was made.
-
-    Examples
-    --------
-    >>> from foresift import select
-    >>> from foresift.datasets import make_simple
-    >>> X, y = make_simple(random_state=1)  # only the first two columns matter
-    >>> selection = select(X, y, random_state=0)
-    >>> sorted(selection.features), selection.transform(X).shape[1]
-    (['x0', 'x1'], 2)
-    >>> selection.to_frame().loc[:1, "kept"].tolist()
-    [True, True]
-    """
-
-    selector_: Any
-    ranking: list[dict[str, Any]]
-    verdict: str
-    details: list[str]
-    notes: list[str]
-    method: dict[str, Any]
-    data: dict[str, Any]
-    curve: dict[str, Any] | None
-    check: dict[str, Any] | None
-    stability: dict[str, Any] | None
-    seed: int
-    certainty: str | None = None
-    passes: NDArray[np.bool_] | None = None
-    labels: list[Any] | None = None
-    source: str = ""
-    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
-
-    @property
-    def features(self) -> list[Any]:
-        """Labels of the kept columns, best first."""
-        label_of = dict(zip(self._names, self.labels or self._names, strict=True))
-        return [label_of[row["name"]] for row in self.ranking if row["kept"]]
-
-    @property
-    def _names(self) -> list[str]:
-        """All columns as text, in the order of the table; those that have no names are numbered."""
-        return names_of(self.labels, len(self.ranking))
-
-    @property
-    def sentence(self) -> str:
-        """The verdict, the details and the notes as one text."""
-        return " ".join([self.verdict, *self.details, *self.notes])
-
-    def __repr__(self) -> str:
-        """Say in one line what was kept; `to_frame` has the ranking."""
-        features = self.features
-        shown = ", ".join(map(repr, features[:3])) + (", ..." if len(features) > 3 else "")
-        kept = f"{len(features)} of {len(self.ranking)} columns kept"
-        return f"<Selection by {self.method['key']}: {kept}{': ' if features else ''}{shown}>"
-
-    def transform(self, X: Any) -> Any:
-        """Keep the selected columns of X, in the order of X and in a container of its kind.
-
-        Parameters
-        ----------
-        X : array-like, data frame, sparse matrix or mapping
-            With the columns that `select` saw; others do no harm if they have names. Names are compared as
-            text: 0 is the column "0".
-
-        Returns
-        -------
-        array-like, data frame, sparse matrix or mapping
-            The kept columns.
-        """
-        kept = [row["name"] for row in self.ranking if row["kept"]]
-        if not kept:
-            raise ValueError("No column was kept, so nothing is left of X.")
-        source = read(X)
-        names: Sequence[str] | None = source.texts
-        if names is None or (self.labels is None and source.names is None):
-            if source.n_columns != len(self.ranking):
-                raise ValueError(
-                    f"X has {source.n_columns} columns, but the selection was made of {len(self.ranking)}."
-                )
-            names = self._names
-        there, wanted = set(names), set(kept)
-        lost = [name for name in kept if name not in there]
-        if lost:
-            raise ValueError(f"X lacks the column {lost[0]!r}, which was kept.")
-        return take_columns(X, np.flatnonzero([name in wanted for name in names]))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain lists, strings and numbers, fit for JSON; None for no number."""
-        return {
-            "foresift": version("foresift"),
-            "created": self.created,
-            "source": self.source,
-            "seed": self.seed,
-            "data": self.data,
-            "method": self.method,
-            "verdict": self.verdict,
-            "certainty": self.certainty,
-            "details": self.details,
-            "notes": self.notes,
-            "features": self.ranking,
-            "curve": self.curve,
-            "check": self.check,
-            "stability": self.stability,
-        }
-
-    def to_frame(self) -> Any:
-        """Return the ranking as a data frame of pandas or, where that is not installed, of polars."""
-        try:
-            import pandas as frames
-        except ImportError:  # pragma: no cover - the tests have pandas
-            import polars as frames
-        return frames.DataFrame(self.ranking)
-
-    def to_html(self, path: str | Path | None = None) -> str:
-        """Return the report as one HTML page, and write it if `path` is given."""
-        from foresift.report import selection_html
-        from foresift.report.output import atomic
-
-        page = selection_html(self.to_dict())
-        if path is not None:
-            with atomic(Path(path)) as place:
-                place.write_text(page, encoding="utf-8")
-        return page
-
-    def _repr_html_(self) -> str:
-        from foresift.report import framed
-
-        return framed(self.to_html(), _TITLE)
-
-    def plot_ranking(self, **options: Any) -> Any:
-        """Draw the scores with their intervals; see `foresift.plots`."""
-        from foresift.report.plots.of_one import plot_ranking
-
-        return plot_ranking(self.to_dict(), **options)
-
-    def plot_curve(self, **options: Any) -> Any:
-        """Draw the score of the best 1, 2, 3 ... columns; see `foresift.plots`."""
-        from foresift.report.plots.of_one import plot_curve
-
-        return plot_curve(self.to_dict(), **options)
-
-    def plot_redundancy(self, **options: Any) -> Any:
-        """Draw which columns are redundant with better ones; see `foresift.plots`."""
-        from foresift.report.plots.of_one import plot_redundancy
-
-        return plot_redundancy(self.to_dict(), **options)
-
-    def plot_stability(self, **options: Any) -> Any:
-        """Draw which columns passed the test again in which part of the rows; see `foresift.plots`."""
-        from foresift.report.plots.of_many import StabilityDisplay
-
-        if self.passes is None:
-            raise ValueError(
-                "The test was not repeated on parts of the rows: that takes check=True and a method with a"
-                ' test ("auto" or "relevance").'
-            )
-        if not self.passes.any():
-            raise ValueError("No column passed the test in any part of the rows.")
-        return StabilityDisplay.from_selections(self.passes, self._names, **options)
-
-    def plot_convergence(self, **options: Any) -> Any:
-        """Draw how the sampling distribution settles, if the method learns one; see `foresift.plots`."""
-        from foresift.report.plots.of_many import ConvergenceDisplay
-
-        return ConvergenceDisplay.from_forest(self.selector_, **options)
 
 
 def select(
@@ -361,14 +157,9 @@ def select(
         rows = fit_all(selector, X, modelled.y, weights, modelled.task, keep_X=check and model.needs_X)
         tell("ranking", 1, 1)
         work = Work(rows, selector, key, goal, n_features_to_select, model, cv, seed, n_jobs, tell)
-        assessment = resampled = None
-        unchecked = work.why_unchecked() if check else None
-        if check:  # warnings are shut off here and not in the threads, which share the filters
-            warnings.simplefilter("ignore", UserWarning)  # what there is to say, the fit to all rows has said
-            assessment = work.assess() if unchecked is None else None
-            resampled = work.resample()
-            if assessment is None and unchecked is None:
-                unchecked = "too few of the rows that it looked at are of common classes"
+        # Not in the threads, which share the filters; the fit to all rows has said what there is to say.
+        warnings.simplefilter("ignore", UserWarning)
+        assessment, resampled, unchecked = _checked(work) if check else (None, None, None)
     kept = work.keep(selector, None if assessment is None else assessment.choice)
     target = rows.table.target
     facts = {
@@ -381,34 +172,18 @@ def select(
     }
     class_names = [one["name"] for one in facts["classes"]]
     result = Findings(selector, names, rows.table.schema.nominal, class_names, kept, assessment, resampled)
-    tested = has_test(selector)
-    aim = goal if key == "auto" and n_features_to_select is None else None
-    about = {
-        "key": key,
-        "title": _title(method, aim),
-        "parameters": _plain(selector.get_params(deep=False)),
-        "goal": aim,
-        "error": selector.error if tested else None,
-        "alpha": selector.alpha if tested else None,
-        "seconds": round(perf_counter() - started, 3),
-    }
     ranking = result.rows()
-    about["order"] = order_of_ranking(ranking)
+    aim = goal if key == "auto" and n_features_to_select is None else None
+    about = _about(method, selector, aim, ranking, perf_counter() - started)
     wanted = n_features_to_select
-    if tested and selector.n_features_to_select is not None:
+    if has_test(selector) and selector.n_features_to_select is not None:
         wanted = len(kept)
     more = notes_on(y, target, modelled, assessment)
     if getattr(selector, "n_features_to_select", 0) is None:
         more = [*note_on_own_rule(ranking, about), *more]
     if getattr(selector, "interrupted_", False):
         more.insert(0, "The search was stopped by Ctrl-C: this is the best set it had found until then.")
-    certainty = None
-    if assessment is not None:
-        passes = tested and bool(selector.relevant_.any())  # subsamples of noise agree on nothing
-        stability = None
-        if passes and resampled is not None:
-            stability = resampled.stability.value if resampled.passed.any() else 0.0
-        certainty = certainty_of(assessment, stability, significant=passes or not tested or not len(kept))
+    certainty = None if assessment is None else _certainty(selector, assessment, resampled, len(kept))
     said = say(ranking, about, wanted, facts, assessment, certainty, unchecked, more)
     return Selection(
         selector,
@@ -426,15 +201,40 @@ def select(
     )
 
 
-def names_of(labels: Iterable[Any] | None, n_columns: int) -> list[str]:
-    """Columns as texts and JSON have them.
+def _checked(work: Work) -> tuple[Assessment | None, Resampled | None, str | None]:
+    """What folds and parts of the rows say, and why the folds say nothing."""
+    unchecked = work.why_unchecked()
+    assessment = work.assess() if unchecked is None else None
+    if assessment is None and unchecked is None:
+        unchecked = "too few of the rows that it looked at are of common classes"
+    return assessment, work.resample(), unchecked
 
-    Examples
-    --------
-    >>> names_of([("a", 1), ("b", 1)], 2), names_of(None, 2)
-    (["('a', 1)", "('b', 1)"], ['x0', 'x1'])
-    """
-    return [f"x{j}" for j in range(n_columns)] if labels is None else list(map(str, labels))
+
+def _certainty(selector: Any, assessment: Assessment, resampled: Resampled | None, n_kept: int) -> Certainty:
+    """How far the answer can be trusted."""
+    tested = has_test(selector)
+    passes = tested and bool(selector.relevant_.any())  # subsamples of noise agree on nothing
+    stability = None
+    if passes and resampled is not None:
+        stability = resampled.stability.value if resampled.passed.any() else 0.0
+    return certainty_of(assessment, stability, significant=passes or not tested or not n_kept)
+
+
+def _about(
+    method: Any, selector: Any, goal: str | None, ranking: list[dict[str, Any]], seconds: float
+) -> dict[str, Any]:
+    """What JSON tells of the method."""
+    tested = has_test(selector)
+    return {
+        "key": name_of(method),
+        "title": _title(method, goal),
+        "parameters": _plain(selector.get_params(deep=False)),
+        "goal": goal,
+        "error": selector.error if tested else None,
+        "alpha": selector.alpha if tested else None,
+        "seconds": round(seconds, 3),
+        "order": order_of_ranking(ranking),
+    }
 
 
 def _title(method: Any, goal: str | None) -> str:

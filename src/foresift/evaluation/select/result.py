@@ -1,0 +1,231 @@
+"""What `select` returns: the ranking, what is known about it, and everything that can be made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foresift.data.containers import read
+from foresift.data.slices import take_columns
+
+__all__ = ["Selection", "names_of"]
+
+_TITLE = "Which columns matter"
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What `select` found.
+
+    Attributes
+    ----------
+    selector_ : selector
+        Fitted to all rows.
+    features : list
+        The columns to keep, best first, as X labels them; may be empty. ``X[selection.features]`` are these
+        columns of a frame, also if its labels are numbers or pairs.
+    ranking : list of dict
+        A row for every column, best first, as in `to_dict`: there a label is text.
+    verdict : str
+        The result in one short sentence.
+    certainty : str or None
+        How far it can be trusted: "clear", "provisional" or "too few rows"; None without a check.
+    details : list of str
+        What was done, and how sure it is: whole sentences.
+    notes : list of str
+        What a reader should be warned of: a check that was left out, a column that is too good.
+    method, data : dict
+        Key, title and parameters of the method; size of the table, its target and what was made of columns.
+    curve, check, stability : dict or None
+        Scores of the best 1, 2, 3 ... columns; the selection compared with all columns on held-out rows;
+        how far selections from subsamples of the rows agree. None if they were not asked for.
+    seed : int
+        Of all randomness.
+    passes : ndarray of bool of shape (n_repetitions, n_columns) or None
+        Which columns passed the test again in each part of the rows, in the order of the table; None if it
+        was not repeated. Not in `to_dict`.
+    labels : list or None
+        All columns as X labels them, in its order; None if they have no names. Not in `to_dict`.
+    source, created : str
+        Name of the file, if there was one, and when the selection was made.
+
+    Examples
+    --------
+    >>> from foresift import select
+    >>> from foresift.datasets import make_simple
+    >>> X, y = make_simple(random_state=1)  # only the first two columns matter
+    >>> selection = select(X, y, random_state=0)
+    >>> sorted(selection.features), selection.transform(X).shape[1]
+    (['x0', 'x1'], 2)
+    >>> selection.to_frame().loc[:1, "kept"].tolist()
+    [True, True]
+    """
+
+    selector_: Any
+    ranking: list[dict[str, Any]]
+    verdict: str
+    details: list[str]
+    notes: list[str]
+    method: dict[str, Any]
+    data: dict[str, Any]
+    curve: dict[str, Any] | None
+    check: dict[str, Any] | None
+    stability: dict[str, Any] | None
+    seed: int
+    certainty: str | None = None
+    passes: NDArray[np.bool_] | None = None
+    labels: list[Any] | None = None
+    source: str = ""
+    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    @property
+    def features(self) -> list[Any]:
+        """Labels of the kept columns, best first."""
+        label_of = dict(zip(self._names, self.labels or self._names, strict=True))
+        return [label_of[row["name"]] for row in self.ranking if row["kept"]]
+
+    @property
+    def _names(self) -> list[str]:
+        """All columns as text, in the order of the table; those that have no names are numbered."""
+        return names_of(self.labels, len(self.ranking))
+
+    @property
+    def sentence(self) -> str:
+        """The verdict, the details and the notes as one text."""
+        return " ".join([self.verdict, *self.details, *self.notes])
+
+    def __repr__(self) -> str:
+        """Say in one line what was kept; `to_frame` has the ranking."""
+        features = self.features
+        shown = ", ".join(map(repr, features[:3])) + (", ..." if len(features) > 3 else "")
+        kept = f"{len(features)} of {len(self.ranking)} columns kept"
+        return f"<Selection by {self.method['key']}: {kept}{': ' if features else ''}{shown}>"
+
+    def transform(self, X: Any) -> Any:
+        """Keep the selected columns of X, in the order of X and in a container of its kind.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or mapping
+            With the columns that `select` saw; others do no harm if they have names. Names are compared as
+            text: 0 is the column "0".
+
+        Returns
+        -------
+        array-like, data frame, sparse matrix or mapping
+            The kept columns.
+        """
+        kept = [row["name"] for row in self.ranking if row["kept"]]
+        if not kept:
+            raise ValueError("No column was kept, so nothing is left of X.")
+        source = read(X)
+        names: Sequence[str] | None = source.texts
+        if names is None or (self.labels is None and source.names is None):
+            if source.n_columns != len(self.ranking):
+                raise ValueError(
+                    f"X has {source.n_columns} columns, but the selection was made of {len(self.ranking)}."
+                )
+            names = self._names
+        there, wanted = set(names), set(kept)
+        lost = [name for name in kept if name not in there]
+        if lost:
+            raise ValueError(f"X lacks the column {lost[0]!r}, which was kept.")
+        return take_columns(X, np.flatnonzero([name in wanted for name in names]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain lists, strings and numbers, fit for JSON; None for no number."""
+        return {
+            "foresift": version("foresift"),
+            "created": self.created,
+            "source": self.source,
+            "seed": self.seed,
+            "data": self.data,
+            "method": self.method,
+            "verdict": self.verdict,
+            "certainty": self.certainty,
+            "details": self.details,
+            "notes": self.notes,
+            "features": self.ranking,
+            "curve": self.curve,
+            "check": self.check,
+            "stability": self.stability,
+        }
+
+    def to_frame(self) -> Any:
+        """Return the ranking as a data frame of pandas or, where that is not installed, of polars."""
+        try:
+            import pandas as frames
+        except ImportError:  # pragma: no cover - the tests have pandas
+            import polars as frames
+        return frames.DataFrame(self.ranking)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return the report as one HTML page, and write it if `path` is given."""
+        from foresift.report import selection_html
+        from foresift.report.output import atomic
+
+        page = selection_html(self.to_dict())
+        if path is not None:
+            with atomic(Path(path)) as place:
+                place.write_text(page, encoding="utf-8")
+        return page
+
+    def _repr_html_(self) -> str:
+        from foresift.report import framed
+
+        return framed(self.to_html(), _TITLE)
+
+    def plot_ranking(self, **options: Any) -> Any:
+        """Draw the scores with their intervals; see `foresift.plots`."""
+        from foresift.report.plots.of_one import plot_ranking
+
+        return plot_ranking(self.to_dict(), **options)
+
+    def plot_curve(self, **options: Any) -> Any:
+        """Draw the score of the best 1, 2, 3 ... columns; see `foresift.plots`."""
+        from foresift.report.plots.of_one import plot_curve
+
+        return plot_curve(self.to_dict(), **options)
+
+    def plot_redundancy(self, **options: Any) -> Any:
+        """Draw which columns are redundant with better ones; see `foresift.plots`."""
+        from foresift.report.plots.of_one import plot_redundancy
+
+        return plot_redundancy(self.to_dict(), **options)
+
+    def plot_stability(self, **options: Any) -> Any:
+        """Draw which columns passed the test again in which part of the rows; see `foresift.plots`."""
+        from foresift.report.plots.of_many import StabilityDisplay
+
+        if self.passes is None:
+            raise ValueError(
+                "The test was not repeated on parts of the rows: that takes check=True and a method with a"
+                ' test ("auto" or "relevance").'
+            )
+        if not self.passes.any():
+            raise ValueError("No column passed the test in any part of the rows.")
+        return StabilityDisplay.from_selections(self.passes, self._names, **options)
+
+    def plot_convergence(self, **options: Any) -> Any:
+        """Draw how the sampling distribution settles, if the method learns one; see `foresift.plots`."""
+        from foresift.report.plots.of_many import ConvergenceDisplay
+
+        return ConvergenceDisplay.from_forest(self.selector_, **options)
+
+
+def names_of(labels: Iterable[Any] | None, n_columns: int) -> list[str]:
+    """Columns as texts and JSON have them.
+
+    Examples
+    --------
+    >>> names_of([("a", 1), ("b", 1)], 2), names_of(None, 2)
+    (["('a', 1)", "('b', 1)"], ['x0', 'x1'])
+    """
+    return [f"x{j}" for j in range(n_columns)] if labels is None else list(map(str, labels))

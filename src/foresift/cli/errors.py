@@ -34,6 +34,8 @@ _TYPED = {
     r"\bcv=([\d.]+)": r"--cv \1",
     r"\bgoal='(\w+)'": r"--goal \1",
     r"\btask=[\"'](\w+)[\"']": r"--task \1",
+    r"\bestimator=HistGradientBoosting\w+\(\)": "--estimator boosting",
+    r"\blog_target(=True)?": "--log-target",
     r"\blower cv\b": "lower --cv",
     r"^alpha and error have no effect": "--alpha and --error have no effect",
     r"^(alpha|error) has no effect": r"--\1 has no effect",

@@ -226,10 +226,10 @@ def _select(
 
 
 def _with_notes(found: "Selection", split: "Split", more: list[str]) -> "Selection":
-    """Add the notes on the file."""
+    """Add the notes on the file; the others name options as they are typed."""
     from dataclasses import replace
 
-    return replace(found, notes=[*found.notes, *more, *split.notes])
+    return replace(found, notes=[*map(as_typed, found.notes), *more, *split.notes])
 
 
 def _write(found: "Selection", place: Path, table: "TableFile | None") -> None:

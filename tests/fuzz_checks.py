@@ -487,7 +487,17 @@ def run_compare(case):
     methods = pick(
         rng, [("info-gain", "random"), ("cfs",), [draw_selector(rng)], ("no",), [], "random", [("a", 3)]]
     )
-    classifiers = pick(rng, [("c45",), ("nb", "knn"), [draw_classifier(rng)], ("svm",), ("no",), []])
+    models = [
+        ("c45",),
+        ("nb", "knn"),
+        [draw_classifier(rng)],
+        ("svm",),
+        ("ridge", "cart"),
+        ("knn",),
+        ("no",),
+        [],
+    ]
+    estimators = pick(rng, models)
     options = {
         "cv": pick(rng, [2, 3, 0.3, 0, "a"]),
         "sizes": pick(rng, [None, 1, [1, 2], "own", 0, "a", 10**6]),
@@ -496,8 +506,10 @@ def run_compare(case):
         options["scoring"] = pick(rng, ["balanced_accuracy", ["accuracy", "f1_macro"], "no", 3])
     if chance(rng, 0.2):
         options["groups"] = pick(rng, [[0, 1] * 10, "a", pd.Series([1, None])])
-    case.note(f"{methods!r} {classifiers!r} {options!r}")
-    found = case.attempt("compare", lambda: foresift.compare(X, y, methods, classifiers, **options))
+    if chance(rng, 0.4):
+        options["task"] = pick(rng, ["regression", "regression", "classification", "no"])
+    case.note(f"{methods!r} {estimators!r} {options!r}")
+    found = case.attempt("compare", lambda: foresift.compare(X, y, methods, estimators, **options))
     if found is Failed:
         return
     for failure in found.failures:

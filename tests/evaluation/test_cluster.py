@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from foresift import RandomSelector
+from foresift import RandomSelector, SiftForestRegressor
 from foresift.evaluation.harness.cluster import ClusterError, connected
 from foresift.evaluation.harness.evaluate import Protocol, plan_scores
 from foresift.evaluation.harness.run import Outcome, run
@@ -82,6 +82,19 @@ def test_cluster_gives_the_same(cluster):
         assert here.sql(RESULTS) == there.sql(RESULTS)
         workers = there.sql("SELECT DISTINCT json_extract(about_host, '$.pid') FROM runs")
         assert os.getpid() not in [pid for (pid,) in workers]
+
+
+def test_a_quantity_on_the_cluster_gives_the_same(cluster):
+    data = Data.of("numbers", DATA.X[:, :5], DATA.X[:, 0] + RNG.normal(size=500), task="regression")
+    forest = SiftForestRegressor(5)
+    jobs = plan_scores(
+        data, {"none": None, "r": RandomSelector(2)}, {"rf": forest}, Protocol(4, scoring="r2")
+    )
+    with Store(":memory:") as here, Store(":memory:") as there, connected(cluster[0]) as client:
+        run(jobs, [data], here)
+        with joblib.parallel_config("dask", client=client):
+            assert run(jobs, [data], there) == Outcome(8, 0, 8, 0)
+        assert here.sql(RESULTS) == there.sql(RESULTS)
 
 
 def test_data_travels_once(cluster, monkeypatch):

@@ -53,7 +53,10 @@ File = Annotated[
 ]
 Target = Annotated[str, typer.Option(metavar="COL", help="The column to predict.")]
 Task = Annotated[
-    Tasks, option("Classes (classification) or a quantity (regression); auto: as the column looks.", _FILE)
+    Tasks,
+    option(
+        "auto, classification (the target holds classes) or regression (a quantity).", _FILE, metavar="TASK"
+    ),
 ]
 Numeric = Annotated[
     str, option("Columns that are numbers; other cells count as missing.", _FILE, metavar="A,B")

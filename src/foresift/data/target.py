@@ -535,7 +535,7 @@ def table_task_of(y: Any) -> str:
     """
     column = target_column(y, warn=False)[0]
     if column.dtype == object and kind_of_values(column, "y") == "number":
-        column = np.array([np.nan if is_missing(value) else value for value in column], dtype=np.float64)
+        column = floats_of([np.nan if is_missing(value) else value for value in column], "y")
     if column.dtype.kind not in "fiu" or is_category(y):
         return Classes.task
     numbers = np.unique(column[np.isfinite(column)])

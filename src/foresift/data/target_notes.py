@@ -69,10 +69,9 @@ def note_on_quantity(y: NDArray[np.float64]) -> str:
     'The target has 3 distinct whole numbers, treated as a quantity; task="classification" treats them as ...'
     """
     numbers = np.unique(y)
-    if (numbers != np.trunc(numbers)).any():
-        return f"The target has {len(numbers):,} distinct numbers with fractions, treated as a quantity."
+    kind = "whole numbers" if (numbers == np.trunc(numbers)).all() else "numbers with fractions"
     return (
-        f"The target has {len(numbers):,} distinct whole numbers, treated as a quantity;"
+        f"The target has {len(numbers):,} distinct {kind}, treated as a quantity;"
         ' task="classification" treats them as classes.'
     )
 

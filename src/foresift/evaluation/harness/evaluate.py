@@ -241,10 +241,11 @@ def _require_kind(name: str, estimator: Any, task: str) -> None:
         Quantity.task: (is_regressor, "a regressor", "is a quantity"),
     }
     is_wanted, wanted, target = kinds[task]
-    if is_wanted(estimator):
+    model = hasattr(estimator, "fit")
+    if model and is_wanted(estimator):
         return
     for other, (is_other, kind, _) in kinds.items():
-        if is_other(estimator):
+        if model and is_other(estimator):
             raise ValueError(
                 f"{name}: {type(estimator).__name__} is {kind}, but y {target}: give {wanted}, or set"
                 f' task="{other}".'

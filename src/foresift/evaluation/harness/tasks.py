@@ -126,7 +126,11 @@ def _column(y: Any, n_rows: int) -> NDArray[Any]:
         raise ValueError(f"X has {n_rows} rows, but y has the shape {labels.shape}: one value each.")
     if _has_missing(y, labels):
         raise ValueError("y has missing values: drop those rows first.")
-    if len(set(labels.tolist())) < 2:
+    try:
+        distinct = set(labels.tolist())
+    except TypeError:  # lists, which have no hash
+        raise TypeError("y holds lists or other collections: give one plain value for each row.") from None
+    if len(distinct) < 2:
         raise ValueError("y has the same value in every row: there is nothing to predict.")
     return labels
 

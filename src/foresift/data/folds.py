@@ -56,9 +56,9 @@ def make_folds(table: Table, weights: NDArray[np.float64] | None, cv: Any, seed:
             what = "test rows"
             if len(lacking) and labels is not None:
                 what = f"training rows of class {labels.tolist()[lacking[0]]!r}"
+            rare = "" if labels is None else ", or drop or merge rare classes"
             raise ValueError(
-                f"Split {number} of cv has no {what}: use stratified folds (cv as a number), fewer of them,"
-                " or drop or merge rare classes."
+                f"Split {number} of cv has no {what}: use a number of folds, or fewer of them{rare}."
             )
         folds.append(fold)
     return folds

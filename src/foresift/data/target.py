@@ -22,6 +22,7 @@ from foresift.errors import floats_of
 __all__ = ["Classes", "Quantity", "Target", "table_task_of", "task_of"]
 
 _MAX_RANGE, _MIN_RANGE = 1e140, 1e-140  # of a quantity, so that sums of squares are normal numbers
+_MAX_WHOLE = 2.0**63  # beyond, whole numbers are not told apart: nobody counts or numbers classes so far
 MAX_NUMBERED_CLASSES = 20  # more whole numbers than these are a quantity, where a table is read
 
 
@@ -512,11 +513,20 @@ def task_of(y: Any) -> str:
     >>> task_of([1, 2, 3]), task_of([1.0, 2.5]), task_of(["a", "b"])
     ('classification', 'regression', 'classification')
     """
-    numbers = target_column(y, warn=False)[0]
+    numbers = _numbers_of(y)
     if numbers.dtype.kind != "f":
         return Classes.task
     numbers = numbers[np.isfinite(numbers)]  # type_of_target raises on the others
-    return Quantity.task if (numbers != np.trunc(numbers)).any() else Classes.task
+    fractions = (numbers != np.trunc(numbers)) | (np.abs(numbers) > _MAX_WHOLE)
+    return Quantity.task if fractions.any() else Classes.task
+
+
+def _numbers_of(y: Any) -> NDArray[Any]:
+    """Return y as an array; numbers among objects, such as decimals, as floats."""
+    column = target_column(y, warn=False)[0]
+    if column.dtype == object and kind_of_values(column, "y") == "number":
+        return floats_of([np.nan if is_missing(value) else value for value in column], "y")
+    return column
 
 
 def table_task_of(y: Any) -> str:
@@ -533,9 +543,7 @@ def table_task_of(y: Any) -> str:
     >>> table_task_of(range(18, 90))
     'regression'
     """
-    column = target_column(y, warn=False)[0]
-    if column.dtype == object and kind_of_values(column, "y") == "number":
-        column = floats_of([np.nan if is_missing(value) else value for value in column], "y")
+    column = _numbers_of(y)
     if column.dtype.kind not in "fiu" or is_category(y):
         return Classes.task
     numbers = np.unique(column[np.isfinite(column)])

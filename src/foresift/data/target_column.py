@@ -45,6 +45,8 @@ def target_column(y: Any, *, warn: bool = True) -> tuple[NDArray[Any], NDArray[A
 
 def require_discrete(y: NDArray[Any], estimator: Any) -> None:
     """Raise if y is a quantity; a classifier names the regressor to use instead."""
+    if y.dtype == object:  # booleans and numbers, of which scikit-learn knows no type
+        y = np.array(y.tolist())
     try:
         check_classification_targets(y)
     except ValueError as error:

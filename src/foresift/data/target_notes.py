@@ -45,8 +45,10 @@ def is_category(y: Any) -> bool:
     native = nw.from_native(y, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         native = native[:, 0]
-    dtype = native.dtype if isinstance(native, nw.Series) else getattr(y, "dtype", None)
-    return dtype in (nw.Categorical, nw.Enum) or getattr(dtype, "name", "") == "category"
+    if isinstance(native, nw.Series):
+        return native.dtype in (nw.Categorical, nw.Enum)
+    # NumPy takes any class for its type of objects.
+    return getattr(getattr(y, "dtype", None), "name", "") == "category"
 
 
 def are_whole_numbers(texts: Iterable[str]) -> bool:

@@ -128,7 +128,7 @@ class SubsetScorer(ABC):
                 raise ValueError(
                     f"The scorer returned {bad[0]} in fold {number + 1} of {len(self.folds)} for"
                     f" {_shown(subset)}, but sets of columns are compared by finite numbers. Often a class is"
-                    " missing among the test rows: use fewer folds, or another scorer."
+                    " missing among the test rows, or there is but one: use fewer folds, or another scorer."
                 )
         return results
 

@@ -221,6 +221,11 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     ) -> Self:
         if self._for_quantities is not None:
             data.target.require_classes(self, self._for_quantities)
+        if self.task not in ("auto", data.target.task):
+            held = "classes" if data.target.task == "classification" else "a quantity"
+            raise ValueError(
+                f'{type(self).__name__} has task="{self.task}", but y holds {held}: set task="auto".'
+            )
         data.target.require_variety(self, weights)
         self.task_ = data.target.task
         plan = SubsetSizeCV() if self.n_features_to_select == "cv" else self.n_features_to_select
@@ -354,8 +359,9 @@ def ranks_by_score(scores: NDArray[np.float64]) -> NDArray[np.intp]:
 
 
 def with_task(selector: Any, task: str) -> Any:
-    """Set `task` of a selector that has it: by itself it might take some rows of a quantity as classes."""
-    return selector.set_params(task=task) if "task" in selector.get_params(deep=False) else selector
+    """Set `task` of a selector that leaves it open: it might take some rows of a quantity as classes."""
+    is_open = selector.get_params(deep=False).get("task") == "auto"
+    return selector.set_params(task=task) if is_open else selector
 
 
 def _plain(column: NDArray[Any]) -> NDArray[Any] | list[Any]:

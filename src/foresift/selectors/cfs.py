@@ -12,9 +12,9 @@ from foresift.data.sklearn_compat import Interval, StrOptions
 from foresift.data.table import Table
 from foresift.data.weights import scale_up
 from foresift.selectors.base import RankingSelector, Scores, ranks_by_score
+from foresift.selectors.correlations import Correlations
 from foresift.selectors.linear_correlations import LinearCorrelations
 from foresift.selectors.merit_search import (
-    Correlations,
     Found,
     backward,
     best_first,

@@ -27,6 +27,7 @@ from foresift.selectors.base import RankingSelector, Scores
 __all__ = ["FScoreSelector", "PearsonSelector"]
 
 _Found = tuple[slice, Any]  # columns, and their scores
+_ROUNDING = 1e-12  # of a share
 
 
 class _MomentSelector(RankingSelector):
@@ -250,7 +251,9 @@ class FScoreSelector(_MomentSelector):
     def _score_explained(self, explained: Explained) -> NDArray[np.float64]:
         freedom = explained.weight - 1 - explained.n_inputs  # of the residuals
         usable = (freedom > 0) & (explained.share > 0)
-        residual = (1 - explained.share) * explained.n_inputs
+        # What is left of a perfect column is rounding, which depends on the order of the values in memory.
+        left = np.where(explained.share > 1 - _ROUNDING, 0.0, 1 - explained.share)
+        residual = left * explained.n_inputs
         perfect = np.where(usable, np.inf, 0.0)
         return np.divide(explained.share * freedom, residual, out=perfect, where=usable & (residual > 0))
 

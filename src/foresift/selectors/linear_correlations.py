@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from foresift.data.explained import exponents, filled, scaled_deviations
 from foresift.data.table import Table
+from foresift.selectors.correlations import Correlations
 
 __all__ = ["LinearCorrelations"]
 
 _CELLS = 2**21  # of columns that are standardised at a time
-_CACHED = 2**24  # numbers kept
 _ROUNDING = 1e-12  # what is less is rounding error
 _SMALLEST = 2.0**-500  # of the deviations, relative to the largest: their squares are normal numbers
 
 
-class LinearCorrelations:
+class LinearCorrelations(Correlations):
     """Absolute correlation of the columns with a quantity, and with each other on demand (Hall 2000).
 
     That of two numeric columns is Pearson's. A nominal column stands for the indicators of its categories:
@@ -42,8 +40,6 @@ class LinearCorrelations:
         Number of columns.
     with_class : ndarray of shape (n_columns,)
         Correlation of every column and the quantity; 0 for a constant column.
-    between : callable
-        Function of a column that returns its correlation with every column; recent results are cached.
     deviations : ndarray of shape (n_columns,)
         Weight of every column in the merit: 1, or the standard deviation in some common unit.
 
@@ -57,6 +53,7 @@ class LinearCorrelations:
     """
 
     def __init__(self, table: Table, weights: NDArray[np.float64] | None, *, like_weka: bool = False) -> None:
+        super().__init__()
         self.n_columns = table.n_columns
         self._like_weka = like_weka
         weights = np.ones(table.n_rows) if weights is None else weights
@@ -78,7 +75,6 @@ class LinearCorrelations:
         self.deviations = _in_one_unit(spread, exponent) if like_weka else np.ones(self.n_columns)
         target, _, _ = _standardised(table.target.y[rows, np.newaxis], self._shares)
         self.with_class = self._with_number(target[0])
-        self.between = lru_cache(max(1, _CACHED // self.n_columns))(self._between)
 
     def _between(self, column: int) -> NDArray[np.float64]:
         if self._is_nominal[column]:

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.selectors.base import ranks_by_score
-from foresift.selectors.linear_correlations import LinearCorrelations
-from foresift.selectors.uncertainty import Uncertainties
+from foresift.selectors.correlations import Correlations
 
 __all__ = [
-    "Correlations",
     "Found",
     "Subset",
     "backward",
@@ -23,7 +21,6 @@ __all__ = [
     "subset_of",
 ]
 
-Correlations = Uncertainties | LinearCorrelations
 Found = tuple[list[int], list[Any]]  # the chosen columns in order, and the steps of the search
 
 _IMPROVEMENT = 1e-5  # the smallest improvement of a best-first search (Weka's BestFirst)

@@ -65,6 +65,9 @@ class ReliefSelector(NearRowsSelector):
     array([2, 3])
     """
 
+    _for_quantities = "use ReliefFSelector"
+    task = "auto"
+
     def __init__(
         self,
         n_features_to_select=None,

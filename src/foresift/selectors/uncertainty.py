@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +10,11 @@ from scipy.special import entr
 
 from foresift.data.discretize import cut_positions
 from foresift.data.table import Table
+from foresift.selectors.correlations import Correlations
 
 __all__ = ["Uncertainties", "symmetrical_uncertainty"]
 
 _CELLS = 2**21  # cells of contingency tables, or rows to be counted into them, at a time
-_CACHED = 2**24  # numbers kept
 _WEKA_ZERO = 1e-6  # what Weka takes for zero
 
 
@@ -28,7 +27,7 @@ class _Group(NamedTuple):
     missing: bool
 
 
-class Uncertainties:
+class Uncertainties(Correlations):
     """Symmetrical uncertainty of the columns with the class, and with each other on demand.
 
     Parameters
@@ -47,8 +46,6 @@ class Uncertainties:
         Number of columns.
     with_class : ndarray of shape (n_columns,)
         Uncertainty of every column and the class.
-    between : callable
-        Function of a column that returns its uncertainty with every column; recent results are cached.
     deviations : ndarray of shape (n_columns,)
         Weight of every column in the merit of a subset: 1.
 
@@ -62,6 +59,7 @@ class Uncertainties:
     """
 
     def __init__(self, table: Table, weights: NDArray[np.float64] | None, *, like_weka: bool = False) -> None:
+        super().__init__()
         self.n_columns = table.n_columns
         self.deviations = np.ones(self.n_columns)
         self._like_weka = like_weka
@@ -73,7 +71,6 @@ class Uncertainties:
         self._add_columns(table, target)
         values = self._with(target, table.target.n_classes, False)
         self.with_class = np.where(values < _WEKA_ZERO, 0.0, values) if like_weka else values
-        self.between = lru_cache(max(1, _CACHED // self.n_columns))(self._between)
 
     def _between(self, column: int) -> NDArray[np.float64]:
         values = np.zeros(self.n_columns)

@@ -45,8 +45,7 @@ class Modelled:
 
     def tell(self, selector: Any) -> Any:
         """Set the task of a selector that leaves it open."""
-        open_ = selector.get_params(deep=False).get("task") == "auto"
-        return with_task(selector, self.task) if open_ else selector
+        return with_task(selector, self.task)
 
     def in_units(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """A modelled quantity in its unit."""

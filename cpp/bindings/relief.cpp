@@ -68,11 +68,12 @@ template <class Kernel>
 class WithArrays {
 public:
     NewArray<double> sums(const Vector<std::uint32_t>& sample, const StopFlag* stop) const {
-        check_below("sample", span_of(sample), arrays_.target.size());
+        const std::vector<std::uint32_t> rows(sample.data(), sample.data() + sample.size());
+        check_below("sample", std::span(rows), arrays_.target.size());
         std::vector<double> result(kernel_->n_sums(), 0.0);
         {
             const nb::gil_scoped_release unlocked;
-            kernel_->add(span_of(sample), result, stop_check(stop));
+            kernel_->add(rows, result, stop_check(stop));
         }
         return to_numpy(std::move(result));
     }

@@ -77,7 +77,8 @@ Relief::Relief(std::span<const double> rows, std::span<const std::uint32_t> n_va
     most_error_ = *std::max_element(error_.begin(), error_.end());
     if (options_.sigma > 0) {
         influence_ = {0};
-        for (double r = 0; r < options_.n_neighbors; ++r) {
+        const double all = weights_.empty() ? double(n_rows()) : std::accumulate(weights_.begin(), weights_.end(), 0.0);
+        for (double r = 0; r < std::min(options_.n_neighbors, all); ++r) {
             const double influence = std::exp(-(r / options_.sigma) * (r / options_.sigma));
             if (influence < 0x1p-60) break;  // lost in the sum
             influence_.push_back(influence_.back() + influence);

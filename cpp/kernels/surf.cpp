@@ -56,7 +56,7 @@ void Surf::judge(std::uint32_t row, std::span<const double> distances, std::span
     std::ranges::fill(group_weight, 0.0);
     for (std::uint32_t i = 0; i < n_rows(); ++i)
         if (near(i)) group_weight[group(row, i)] += copies(row, i);
-    const std::size_t own = group(row, row);
+    const std::size_t own = quantity_.empty() ? group(row, row) : 0;
     double misses = 0;
     for (std::size_t g = 0; g < group_weight.size(); ++g) misses += g == own ? 0 : group_weight[g];
     for (std::uint32_t i = 0; i < n_rows(); ++i) {

@@ -47,6 +47,7 @@ FDR = Error("fdr")
 Goal = StrEnum("Goal", ["compact", "all"])
 COMPACT = Goal("compact")
 
+_IN_PYTHON = ("estimator=Hist", "log_target=True", "task=")  # notes that say how a parameter is set
 _HOW = "How to select"
 _OUT = "Output"
 
@@ -82,7 +83,7 @@ def select(
         str | None,
         option("Score of the check, by its name in scikit-learn, such as f1_macro.", _HOW, metavar="NAME"),
     ] = None,
-    cv: Annotated[int | None, option("Folds of the check; by default 5 or 3.", _HOW, min=2)] = None,
+    cv: Annotated[int | None, option("Folds of the check; by default 5 or 3.", _HOW, min=3)] = None,
     log_target: Annotated[
         bool,
         option("Model the logarithm of the target, a quantity that is not negative.", _HOW, "--log-target"),
@@ -229,7 +230,8 @@ def _with_notes(found: "Selection", split: "Split", more: list[str]) -> "Selecti
     """Add the notes on the file; the others name options as they are typed."""
     from dataclasses import replace
 
-    return replace(found, notes=[*map(as_typed, found.notes), *more, *split.notes])
+    told = [as_typed(note) if any(map(note.count, _IN_PYTHON)) else note for note in found.notes]
+    return replace(found, notes=[*told, *more, *split.notes])
 
 
 def _write(found: "Selection", place: Path, table: "TableFile | None") -> None:

@@ -102,14 +102,20 @@ METHODS = {
         "SSVSelector", "position in one separability tree (Grabczewski & Jankowski)", {"mode": "tree"}
     ),
     "info-gain": Method("InfoGainSelector", "information gain of the best split of each column"),
-    "pearson": Method("PearsonSelector", "correlation with the class", {"nominal": "one-hot"}),
-    "fscore": Method("FScoreSelector", "difference of class means over deviations", {"nominal": "one-hot"}),
+    "pearson": Method("PearsonSelector", "correlation with the target", {"nominal": "one-hot"}),
+    "fscore": Method(
+        "FScoreSelector",
+        "difference of class means over deviations; of a quantity the F statistic",
+        {"nominal": "one-hot"},
+    ),
     "relief": Method(
         "ReliefSelector",
         "differences to the nearest row of another class (Kira & Rendell)",
         instead="relieff",
     ),
-    "relieff": Method("ReliefFSelector", "differences to near rows of other classes (Kononenko)"),
+    "relieff": Method(
+        "ReliefFSelector", "differences to near rows of other classes, or of other values (Kononenko)"
+    ),
     "surf": Method("SURFSelector", "differences to rows nearer than the mean distance (Greene)"),
     "multisurf": Method("MultiSURFSelector", "differences to rows nearer than a limit per row (Urbanowicz)"),
     "gefs": Method(

@@ -13,6 +13,7 @@ from foresift.data.target import Classes, Quantity, table_task_of
 from foresift.errors import InputError, near_names, typed
 from foresift.reading.amounts import decimal_mark
 from foresift.reading.cells import Column
+from foresift.reading.dates import read_dates
 from foresift.reading.delimited import Delimited, name_of
 from foresift.reading.files import TableFile
 from foresift.reading.kinds import ColumnOptions, Decision, decide, numbers_of, without_dashes
@@ -195,6 +196,10 @@ def _values(column: Column, options: ColumnOptions, *, comma: bool, dots: bool) 
                 row = int(np.isinf(numbers).argmax()) + 1
                 raise InputError(f"Target {target!r} holds an infinite number (inf) in row {row}.")
             return numbers
+    if n_values > max(20, n_rows // 2) and read_dates(column.texts or []) is not None:
+        raise InputError(
+            f"Target {target!r} holds dates such as {labels[0]!r}: give a column of classes or numbers."
+        )
     if n_values > max(20, n_rows // 2):
         raise InputError(
             f"Target {target!r} has {n_values} values in {n_rows} rows: too many classes. Merge them into a"

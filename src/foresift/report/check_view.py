@@ -11,7 +11,7 @@ from foresift.report.numbers import PERCENT, TYPESET, unknown
 
 __all__ = ["baseline_text", "check_view", "stability_view"]
 
-_GUESSES = {"ROC AUC": "random guess", "R2": "the mean"}
+_GUESSES = {"ROC AUC": "random guess", "R2": "the mean", "R2 of the logarithm": "the mean"}
 NOTHING = "No column was kept, so there is no smaller model."
 
 
@@ -89,5 +89,11 @@ def baseline_text(check: dict[str, Any]) -> str:
     if unknown(check.get("baseline")):
         return ""
     metric = check.get("metric")
-    how = {"R2": "the mean", "ROC AUC": "random guessing"}.get(str(metric), "the most frequent class")
+    how = (
+        "random guessing"
+        if metric == "ROC AUC"
+        else "the most frequent class"
+        if metric in PERCENT
+        else "the mean"
+    )
     return f", {TYPESET.score(metric, check['baseline'])} with {how}"

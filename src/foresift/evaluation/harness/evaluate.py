@@ -12,6 +12,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import get_scorer, get_scorer_names
@@ -38,7 +39,7 @@ from foresift.evaluation.harness.tasks import (
 from foresift.models.scorer import PlainScorer, SubsetScorer, make_subset_scorer, takes_store
 from foresift.models.subset_models import reading_options, refuse_numbered_columns
 
-__all__ = ["Protocol", "attempt", "plan_scores", "score_units", "selected"]
+__all__ = ["Protocol", "attempt", "plan_scores", "refuse_scorers", "score_units", "selected"]
 
 # Codes of the data in use, by how they were read: the tasks of a process share them.
 _CODED: WeakKeyDictionary[Data, dict[str, Table]] = WeakKeyDictionary()
@@ -184,7 +185,7 @@ def plan_scores(
     if not methods or not estimators:
         raise ValueError("At least one method and one estimator are needed.")
     sizes, scorers = protocol.sizes_for(data), protocol.scorers
-    _refuse_scorers(scorers, data)
+    refuse_scorers(scorers, data.y, data.task)
     about_methods, about_estimators = (
         {name: canonical(_identity(name, one, kept)) for name, one in some.items()}
         for some in (methods, estimators)
@@ -253,14 +254,14 @@ def _require_kind(name: str, estimator: Any, task: str) -> None:
     raise ValueError(f"{name}: {type(estimator).__name__} is not {wanted}.")
 
 
-def _refuse_scorers(scorers: Mapping[str, Any], data: Data) -> None:
+def refuse_scorers(scorers: Mapping[str, Any], y: NDArray[Any], task: str) -> None:
     """Raise if a named scorer cannot score this target, before hours are spent: r2 and text."""
-    if data.task == Quantity.task:
-        labels, dummy = data.y, DummyRegressor()
+    if task == Quantity.task:
+        labels, dummy = y, DummyRegressor()
         said, instead = "a quantity", "'r2' or 'neg_mean_absolute_error'"
     else:
-        first = {label: row for row, label in reversed([*enumerate(data.y.tolist())])}
-        labels, dummy = data.y[np.repeat(sorted(first.values()), 2)], DummyClassifier(strategy="prior")
+        first = {label: row for row, label in reversed([*enumerate(y.tolist())])}
+        labels, dummy = y[np.repeat(sorted(first.values()), 2)], DummyClassifier(strategy="prior")
         said, instead = f"these {len(first)} classes", "'accuracy', 'balanced_accuracy' or 'f1_macro'"
     rows = np.zeros((len(labels), 1))
     model = dummy.fit(rows, labels)

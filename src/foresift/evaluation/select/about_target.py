@@ -19,6 +19,8 @@ from foresift.selectors.base import with_task
 __all__ = ["Modelled", "facts_of", "notes_on", "prepared"]
 
 TASKS = ("auto", "classification", "regression")
+MOST_OF_IT = 0.5  # of the variance
+FEW = 10  # rows, of which one may be that far out
 MAX_BINS = 40  # of a histogram
 
 
@@ -66,6 +68,7 @@ def prepared(y: Any, task: str, method: Any = "auto", *, log_target: bool = Fals
     asked = task != "auto" or of_method != "auto"
     if task == "auto":
         task = of_method if of_method in TASKS[1:] else table_task_of(y)
+    _require_values(y, task)
     if not log_target:
         if not asked and (task, task_of(y)) == ("classification", "regression"):  # two numbers with fractions
             y = target_column(y)[0].astype(str)
@@ -79,6 +82,21 @@ def prepared(y: Any, task: str, method: Any = "auto", *, log_target: bool = Fals
             " leave it out."
         )
     return Modelled(task, *logarithm(numbers), asked=asked)
+
+
+def _require_values(y: Any, task: str) -> None:
+    """Refuse dates, and classes that hardly repeat."""
+    values = target_column(y, warn=False)[0]
+    if values.dtype.kind in "mM":
+        raise ValueError("y holds dates: give a target of classes or numbers, for example days since a date.")
+    if task == Quantity.task or values.dtype.kind not in "OUS":
+        return
+    n_values, n_rows = len(set(values.tolist())), len(values)
+    if n_values > max(20, n_rows // 2):
+        raise ValueError(
+            f"y has {n_values} values in {n_rows} rows: too many classes. Merge them into a few with several"
+            " rows each."
+        )
 
 
 def facts_of(target: Target, modelled: Modelled) -> dict[str, Any]:
@@ -124,6 +142,11 @@ def notes_on(y: Any, target: Target, modelled: Modelled, assessment: Assessment 
 
 def _note_on_skew(y: NDArray[np.float64], modelled: Modelled, a: Assessment | None) -> list[str]:
     """Offer the logarithm of a skewed quantity, with what it would change."""
+    if modelled.back is None and (share := _largest_share(y)) > MOST_OF_IT:
+        return [
+            f"One value of the target makes up {100 * share:.0f} % of its variance: R2 depends on it alone."
+            " Check that value, or drop the row."
+        ]
     if modelled.back is not None or y.min() < 0 or not is_skewed(y):
         return []
     text = "The target is skewed: a few large values decide R2. log_target=True models its logarithm"
@@ -133,3 +156,15 @@ def _note_on_skew(y: NDArray[np.float64], modelled: Modelled, a: Assessment | No
         f"{text}: {a.model.name} on all columns is then off by {a.log_error:.3g} on average, instead of"
         f" {a.errors.full:.3g}."
     ]
+
+
+def _largest_share(y: NDArray[np.float64]) -> float:
+    """Share of the largest squared deviation from the median in all of them.
+
+    Examples
+    --------
+    >>> _largest_share(np.append(np.arange(30.0), 1e6)) > 0.99
+    True
+    """
+    squares = (y - np.median(y)) ** 2
+    return float(squares.max() / squares.sum()) if len(y) > FEW else 0.0

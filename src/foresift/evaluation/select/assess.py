@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from foresift.evaluation.select.rows_of_folds import (
     drawn_folds,
     given_folds,
     rare_classes,
+    require_folds,
     stratified_rows,
     why_not,
 )
@@ -31,7 +33,7 @@ from foresift.models.scorer import SubsetScorer
 from foresift.selectors.size_cv import SizeCurve, sizes_for
 from foresift.stats import Estimate, corrected_interval
 
-__all__ = ["Assessment", "Check", "Errors", "Keep", "assess"]
+__all__ = ["Assessment", "Check", "Errors", "Keep", "assess", "numbers_rows"]
 
 
 class Check(NamedTuple):
@@ -175,8 +177,8 @@ def assess(
     if why_not(rows) is not None:
         return None
     rare = rare_classes(rows)
-    common = np.flatnonzero(~np.isin(rows.strata, rare))
-    if len(common) > plan.n_rows:
+    common = np.flatnonzero(rows.counting & ~np.isin(rows.strata, rare))
+    if len(common) > plan.n_rows and not numbers_rows(cv):
         common = stratified_rows(common, rows.strata, plan.n_rows, np.random.default_rng([seed, 2]))
     used = rows.take(common)
     if cv is None:
@@ -190,6 +192,7 @@ def assess(
     ranks_all = is_ours(selector) or len(known_sizes(selector)) == n_columns
     sizes = sizes_for(n_columns) if ranks_all else np.array([n_columns])
     lots, judge = plan.lots(by_curve=by_curve), model.judge(used.table.target)
+    require_folds(parts, judge)
     scorer = model.scorer(used, judge, [_without(lot, parts) for lot in lots], seed, inside)
     work = _Folds(used, parts, lots, light, keep, sizes, judge, scorer)
     in_parallel = Parallel(n_jobs=outside, prefer="threads")
@@ -225,6 +228,11 @@ def assess(
     return Assessment(judge, model, curve, choice, check, plan, *about)
 
 
+def numbers_rows(cv: Any) -> bool:
+    """Whether folds are given as row numbers: then all rows are used."""
+    return cv is not None and not isinstance(cv, numbers.Integral) and not hasattr(cv, "split")
+
+
 def _rival(
     rows: Rows,
     judge: Judge,
@@ -256,7 +264,7 @@ def _error_of_logarithm(
     """Mean absolute error of a model of all columns that predicts the logarithm."""
     logs, back = logarithm(rows.table.target.values())
     rows = replace(rows, table=replace(rows.table, target=Quantity(logs)))
-    judge = Measured(back)
+    judge = Measured(back, float(np.var(logs)))
     folds = [_without((i,), parts) for i in range(len(parts))]
     scorer = model.scorer(rows, judge, folds, seed, n_jobs)
     columns = tuple(range(rows.table.n_columns))

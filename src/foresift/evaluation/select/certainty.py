@@ -54,7 +54,7 @@ def certainty_of(a: Assessment, stability: float | None, *, significant: bool = 
     no_loss, wide = a.judge.limits(a.check.full.value - a.baseline)
     if found.low < -no_loss and found.high >= 0:
         loss = PLAIN.difference(a.metric, -found.low).lstrip("+")
-        unit = " points" if a.metric == "accuracy" else f" {a.metric}"
+        unit = " points" if a.metric == "accuracy" else f" in {a.metric}"
         level = TOO_FEW_ROWS if found.high - found.low > wide else PROVISIONAL
         doubts.append((level, f"a loss of up to {loss}{unit} cannot be excluded"))
     if stability is not None and stability < UNSTABLE:  # NaN is not: every column passes every time

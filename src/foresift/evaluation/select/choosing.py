@@ -15,7 +15,7 @@ from sklearn.base import clone
 from foresift.data.sklearn_compat import seeded
 from foresift.errors import no_such, warn_caller
 from foresift.evaluation.registry import METHODS, is_slow
-from foresift.evaluation.select.assess import Assessment, assess
+from foresift.evaluation.select.assess import Assessment, assess, numbers_rows
 from foresift.evaluation.select.by_loss import Choice
 from foresift.evaluation.select.fitted import Rows, has_test, order_of
 from foresift.evaluation.select.models import Model
@@ -276,7 +276,7 @@ class Work:
         n_steps = len(plan.lots(by_curve=self.by_curve))
         self.tell("checking", n_steps, 0)
         some, n_rows = self.rows, len(self.rows)
-        if n_rows > 2 * plan.n_rows:
+        if n_rows > 2 * plan.n_rows and not numbers_rows(self.cv):
             rng = np.random.default_rng([self.seed, 1])
             some = some.take(stratified_rows(np.arange(n_rows), some.strata, 2 * plan.n_rows, rng))
         found = assess(

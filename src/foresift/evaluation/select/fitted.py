@@ -54,6 +54,11 @@ class Rows:
         X = None if self.X is None else take_rows(self.X, rows)
         return Rows(self.table.take_rows(rows), self.strata[rows], self.weights_of(rows), X, self.coded)
 
+    @property
+    def counting(self) -> NDArray[np.bool_]:
+        """Mask of the rows of positive weight."""
+        return np.ones(len(self), dtype=bool) if self.weights is None else self.weights > 0
+
     def weights_of(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
         """Weights of some rows."""
         return None if self.weights is None else self.weights[rows]

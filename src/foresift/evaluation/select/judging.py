@@ -13,6 +13,7 @@ from scipy.stats import skew
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import check_scoring, make_scorer, roc_auc_score
 
+from foresift.data.sklearn_compat import is_metric_scorer
 from foresift.data.target import Quantity, Target
 
 __all__ = ["Classified", "Judge", "Measured", "Scored", "is_skewed", "judge_of", "logarithm"]
@@ -30,6 +31,8 @@ class Judge(ABC):
         What the scores, and the losses of rows, are called.
     bounds : tuple of float
         The least and the largest score.
+    least_rows : int
+        Of a fold, for a score that means something.
     guess : str
         What is predicted without any column.
     scoring : str or callable
@@ -39,6 +42,7 @@ class Judge(ABC):
     metric: str
     loss: str
     bounds: tuple[float, float] = (-np.inf, np.inf)
+    least_rows: int = 1
     guess: str
     scoring: Any
 
@@ -62,7 +66,13 @@ class Judge(ABC):
         """Loss of every row of a fold; of a judge that sees no rows, one of the fold."""
 
     @abstractmethod
-    def of_none(self, train: Target, test: Target, weights: NDArray[np.float64] | None) -> Any:
+    def of_none(
+        self,
+        train: Target,
+        test: Target,
+        weights: NDArray[np.float64] | None,
+        test_weights: NDArray[np.float64] | None = None,
+    ) -> Any:
         """Outputs without any column, learnt from training rows with these weights."""
 
     def error(self, outputs: Any, target: Target, weights: NDArray[np.float64] | None) -> float:
@@ -112,7 +122,13 @@ class Classified(Judge):
         own = outputs[np.arange(len(outputs)), target.codes]
         return np.asarray((outputs**2).sum(axis=1) - 2 * own + 1)
 
-    def of_none(self, train: Any, test: Any, weights: NDArray[np.float64] | None) -> Any:
+    def of_none(
+        self,
+        train: Any,
+        test: Any,
+        weights: NDArray[np.float64] | None,
+        test_weights: NDArray[np.float64] | None = None,
+    ) -> Any:
         """Shares of the classes."""
         counts = train.counts(weights)
         return np.tile(counts / counts.sum(), (test.n_rows, 1))
@@ -138,11 +154,19 @@ class Measured(Judge):
     metric = "R2"
     loss = "squared error"
     bounds = (-np.inf, 1.0)
+    least_rows = 4
     guess = "always predicting the mean"
 
-    def __init__(self, back: Callable[[NDArray[np.float64]], NDArray[np.float64]] = _same) -> None:
+    def __init__(
+        self,
+        back: Callable[[NDArray[np.float64]], NDArray[np.float64]] = _same,
+        unit: float = 1.0,
+    ) -> None:
         self.back = back
         self.scoring = make_scorer(_numbers)
+        self._unit = unit  # of a squared error, so that losses do not depend on the unit of the target
+        if back is not _same:
+            self.metric = "R2 of the logarithm"
 
     def limits(self, gained: float) -> tuple[float, float]:
         """Shares of the variance, which varies more between folds than accuracy does."""
@@ -152,14 +176,20 @@ class Measured(Judge):
         """Share of the variance of these rows that is explained."""
         mean = np.average(target.y, weights=weights)
         spread = np.average((target.y - mean) ** 2, weights=weights)
-        left = np.average(self.losses(outputs, target), weights=weights)
+        left = np.average((outputs - target.y) ** 2, weights=weights)
         return float(1 - left / spread) if spread > 0 else 0.0
 
     def losses(self, outputs: Any, target: Any) -> NDArray[np.float64]:
         """Squared errors."""
-        return np.asarray((outputs - target.y) ** 2)
+        return np.asarray((outputs - target.y) ** 2 / self._unit)
 
-    def of_none(self, train: Any, test: Any, weights: NDArray[np.float64] | None) -> Any:
+    def of_none(
+        self,
+        train: Any,
+        test: Any,
+        weights: NDArray[np.float64] | None,
+        test_weights: NDArray[np.float64] | None = None,
+    ) -> Any:
         """The mean."""
         return np.full(test.n_rows, np.average(train.y, weights=weights))
 
@@ -182,7 +212,9 @@ class Scored(Judge):
 
     def __init__(self, scoring: Any, task: str) -> None:
         self.scoring = scoring
-        self.metric = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
+        function = getattr(scoring, "_score_func", scoring)  # of make_scorer
+        name = scoring if isinstance(scoring, str) else getattr(function, "__name__", "")
+        self.metric = "your score" if name in ("", "<lambda>") else name
         self.loss = self.metric if self.metric.endswith("score") else f"{self.metric} score"
         dummy = DummyClassifier if task == "classification" else DummyRegressor
         self._dummy = dummy()
@@ -204,11 +236,20 @@ class Scored(Judge):
         """One number for the fold."""
         return np.array([-float(outputs)])
 
-    def of_none(self, train: Target, test: Target, weights: NDArray[np.float64] | None) -> Any:
+    def of_none(
+        self,
+        train: Target,
+        test: Target,
+        weights: NDArray[np.float64] | None,
+        test_weights: NDArray[np.float64] | None = None,
+    ) -> Any:
         """Score of a dummy."""
         y = train.values()
         dummy = self._dummy.fit(np.zeros((len(y), 1)), y, sample_weight=weights)
-        return check_scoring(dummy, self.scoring)(dummy, np.zeros((test.n_rows, 1)), test.values())
+        scorer = check_scoring(dummy, self.scoring)
+        weighs = test_weights is not None and is_metric_scorer(scorer)
+        more = {"sample_weight": test_weights} if weighs else {}
+        return scorer(dummy, np.zeros((test.n_rows, 1)), test.values(), **more)
 
 
 def judge_of(
@@ -223,7 +264,9 @@ def judge_of(
     """
     if scoring is not None:
         return Scored(scoring, target.task)
-    return Measured(back) if isinstance(target, Quantity) else Classified(target, estimator)
+    if isinstance(target, Quantity):
+        return Measured(back, target.impurity())
+    return Classified(target, estimator)
 
 
 def logarithm(

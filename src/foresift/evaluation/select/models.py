@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.metrics import get_scorer_names
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
 
+from foresift.data.containers import read
 from foresift.data.folds import Fold
 from foresift.data.numeric_coding import NumericCoder
 from foresift.data.sklearn_compat import seeded
+from foresift.data.slices import matrix_of
 from foresift.data.table import Table
 from foresift.data.target import Target
 from foresift.errors import no_such
@@ -56,7 +59,9 @@ class Model:
         """What sentences call it."""
         if self.estimator is None:
             return "a forest"
-        last = self.estimator[-1] if isinstance(self.estimator, Pipeline) else self.estimator
+        last = self.estimator
+        while isinstance(last, Pipeline | TransformedTargetRegressor):
+            last = last[-1] if isinstance(last, Pipeline) else last.regressor
         return type(last).__name__
 
     @property
@@ -82,19 +87,29 @@ class Model:
     def require(self, task: str) -> None:
         """Refuse an estimator for another kind of target, and a scorer that does not exist."""
         if isinstance(self.scoring, str) and self.scoring not in get_scorer_names():
-            names = get_scorer_names()
-            raise no_such("score", self.scoring, names, "sklearn.metrics.get_scorer_names() lists them.")
+            some = "r2, neg_mean_absolute_error" if task == "regression" else "accuracy, f1_macro, roc_auc"
+            names, more = get_scorer_names(), f"There are {some} and the others of scikit-learn."
+            raise no_such("score", self.scoring, names, more)
+        if self.scoring is not None and self.back is not None:
+            raise ValueError("scoring would judge the logarithm: leave out scoring, or log_target.")
         if self.estimator is None:
             return
-        wanted, fits = ("regressor", is_regressor) if task == "regression" else ("classifier", is_classifier)
         if isinstance(self.estimator, type):
             name = self.estimator.__name__
             raise TypeError(f"The estimator {name} is a class: make one, {name}().")
-        if not fits(self.estimator):
-            kind = "a quantity" if task == "regression" else "classes"
-            other = "classification" if task == "regression" else "regression"
+        if not all(hasattr(self.estimator, method) for method in ("fit", "predict", "get_params")):
+            raise TypeError(
+                f"The estimator {self.estimator!r} cannot be fitted or cloned: it needs fit, predict and"
+                " get_params, as scikit-learn's BaseEstimator has."
+            )
+        kind = _kind_of(self.estimator)
+        wanted, other = ("regressor", "classification")
+        if task == "classification":
+            wanted, other = ("classifier", "regression")
+        if kind not in (None, wanted):
+            held = "a quantity" if task == "regression" else "classes"
             raise ValueError(
-                f"The target holds {kind}, so the estimator must be a {wanted}, but {self.name} is not one:"
+                f"The target holds {held}, so the estimator must be a {wanted}, but {self.name} is not one:"
                 f' use another, or set task="{other}".'
             )
 
@@ -108,8 +123,11 @@ class Model:
     ) -> SubsetScorer:
         """Makes models of sets of columns; forests all grow on one coded table."""
         model = self._made(rows.table, seed)
+        X = rows.X
+        if X is not None and not isinstance(model, Pipeline):
+            X = matrix_of(read(X))  # not every library takes every name of a column
         return make_subset_scorer(
-            model, rows.X, rows.table, rows.weights, folds, scoring=judge.scoring, n_jobs=n_jobs
+            model, X, rows.table, rows.weights, folds, scoring=judge.scoring, n_jobs=n_jobs
         )
 
     def _made(self, table: Table, seed: int) -> Any:
@@ -122,12 +140,25 @@ class Model:
         return SiftForestClassifier(N_TREES, max_features="sqrt", **leaf)
 
 
+def _kind_of(estimator: Any) -> str | None:
+    """What an estimator says it is: "classifier" or "regressor"; None if it says nothing."""
+    try:
+        return get_tags(estimator).estimator_type
+    except AttributeError:  # a class of its own, without the base of scikit-learn
+        return None
+
+
 def _reads(model: Any, table: Table) -> bool:
     """Whether a model takes the columns as they are; a pipeline knows what it does."""
     if isinstance(model, Pipeline) or type(model).__module__.startswith("foresift."):
         return True
     missing = any(table.store.has_missing(j) for j in range(table.n_columns))
-    return not table.schema.nominal.any() and (not missing or bool(get_tags(model).input_tags.allow_nan))
+    if table.schema.nominal.any():
+        return False
+    try:
+        return not missing or bool(get_tags(model).input_tags.allow_nan)
+    except AttributeError:
+        return not missing
 
 
 def boosting_scorer(rows: Rows, judge: Judge, folds: list[Fold], seed: int) -> SubsetScorer | None:

@@ -13,9 +13,11 @@ from numpy.typing import ArrayLike
 
 from foresift.data.containers import read
 from foresift.data.sklearn_compat import seed_of
+from foresift.data.target_column import target_column
 from foresift.data.weights import check_sample_weight
 from foresift.engine.grow import one_blas_thread
-from foresift.evaluation.registry import METHODS
+from foresift.evaluation.harness.evaluate import refuse_scorers
+from foresift.evaluation.registry import METHODS, make_estimator
 from foresift.evaluation.select.about_target import facts_of, notes_on, prepared
 from foresift.evaluation.select.assess import Assessment
 from foresift.evaluation.select.certainty import Certainty, certainty_of
@@ -94,15 +96,17 @@ def select(
     check : bool, default=True
         Whether to score the best 1, 2, 3 ... columns, to compare the selection with all columns out of fold,
         and to repeat it on parts of the rows. Searches are not repeated. Of a large table some rows are used.
-    estimator : classifier, regressor or None, default=None
-        The model that is checked, of any library; None is a forest. One that takes neither text nor missing
-        values gets indicators of the categories and standardised numbers.
+    estimator : classifier, regressor, str or None, default=None
+        The model that is checked, of any library, or the name of one (`foresift methods`); None is a forest.
+        One that takes neither text nor missing values gets indicators of the categories and standardised
+        numbers.
     scoring : str, callable or None, default=None
         A scorer of scikit-learn for the check; None is accuracy, ROC AUC if one class has more than 80 % of
         the rows, or R2 for a quantity.
     cv : int, splitter, iterable or None, default=None
-        Folds of the check: their number, a splitter of scikit-learn, or pairs of training and test rows; each
-        row is tested once. None is 5, or 3 for a large table.
+        Folds of the check: their number, at least 3, a splitter of scikit-learn such as KFold, or pairs of
+        training and test rows. Each row is tested once, by models of all others. None is 5, or 3 for a large
+        table.
     log_target : bool, default=False
         Whether to model the logarithm of a quantity that is not negative, of 1 + y if it has zeros.
     sample_weight : array-like of shape (n_rows,) or None, default=None
@@ -144,8 +148,11 @@ def select(
     require_goal(goal, key, n_features_to_select)
     modelled = prepared(y, task, method, log_target=log_target)
     require_task(method, modelled.task)
+    if isinstance(estimator, str):
+        estimator = make_estimator(estimator, modelled.task)
     model = Model(estimator, scoring, modelled.back)
     model.require(modelled.task)
+    refuse_scorers({scoring: scoring}, target_column(modelled.y)[0], modelled.task)
     selector = make(method, n_features_to_select, alpha, error, parameters or {}, seed, n_jobs)
     selector = modelled.tell(selector)
     require_rows(selector, source.n_rows)

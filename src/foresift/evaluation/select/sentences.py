@@ -255,7 +255,10 @@ def _off(a: Assessment) -> list[str]:
     if a.errors is None:
         return []
     full, kept, none = (PLAIN.short(error) for error in a.errors)
-    return [f"It is off by {kept} on average, by {full} with all columns and by {none} with the mean alone."]
+    return [
+        f"Predictions from the selected columns are off by {kept} on average, from all columns by {full},"
+        f" without any column by {none}."
+    ]
 
 
 def _difference(a: Assessment) -> str:

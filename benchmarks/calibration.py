@@ -17,8 +17,9 @@ stopped. Every method gets one thread.
 Methods: `relevance` (all defaults; the same fit gives `minimal`, its representatives, and its single tests,
 each adjusted by Benjamini & Hochberg's procedure), `auto` (all that `select` keeps; a few cells), `t-test`
 (adjusted alike; numeric cells only; for a quantity `f-test` and `spearman`), `boruta` (BorutaPy as its
-authors recommend), `rfecv` (scikit-learn's RFECV with a random forest; small cells only) and, with
-`--package DIR`, `before`: the RelevanceSelector of the package `foresift` in DIR.
+authors recommend), for a quantity `ipss` (integrated path stability selection with its default, gradient
+boosting) and `ipss-l1` (with the lasso), `rfecv` (scikit-learn's RFECV with a random forest; small cells
+only) and, with `--package DIR`, `before`: the RelevanceSelector of the package `foresift` in DIR.
 """
 
 from __future__ import annotations
@@ -115,6 +116,17 @@ def boruta(
     return {"boruta": BorutaPy(forest, n_estimators="auto", random_state=seed).fit(X, y).support_}
 
 
+def stability_paths(
+    X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int, selector: str, name: str
+) -> dict[str, np.ndarray]:
+    from ipss import ipss
+
+    X = np.where(np.isnan(X), -999.0, X)
+    np.random.seed(seed)  # noqa: NPY002 it has no seed of its own
+    found = ipss(X, y, selector, target_fdr=ALPHA, force_regression=True)
+    return {name: np.isin(np.arange(X.shape[1]), found["selected_features"])}
+
+
 def rfecv(X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int) -> dict[str, np.ndarray]:
     X = np.where(np.isnan(X), -999.0, X)
     forest = RandomForestClassifier(100, n_jobs=1, random_state=seed)
@@ -134,6 +146,8 @@ OF_QUANTITIES: dict[str, Callable[..., dict[str, np.ndarray]]] = {
     "f-test": f_test,
     "spearman": spearman,
     "boruta": partial(boruta, task="regression"),
+    "ipss": partial(stability_paths, selector="gb", name="ipss"),
+    "ipss-l1": partial(stability_paths, selector="l1", name="ipss-l1"),
 }
 
 
@@ -141,6 +155,8 @@ def suits(method: str, name: str) -> bool:
     """Whether a method is run in a cell."""
     if method in ("rfecv", "auto"):
         return name in (SMALL if method == "rfecv" else OF_AUTO)
+    if name in QUANTITIES and method in ("boruta", "ipss", "ipss-l1"):
+        return CELLS[name].informative > 0
     return method not in ("t-test", "f-test", "spearman") or CELLS[name].columns not in (
         "nominal",
         "mixed",
@@ -151,11 +167,11 @@ def suits(method: str, name: str) -> bool:
 def run(path: Path, methods: list[str], names: list[str], first: int, seeds: int | None) -> None:
     """Do what is not done yet; a half-written last line is done again."""
     done = {(r["cell"], r["run"], r["seed"]) for r in read(path, KEY)}
-    for name in names:
-        n_seeds = CELLS[name].seeds if seeds is None else min(seeds, CELLS[name].seeds)
-        for seed in range(first, first + n_seeds):
+    n_seeds = {name: min(CELLS[name].seeds, seeds or CELLS[name].seeds) for name in names}
+    for seed in range(first, first + max(n_seeds.values(), default=0)):  # all cells in turn
+        for name in names:
             for method in methods:
-                if (name, method, seed) in done or not suits(method, name):
+                if seed >= first + n_seeds[name] or (name, method, seed) in done or not suits(method, name):
                     continue
                 X, y, nominal, truth = make(name, seed)
                 began = time.process_time()

@@ -8,23 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-__all__ = ["PAIRS_OF_QUANTITY", "WEIGHTS", "combined_log_pvalues"]
+__all__ = ["LEAST_FOREST_OF_QUANTITY", "WEIGHTS", "combined_log_pvalues", "log_cauchy_mean"]
 
 # Values were chosen on other seeds than the published figures, but revised after looking at those (see
 # docs/relevance.md). Pairs are for columns that nothing else finds; how the others share, see `_weights`.
 WEIGHTS: dict[str, float] = {"forest": 0.16, "ranks": 0.405, "residuals": 0.405, "pairs": 0.03}
-PAIRS_OF_QUANTITY = 0.1  # in place of that: products of numbers are fainter than an exclusive or
+LEAST_FOREST_OF_QUANTITY = 0.05  # where the tests of ranks find more; of classes that of `WEIGHTS`
 _CLEAR = 0.005  # p-value of the columns that decide which tests weigh more,
 _OFFSET, _POWER = 5, 8  # how many of them it takes, and how far their ratio goes, between the tests of ranks
 _FOREST_OFFSET, _FOREST_POWER = 20, 12  # and between the forest and those
-_MOST_FOREST = 0.5  # of all weight; its least is that of `WEIGHTS`
+_MOST_FOREST = 0.5  # of all weight
 _LEAST_SHARE = 0.05  # of either test of ranks in the weight of both
 _SMALL = -30.0  # log of p-values below which Cauchy quantiles are 1 / (pi p) to the last bit
 _LARGEST = 0.99  # p-values count at most this much against the others
 
 
 def combined_log_pvalues(
-    tests: Mapping[str, NDArray[np.float64]], pairs: float = WEIGHTS["pairs"]
+    tests: Mapping[str, NDArray[np.float64]], least_forest: float = WEIGHTS["forest"]
 ) -> NDArray[np.float64]:
     """Combine p-values by a weighted mean of Cauchy quantiles (Liu & Xie 2020), given and returned as logs.
 
@@ -37,8 +37,8 @@ def combined_log_pvalues(
         All of `WEIGHTS`; NaN where a column has no such test. Tests that find more in the table weigh more.
         Columns without residuals have that weight on their ranks; those of other missing tests are shared
         out in proportion.
-    pairs : float, default=0.03
-        Weight of the pairs.
+    least_forest : float, default=0.16
+        Least weight of the forest.
 
     Returns
     -------
@@ -54,9 +54,20 @@ def combined_log_pvalues(
     """
     logs = np.array([tests[name] for name in WEIGHTS])
     forest, ranks, residuals, _ = logs
-    shares = _weights(forest, ranks, residuals, pairs)
+    shares = _weights(forest, ranks, residuals, least_forest)
     _, ranks, residuals, _ = weights = np.repeat(shares[:, np.newaxis], logs.shape[1], axis=1)
     ranks += np.where(np.isnan(tests["residuals"]), residuals, 0.0)
+    return log_cauchy_mean(logs, weights)
+
+
+def log_cauchy_mean(logs: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log of the p-value of a weighted mean of Cauchy quantiles, down the columns; NaN is no test.
+
+    Examples
+    --------
+    >>> np.exp(log_cauchy_mean(np.log([[0.01, 0.01], [0.01, 0.5]]), np.ones((2, 2)))).round(3)
+    array([0.01, 0.02])
+    """
     weights = np.where(np.isnan(logs), 0.0, weights)
     total = weights.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -74,11 +85,12 @@ def _weights(
     forest: NDArray[np.float64],
     ranks: NDArray[np.float64],
     residuals: NDArray[np.float64],
-    pairs: float = WEIGHTS["pairs"],
+    least_forest: float = WEIGHTS["forest"],
 ) -> NDArray[np.float64]:
     """`WEIGHTS` for this table: tests that find more clear columns have more.
 
-    The forest has more where it finds more than the tests of ranks: effects do not add up there.
+    The forest has more where it finds more than the tests of ranks: effects do not add up there. Of a
+    quantity it has less where it finds less.
     Where columns cause the classes, the strong ones are noise in the test of the others, and residuals find
     more than ranks. Where the classes cause the columns, as in groups that differ in their means, the strong
     ones are noisy copies of the classes, and residuals lose what the others share with them.
@@ -93,11 +105,11 @@ def _weights(
     n_forest = _n_clear(np.where(np.isnan(ranks), np.nan, forest))
     n_ranks, n_residuals = _n_clear(ranks), _n_clear(residuals)
     ratio = (_FOREST_OFFSET + n_forest) / (_FOREST_OFFSET + max(n_ranks, n_residuals))
-    own = float(np.clip(WEIGHTS["forest"] * ratio**_FOREST_POWER, WEIGHTS["forest"], _MOST_FOREST))
+    own = float(np.clip(WEIGHTS["forest"] * ratio**_FOREST_POWER, least_forest, _MOST_FOREST))
     odds = ((_OFFSET + n_residuals) / (_OFFSET + n_ranks)) ** _POWER
     share = float(np.clip(odds / (1 + odds), _LEAST_SHARE, 1 - _LEAST_SHARE))
-    others = 1 - own - pairs
-    return np.array([own, others * (1 - share), others * share, pairs])
+    others = 1 - own - WEIGHTS["pairs"]
+    return np.array([own, others * (1 - share), others * share, WEIGHTS["pairs"]])
 
 
 def _n_clear(logs: NDArray[np.float64]) -> float:

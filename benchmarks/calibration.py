@@ -12,7 +12,8 @@ stopped. Every method gets one thread.
     python benchmarks/calibration.py run quantities.jsonl --quantities   # cells of quantities, then check
     python benchmarks/calibration.py table results.jsonl [relevance.md]  # Markdown; into the page
     python benchmarks/calibration.py picture results.jsonl calibration.png
-    python benchmarks/calibration.py speed times.jsonl --sizes 2000x100,5000x500 [--methods relevance]
+    python benchmarks/calibration.py speed times.jsonl --sizes 2000x100,5000x500 [--methods relevance,boruta]
+    python benchmarks/calibration.py speed times.jsonl --quantities --methods relevance,boruta --iterations 5
 
 Methods: `relevance` (all defaults; the same fit gives `minimal`, its representatives, and its single tests,
 each adjusted by Benjamini & Hochberg's procedure), `auto` (all that `select` keeps; a few cells), `t-test`
@@ -46,7 +47,7 @@ from calibration_check import checked
 from calibration_quantities import CELLS, QUANTITIES, make
 from calibration_results import ALPHA, KEY, PEERS, beside, picture, read, table, write_into
 from scipy.stats import spearmanr
-from sklearn.datasets import make_classification
+from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import RFECV, f_classif, f_regression
 
@@ -104,7 +105,12 @@ def spearman(X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int) -> dic
 
 
 def boruta(
-    X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int, task: str = "classification"
+    X: np.ndarray,
+    y: np.ndarray,
+    nominal: list[int],
+    seed: int,
+    task: str = "classification",
+    iterations: int = 99,  # what its default comes to
 ) -> dict[str, np.ndarray]:
     from boruta import BorutaPy
 
@@ -113,7 +119,8 @@ def boruta(
         forest = RandomForestRegressor(n_jobs=1, max_depth=5)
     else:
         forest = RandomForestClassifier(n_jobs=1, class_weight="balanced", max_depth=5)
-    return {"boruta": BorutaPy(forest, n_estimators="auto", random_state=seed).fit(X, y).support_}
+    selector = BorutaPy(forest, n_estimators="auto", max_iter=iterations + 1, random_state=seed)
+    return {"boruta": selector.fit(X, y).support_}
 
 
 def stability_paths(
@@ -218,16 +225,28 @@ def run_package(package: Path) -> None:
     subprocess.run([sys.executable, *sys.argv, "--methods", "before"], env=environment, check=True)
 
 
-def speed(path: Path, sizes: str, methods: list[str]) -> None:
-    """Processor seconds of `fit` on one thread; the first method runs again last, its slower run counts."""
+def speed(path: Path, sizes: str, methods: list[str], quantities: bool, iterations: int | None) -> None:
+    """Processor seconds of `fit` on one thread; the first method runs again last, its slower run counts.
+
+    With `iterations` BorutaPy stops early, and its time and the ratio are lower bounds.
+    """
+    runs = dict(OF_QUANTITIES if quantities else RUNS)
+    if iterations is not None:
+        runs["boruta"] = partial(runs["boruta"], iterations=iterations)
     for n, p in (map(int, size.split("x")) for size in sizes.split(",")):
-        X, y = make_classification(n, p, n_informative=10, n_redundant=0, shuffle=False, random_state=0)
+        if quantities:
+            X, y = make_regression(n, p, n_informative=10, noise=100, shuffle=False, random_state=0)
+        else:
+            X, y = make_classification(n, p, n_informative=10, n_redundant=0, shuffle=False, random_state=0)
         record: dict[str, Any] = {"size": f"{n}x{p}"}
         for method in [*methods, *methods[:1]]:
             began = time.process_time()
-            chosen = RUNS[method](X, y, [], 0)[method]
+            chosen = runs[method](X, y, [], 0)[method]
             record[method] = max(record.get(method, 0.0), round(time.process_time() - began, 2))
             record[f"{method} finds"] = [int(chosen[:10].sum()), int(chosen[10:].sum())]
+        if "boruta" in methods:
+            record["ratio"] = round(record["boruta"] / record[methods[0]], 1)
+            record["iterations of boruta"] = iterations or "all"
         record["peak MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         print(json.dumps(record), flush=True)
         append(path, record)
@@ -255,7 +274,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--package", type=Path, help="folder of another version of the package, for `before`")
     parser.add_argument("--again", action="store_true", help="forget what these methods have done")
     parser.add_argument(
-        "--quantities", action="store_true", help="of run, check, table: quantities, not classes"
+        "--quantities", action="store_true", help="of run, check, table, speed: quantities, not classes"
     )
     parser.add_argument("--cells", default="", help="of run: those whose names have this in them")
     parser.add_argument("--seeds", type=int, default=None, help="of run: no more than so many")
@@ -263,6 +282,7 @@ def arguments() -> argparse.Namespace:
         "--first-seed", type=int, default=0, help="of run: number of the first table of a cell"
     )
     parser.add_argument("--sizes", default="2000x100", help="of speed: rows x columns, by commas")
+    parser.add_argument("--iterations", type=int, help="of speed: BorutaPy stops after so many of its 99")
     options = parser.parse_args()
     if options.what == "picture" and options.target is None:
         parser.error("picture needs a file to write")
@@ -288,7 +308,7 @@ def main() -> int:
     elif options.what == "picture":
         picture(path, options.target)
     elif options.what == "speed":
-        speed(path, options.sizes, options.methods)
+        speed(path, options.sizes, options.methods, options.quantities, options.iterations)
     else:
         if options.again and path.exists():
             forget(path, options.methods)

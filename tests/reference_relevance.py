@@ -132,8 +132,9 @@ def rank_log_pvalues(X, y, nominal, quantity=False):
     for j, r in ranks.items() if strong else ():
         others = [ranks[k] for k in strong if abs(np.corrcoef(r, ranks[k])[0, 1]) <= limit]
         left = [residuals(others, c) for c in values]
-        some = [e for e, c in zip(left, values, strict=True) if np.sum(e**2) > 1e-9 * len(y) * c.var()]
-        of_residuals[j] = together(r, some, quantity, len(values))
+        some = [np.sum(e**2) > 1e-9 * len(y) * c.var() for e, c in zip(left, values, strict=True)]
+        left = [e if is_left else None for e, is_left in zip(left, some, strict=True)]
+        of_residuals[j] = together(r, left, quantity)
     return of_classes, of_residuals
 
 
@@ -144,17 +145,20 @@ def with_gaps(made, x):
     return found
 
 
-def together(r, values, quantity, n_tests=None):
-    """Log of one p-value: of any of the classes, or the Cauchy combination of the scores of a quantity."""
+def together(r, values, quantity):
+    """Log of one p-value: of any of the classes, or the Cauchy combination of the scores of a quantity.
+
+    None among the values is what nothing is left of.
+    """
     if not quantity:
-        least = min([1.0, *(permutation_pvalue(r, c) for c in values)])
-        return of_any(least, n_tests or len(values))
-    if not values:
+        return of_any(min([1.0, *(permutation_pvalue(r, c) for c in values if c is not None)]), len(values))
+    shares = [share for share, c in zip((1, 2, 1), values, strict=False) if c is not None]
+    pvalues = [min(0.99, correlation_pvalue(r, c)) for c in values if c is not None]
+    if not pvalues:
         return math.nan
-    pvalues = [min(0.99, correlation_pvalue(r, c)) for c in values]
     if min(pvalues) < 1e-14:
-        return -math.log(np.mean([1 / p for p in pvalues]))
-    return math.log(cauchy.sf(np.mean(cauchy.isf(pvalues))))
+        return -math.log(np.average([1 / p for p in pvalues], weights=shares))
+    return math.log(cauchy.sf(np.average(cauchy.isf(pvalues), weights=shares)))
 
 
 def residuals(columns, y):

@@ -13,7 +13,7 @@ from scipy.stats import binomtest, norm, pearsonr, spearmanr, ttest_1samp
 
 from foresift import RelevanceSelector
 from foresift.data.table import make_table
-from foresift.selectors.relevance.combining import LEAST_FOREST_OF_QUANTITY, combined_log_pvalues
+from foresift.selectors.relevance.combining import QUANTITY, combined_log_pvalues
 from foresift.selectors.relevance.pairs import pair_tests
 from foresift.selectors.relevance.ranks import rank_tests
 
@@ -116,7 +116,7 @@ def test_the_forest_weighs_less_than_for_classes_where_ranks_find_more():
     X, y = signal()
     selector = fit(X, y, n_estimators=1)
     logs = {name: np.log(p) for name, p in selector.test_pvalues_.items()}
-    found = combined_log_pvalues(logs, LEAST_FOREST_OF_QUANTITY)
+    found = combined_log_pvalues(logs, QUANTITY)
     assert np.log(selector.pvalues_) == pytest.approx(found)
     assert (found != combined_log_pvalues(logs)).any()
 

@@ -31,6 +31,7 @@ _STRONG = 0.02  # p-value of a strong predictor;
 _BY_CHANCE = 2  # of many columns less, so that of noise no more than this many are expected
 RELATED = 0.3  # rank correlation from which on columns count as related
 _FINE = 2**10  # steps to the largest normal score, if there are no more rows
+_SHARES = np.array([1.0, 2.0, 1.0])  # of the scores of a quantity in its p-value
 _RIDGE = 1e-6  # of unit columns: copies share their coefficient
 _NOTHING = 1e-9  # of the variance of a class; residuals below this are rounding
 
@@ -237,7 +238,8 @@ def _log_pvalues(block: _Block, values: NDArray[np.float64], quantity: bool) -> 
         kurtosis = np.outer(np.maximum(of_ranks, 0), np.maximum(of_values, 0)) / n_rows
     z = without_kurtosis(unskewed(np.abs(z), skewness), kurtosis)
     if quantity:
-        return log_cauchy_mean(log_two_sided(z).T, np.ones(z.T.shape))
+        shares = np.repeat(_SHARES[: len(left)][left], len(z)).reshape(z.T.shape)
+        return log_cauchy_mean(log_two_sided(z).T, shares)
     return log_of_any(log_two_sided(z).min(axis=1), int(left.sum()))
 
 

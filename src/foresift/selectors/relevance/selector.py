@@ -16,7 +16,7 @@ from foresift.engine.grow import one_blas_thread
 from foresift.errors import warn_caller
 from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.redundancy import STEPS, redundant_with
-from foresift.selectors.relevance.combining import LEAST_FOREST_OF_QUANTITY, WEIGHTS, combined_log_pvalues
+from foresift.selectors.relevance.combining import CLASSES, QUANTITY, WEIGHTS, combined_log_pvalues
 from foresift.selectors.relevance.pairs import pair_tests
 from foresift.selectors.relevance.pooling import (
     forest_log_pvalues,
@@ -347,10 +347,9 @@ class RelevanceSelector(RankingSelector):
                     logs["ranks"][tested], logs["residuals"][tested] = rank_tests(table, weights, tested)
                     if self.interactions:
                         logs["pairs"][tested] = pair_tests(table, weights, tested, seed)
-        quantity = table.target.task == "regression"
-        least_forest = LEAST_FOREST_OF_QUANTITY if quantity else WEIGHTS["forest"]
+        sharing = QUANTITY if table.target.task == "regression" else CLASSES
         return _Tested(
-            combined_log_pvalues(logs, least_forest)[first],
+            combined_log_pvalues(logs, sharing)[first],
             {name: some[first] for name, some in logs.items()},
             gains[first],
             shadow_scores[first],

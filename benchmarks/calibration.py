@@ -12,13 +12,15 @@ stopped. Every method gets one thread.
     python benchmarks/calibration.py run quantities.jsonl --quantities   # cells of quantities, then check
     python benchmarks/calibration.py table results.jsonl [relevance.md]  # Markdown; into the page
     python benchmarks/calibration.py picture results.jsonl calibration.png
-    python benchmarks/calibration.py speed times.jsonl --sizes 2000x100,5000x500 [--methods relevance]
+    python benchmarks/calibration.py speed times.jsonl --sizes 2000x100,5000x500 [--methods relevance,boruta]
+    python benchmarks/calibration.py speed times.jsonl --quantities --methods relevance,boruta --iterations 5
 
 Methods: `relevance` (all defaults; the same fit gives `minimal`, its representatives, and its single tests,
 each adjusted by Benjamini & Hochberg's procedure), `auto` (all that `select` keeps; a few cells), `t-test`
 (adjusted alike; numeric cells only; for a quantity `f-test` and `spearman`), `boruta` (BorutaPy as its
-authors recommend), `rfecv` (scikit-learn's RFECV with a random forest; small cells only) and, with
-`--package DIR`, `before`: the RelevanceSelector of the package `foresift` in DIR.
+authors recommend), for a quantity `ipss` (integrated path stability selection with its default, gradient
+boosting) and `ipss-l1` (with the lasso), `rfecv` (scikit-learn's RFECV with a random forest; small cells
+only) and, with `--package DIR`, `before`: the RelevanceSelector of the package `foresift` in DIR.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ from calibration_check import checked
 from calibration_quantities import CELLS, QUANTITIES, make
 from calibration_results import ALPHA, KEY, PEERS, beside, picture, read, table, write_into
 from scipy.stats import spearmanr
-from sklearn.datasets import make_classification
+from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import RFECV, f_classif, f_regression
 
@@ -103,7 +105,12 @@ def spearman(X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int) -> dic
 
 
 def boruta(
-    X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int, task: str = "classification"
+    X: np.ndarray,
+    y: np.ndarray,
+    nominal: list[int],
+    seed: int,
+    task: str = "classification",
+    iterations: int = 99,  # what its default comes to
 ) -> dict[str, np.ndarray]:
     from boruta import BorutaPy
 
@@ -112,7 +119,19 @@ def boruta(
         forest = RandomForestRegressor(n_jobs=1, max_depth=5)
     else:
         forest = RandomForestClassifier(n_jobs=1, class_weight="balanced", max_depth=5)
-    return {"boruta": BorutaPy(forest, n_estimators="auto", random_state=seed).fit(X, y).support_}
+    selector = BorutaPy(forest, n_estimators="auto", max_iter=iterations + 1, random_state=seed)
+    return {"boruta": selector.fit(X, y).support_}
+
+
+def stability_paths(
+    X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int, selector: str, name: str
+) -> dict[str, np.ndarray]:
+    from ipss import ipss
+
+    X = np.where(np.isnan(X), -999.0, X)
+    np.random.seed(seed)  # noqa: NPY002 it has no seed of its own
+    found = ipss(X, y, selector, target_fdr=ALPHA, force_regression=True)
+    return {name: np.isin(np.arange(X.shape[1]), found["selected_features"])}
 
 
 def rfecv(X: np.ndarray, y: np.ndarray, nominal: list[int], seed: int) -> dict[str, np.ndarray]:
@@ -134,6 +153,8 @@ OF_QUANTITIES: dict[str, Callable[..., dict[str, np.ndarray]]] = {
     "f-test": f_test,
     "spearman": spearman,
     "boruta": partial(boruta, task="regression"),
+    "ipss": partial(stability_paths, selector="gb", name="ipss"),
+    "ipss-l1": partial(stability_paths, selector="l1", name="ipss-l1"),
 }
 
 
@@ -141,6 +162,8 @@ def suits(method: str, name: str) -> bool:
     """Whether a method is run in a cell."""
     if method in ("rfecv", "auto"):
         return name in (SMALL if method == "rfecv" else OF_AUTO)
+    if name in QUANTITIES and method in ("boruta", "ipss", "ipss-l1"):
+        return CELLS[name].informative > 0
     return method not in ("t-test", "f-test", "spearman") or CELLS[name].columns not in (
         "nominal",
         "mixed",
@@ -151,11 +174,11 @@ def suits(method: str, name: str) -> bool:
 def run(path: Path, methods: list[str], names: list[str], first: int, seeds: int | None) -> None:
     """Do what is not done yet; a half-written last line is done again."""
     done = {(r["cell"], r["run"], r["seed"]) for r in read(path, KEY)}
-    for name in names:
-        n_seeds = CELLS[name].seeds if seeds is None else min(seeds, CELLS[name].seeds)
-        for seed in range(first, first + n_seeds):
+    n_seeds = {name: min(CELLS[name].seeds, seeds or CELLS[name].seeds) for name in names}
+    for seed in range(first, first + max(n_seeds.values(), default=0)):  # all cells in turn
+        for name in names:
             for method in methods:
-                if (name, method, seed) in done or not suits(method, name):
+                if seed >= first + n_seeds[name] or (name, method, seed) in done or not suits(method, name):
                     continue
                 X, y, nominal, truth = make(name, seed)
                 began = time.process_time()
@@ -202,16 +225,28 @@ def run_package(package: Path) -> None:
     subprocess.run([sys.executable, *sys.argv, "--methods", "before"], env=environment, check=True)
 
 
-def speed(path: Path, sizes: str, methods: list[str]) -> None:
-    """Processor seconds of `fit` on one thread; the first method runs again last, its slower run counts."""
+def speed(path: Path, sizes: str, methods: list[str], quantities: bool, iterations: int | None) -> None:
+    """Processor seconds of `fit` on one thread; the first method runs again last, its slower run counts.
+
+    With `iterations` BorutaPy stops early, and its time and the ratio are lower bounds.
+    """
+    runs = dict(OF_QUANTITIES if quantities else RUNS)
+    if iterations is not None:
+        runs["boruta"] = partial(runs["boruta"], iterations=iterations)
     for n, p in (map(int, size.split("x")) for size in sizes.split(",")):
-        X, y = make_classification(n, p, n_informative=10, n_redundant=0, shuffle=False, random_state=0)
+        if quantities:
+            X, y = make_regression(n, p, n_informative=10, noise=100, shuffle=False, random_state=0)
+        else:
+            X, y = make_classification(n, p, n_informative=10, n_redundant=0, shuffle=False, random_state=0)
         record: dict[str, Any] = {"size": f"{n}x{p}"}
         for method in [*methods, *methods[:1]]:
             began = time.process_time()
-            chosen = RUNS[method](X, y, [], 0)[method]
+            chosen = runs[method](X, y, [], 0)[method]
             record[method] = max(record.get(method, 0.0), round(time.process_time() - began, 2))
             record[f"{method} finds"] = [int(chosen[:10].sum()), int(chosen[10:].sum())]
+        if "boruta" in methods:
+            record["ratio"] = round(record["boruta"] / record[methods[0]], 1)
+            record["iterations of boruta"] = iterations or "all"
         record["peak MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         print(json.dumps(record), flush=True)
         append(path, record)
@@ -239,7 +274,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--package", type=Path, help="folder of another version of the package, for `before`")
     parser.add_argument("--again", action="store_true", help="forget what these methods have done")
     parser.add_argument(
-        "--quantities", action="store_true", help="of run, check, table: quantities, not classes"
+        "--quantities", action="store_true", help="of run, check, table, speed: quantities, not classes"
     )
     parser.add_argument("--cells", default="", help="of run: those whose names have this in them")
     parser.add_argument("--seeds", type=int, default=None, help="of run: no more than so many")
@@ -247,6 +282,7 @@ def arguments() -> argparse.Namespace:
         "--first-seed", type=int, default=0, help="of run: number of the first table of a cell"
     )
     parser.add_argument("--sizes", default="2000x100", help="of speed: rows x columns, by commas")
+    parser.add_argument("--iterations", type=int, help="of speed: BorutaPy stops after so many of its 99")
     options = parser.parse_args()
     if options.what == "picture" and options.target is None:
         parser.error("picture needs a file to write")
@@ -272,7 +308,7 @@ def main() -> int:
     elif options.what == "picture":
         picture(path, options.target)
     elif options.what == "speed":
-        speed(path, options.sizes, options.methods)
+        speed(path, options.sizes, options.methods, options.quantities, options.iterations)
     else:
         if options.again and path.exists():
             forget(path, options.methods)

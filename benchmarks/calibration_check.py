@@ -16,7 +16,7 @@ LEVEL = 0.05  # of the tests of error rates, adjusted by Holm over the cells
 MARGIN = 0.02  # of power below the best single test
 OURS = ("relevance", "minimal", "auto")
 TESTS = ("forest", "ranks", "residuals", "pairs")
-PEERS = ("f-test", "spearman", "boruta")  # for a quantity
+PEERS = ("f-test", "spearman", "boruta", "ipss", "ipss-l1")  # for a quantity
 ADDITIVE, MADELON = "additive 500x500, 15", "Madelon-like"
 
 Found = dict[str, dict[str, Summary]]

@@ -4,7 +4,8 @@ import math
 from itertools import permutations
 
 import numpy as np
-from scipy.stats import norm, rankdata
+from scipy.stats import cauchy, kurtosis, norm, rankdata
+from scipy.stats import t as student
 
 
 def enumerated_moments(a, b):
@@ -21,16 +22,21 @@ def permutation_moments(a, b):
     return n * a_bar * b_bar, variance, third
 
 
-def tail(z, skewness):
-    """Two-sided p-value of z >= 0 by Wilson & Hilferty: the cube root of a gamma number is normal.
+def unskewed(z, skewness):
+    """Normal quantile of z >= 0 by Wilson & Hilferty: the cube root of a gamma number is normal.
 
-    Without skewness to the right by the normal distribution.
+    Without skewness to the right z itself.
     """
     if skewness <= 1e-3:
-        return 2 * norm.sf(z)
+        return z
     k = 4 / skewness**2
     x = max(0.0, k + z * math.sqrt(k))  # mean k, variance k
-    return min(1.0, 2 * norm.sf(((x / k) ** (1 / 3) - (1 - 1 / (9 * k))) / math.sqrt(1 / (9 * k))))
+    return ((x / k) ** (1 / 3) - (1 - 1 / (9 * k))) / math.sqrt(1 / (9 * k))
+
+
+def tail(z, skewness):
+    """Two-sided p-value of z >= 0."""
+    return min(1.0, 2 * norm.sf(unskewed(z, skewness)))
 
 
 def permutation_pvalue(a, b):
@@ -38,6 +44,19 @@ def permutation_pvalue(a, b):
     mean, variance, third = permutation_moments(a, b)
     z = (a @ b - mean) / math.sqrt(variance)
     return tail(abs(z), sign(z) * third / variance**1.5)
+
+
+def correlation_pvalue(a, b):
+    """The same by the distribution of a correlation of normal numbers, and the kurtosis beyond that."""
+    n = len(a)
+    _, variance, third = permutation_moments(a, b)
+    r = np.corrcoef(a, b)[0, 1]
+    statistic = abs(r) * math.sqrt((n - 2) / max(1e-12, 1 - r**2))
+    z = unskewed(-norm.ppf(student.sf(statistic, n - 2)), sign(r) * third / variance**1.5)
+    excess = max(0.0, kurtosis(a) * kurtosis(b) / n)
+    if excess > 0:
+        z = min(z, math.sqrt(1 + 8 / excess))
+    return 2 * norm.sf(z - excess * (z**3 - 3 * z) / 24)
 
 
 def sign(z):
@@ -61,6 +80,24 @@ def contrasts(y, quantity):
     return [rankdata(y)] if quantity else [1.0 * (y == c) for c in compared(y)]
 
 
+def normal_scores(values):
+    """Normal quantiles of ranks, centred and rounded; the largest is 1024, or their number if more."""
+    scores = norm.ppf(rankdata(values) / (len(values) + 1))
+    scores -= scores.mean()
+    return np.round(scores * max(1024, len(values)) / np.abs(scores).max())
+
+
+def scores(y):
+    """Ranks, normal scores, and those of the others beside a least or greatest number of many rows."""
+    found = [rankdata(y), normal_scores(y)] if y.min() < y.max() else []
+    at_end = max(y == y.min(), y == y.max(), key=np.sum)
+    if 0.25 <= at_end.mean() <= 0.75 and len(np.unique(y[~at_end])) > 1:
+        own = np.zeros(len(y))
+        own[~at_end] = normal_scores(y[~at_end])
+        found.append(own)
+    return found
+
+
 # --- ranks ---
 
 
@@ -82,23 +119,46 @@ def mean_ranks(x, nominal):
 
 def rank_log_pvalues(X, y, nominal, quantity=False):
     """Logs of p-values of every column by the target, and by residuals after unrelated strong predictors."""
-    values = contrasts(y, quantity)
+    values = scores(y) if quantity else contrasts(y, False)
     ranks = {j: r for j, x in enumerate(X.T) if (r := mean_ranks(x, j in nominal)) is not None}
+    if quantity:
+        ranks = {j: r if j in nominal else with_gaps(normal_scores, X[:, j]) for j, r in ranks.items()}
     of_classes, of_residuals = np.full((2, X.shape[1]), np.nan)
     for j, r in ranks.items():
-        of_classes[j] = of_any(min(permutation_pvalue(r, c) for c in values), len(values))
+        of_classes[j] = together(r, values, quantity)
     level = math.log(min(0.02, 2 / max(1, len(ranks))))
     strong = sorted((j for j in ranks if of_classes[j] < level), key=lambda j: of_classes[j])[: len(y) // 10]
     limit = min(0.9, max(0.3, 4 / math.sqrt(len(y))))
     for j, r in ranks.items() if strong else ():
         others = [ranks[k] for k in strong if abs(np.corrcoef(r, ranks[k])[0, 1]) <= limit]
-        least = 1.0
-        for c in values:
-            left = residuals(others, c)
-            if np.sum(left**2) > 1e-9 * len(y) * c.var():
-                least = min(least, permutation_pvalue(r, left))
-        of_residuals[j] = of_any(least, len(values))
+        left = [residuals(others, c) for c in values]
+        some = [np.sum(e**2) > 1e-9 * len(y) * c.var() for e, c in zip(left, values, strict=True)]
+        left = [e if is_left else None for e, is_left in zip(left, some, strict=True)]
+        of_residuals[j] = together(r, left, quantity)
     return of_classes, of_residuals
+
+
+def with_gaps(made, x):
+    """What is made of the known values, and 0 for the others."""
+    found = np.zeros(len(x))
+    found[~np.isnan(x)] = made(x[~np.isnan(x)])
+    return found
+
+
+def together(r, values, quantity):
+    """Log of one p-value: of any of the classes, or the Cauchy combination of the scores of a quantity.
+
+    None among the values is what nothing is left of.
+    """
+    if not quantity:
+        return of_any(min([1.0, *(permutation_pvalue(r, c) for c in values if c is not None)]), len(values))
+    shares = [share for share, c in zip((1, 2, 1), values, strict=False) if c is not None]
+    pvalues = [min(0.99, correlation_pvalue(r, c)) for c in values if c is not None]
+    if not pvalues:
+        return math.nan
+    if min(pvalues) < 1e-14:
+        return -math.log(np.average([1 / p for p in pvalues], weights=shares))
+    return math.log(cauchy.sf(np.average(cauchy.isf(pvalues), weights=shares)))
 
 
 def residuals(columns, y):
@@ -132,6 +192,11 @@ def signs(x, nominal):
     return np.where(np.isnan(x), 0.0, np.where(up, 1.0, -1.0))
 
 
+def steps(x):
+    """Ranks of the known values between -50 and 50, rounded, and 0 for the others."""
+    return with_gaps(lambda known: np.round(50 * (2 * rankdata(known) - len(known) - 1) / len(known)), x)
+
+
 def centred(s):
     """In fiftieths, less the mean of what is known to a fiftieth; 0 if missing."""
     if not s.any():
@@ -159,7 +224,11 @@ def pair_log_pvalues(X, y, nominal, drawn=slice(None), quantity=False):
     Only the rows `drawn` are looked at, but for the cuts. None without a test.
     """
     signed = [signs(x, j in nominal) for j, x in enumerate(X.T)]
-    usable = {j: centred(s[drawn]) for j, s in enumerate(signed) if s is not None}
+    usable = {
+        j: steps(X[drawn, j]) if quantity and j not in nominal else centred(s[drawn])
+        for j, s in enumerate(signed)
+        if s is not None
+    }
     values = contrasts(y[drawn], quantity)
     found = [None] * X.shape[1]
     for j in usable if len(usable) > 1 and len(values) else ():

@@ -10,6 +10,7 @@ from foresift.data.table import Table
 
 __all__ = [
     "MIN_SHARE",
+    "as_correlations",
     "counted_rows",
     "log_of_any",
     "log_two_sided",
@@ -19,11 +20,27 @@ __all__ = [
 
 MIN_SHARE = 0.25  # of the rows; sums over fewer are far from normal
 _MIN_SKEWNESS = 1e-3  # below which a sum is as good as normal
+_PERFECT = 1 - 1e-12  # squared correlations above this are 1 but for rounding
 
 
 def counted_rows(table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.intp]:
     """Rows of a weight above 0."""
     return np.arange(table.n_rows) if weights is None else np.flatnonzero(weights > 0)
+
+
+def as_correlations(z: NDArray[np.float64], n_rows: int) -> NDArray[np.float64]:
+    """Normal quantiles of standardized sums that are distributed as a correlation of normal numbers.
+
+    By Wallace's (1959) approximation to the quantiles of Student's t with `n_rows` - 2 degrees of freedom.
+
+    Examples
+    --------
+    >>> as_correlations(np.array([4.0, 4.0]), 100).round(3), as_correlations(np.array([4.0]), 10**6).round(3)
+    (array([4.146, 4.146]), array([4.]))
+    """
+    freedom = max(1, n_rows - 2)
+    squares = np.minimum(z**2 / (n_rows - 1), _PERFECT)
+    return np.asarray(np.sqrt(-freedom * np.log1p(-squares)) * (8 * freedom + 1) / (8 * freedom + 3))
 
 
 def unskewed(z: NDArray[np.float64], skewness: NDArray[np.float64]) -> NDArray[np.float64]:

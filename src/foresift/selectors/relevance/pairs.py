@@ -34,8 +34,9 @@ def pair_tests(
     A column becomes a sign: above or below its median, or in its commonest category or not. Where neither of
     two columns is informative alone, as in an exclusive or, the product of their signs is. Signs s, t are
     centred (to a fiftieth) where they are known, and 0 where they are missing. The sum of u * (c - mean of c)
-    with u = s * t and the indicator c of a class, or the ranks c of a quantity, has mean 0 if s is
-    independent of t and c wherever it is known, so an informative partner adds nothing to the score of s.
+    with u = s * t and the indicator c of a class has mean 0 if s is independent of t and c wherever it is
+    known, so an informative partner adds nothing to the score of s. With a quantity c is its ranks, and s and
+    t are ranks too, in a hundred steps: signs lose a third of a product of two normal numbers.
 
     The variance of the sum is the greater of two. If u is independent of c it is n^2 / (n - 1) * Var(u) *
     Var(c), whatever s and t have to do with each other: they may be missing in the same rows. If s is
@@ -76,7 +77,8 @@ def pair_tests(
     order = np.argsort(classes, kind="stable")  # class after class
     contrasts = _contrasts(classes[order], table.target.contrasts(counted[order]))
     if 0 < len(contrasts) <= MAX_CLASSES:
-        signs = _Signs(np.array([_ups(table, int(columns[k]), cuts[k], counted[order]) for k in usable]))
+        steps = _ranks if table.target.task == "regression" else _ups
+        signs = _Signs(np.array([steps(table, int(columns[k]), cuts[k], counted[order]) for k in usable]))
         found[usable] = _log_pvalues(signs, classes[order], contrasts)
     return found
 
@@ -98,30 +100,42 @@ def _cut(table: Table, column: int, rows: NDArray[np.intp]) -> int | None:
 
 
 def _ups(table: Table, column: int, cut: int | None, rows: NDArray[np.intp]) -> NDArray[np.int8]:
-    """1 above the cut, or in the category, -1 elsewhere, 0 if missing."""
+    """`_STEPS` above the cut, or in the category, -`_STEPS` elsewhere, 0 if missing."""
     codes = np.asarray(table.store.codes(column))[rows]
     up = (codes == cut if table.store.is_nominal(column) else codes > cut).view(np.int8)
-    up = up + up - np.int8(1)
+    up = np.int8(_STEPS) * (up + up - np.int8(1))
     if table.store.has_missing(column):
         up[codes == table.store.n_values(column)] = 0
     return up
 
 
-class _Signs:
-    """Signs less their mean over the known rows, in whole steps of `_STEPS` to 1; a row per column."""
+def _ranks(table: Table, column: int, cut: int | None, rows: NDArray[np.intp]) -> NDArray[np.int8]:
+    """Ranks from -`_STEPS` to `_STEPS`, 0 if missing; of a nominal column `_ups`."""
+    if table.store.is_nominal(column):
+        return _ups(table, column, cut, rows)
+    codes, n_values = np.asarray(table.store.codes(column))[rows], table.store.n_values(column)
+    counts = np.bincount(codes, minlength=n_values + 1)
+    n_known = len(codes) - counts[n_values]
+    steps = np.round(_STEPS * (2 * np.cumsum(counts) - counts - n_known) / max(1, n_known))
+    steps[n_values] = 0
+    return np.asarray(steps.astype(np.int8)[codes])
 
-    def __init__(self, up: NDArray[np.int8]) -> None:
-        self.n_rows = up.shape[1]
-        n_known = np.count_nonzero(up, axis=1)
-        self.complete = bool((n_known == self.n_rows).all())
+
+class _Signs:
+    """Signs or ranks less their mean over the known rows, `_STEPS` whole steps to 1; a row per column."""
+
+    def __init__(self, steps: NDArray[np.int8]) -> None:
+        self.n_rows = steps.shape[1]
+        self.binary = bool((np.abs(steps) == _STEPS).all())  # and none missing
         # One division of whole numbers: half a step is exactly that, the same with all signs turned round.
-        self.mean = np.round(_STEPS * up.sum(axis=1, dtype=np.int64) / np.maximum(1, n_known))
-        self.values = up * np.float32(_STEPS)
+        n_known = np.count_nonzero(steps, axis=1)
+        self.mean = np.round(steps.sum(axis=1, dtype=np.int64) / np.maximum(1, n_known))
+        self.values = steps.astype(np.float32)
         self.values -= self.mean[:, np.newaxis].astype(np.float32)
-        if not self.complete:
-            self.values[up == 0] = 0
+        if not self.binary:
+            self.values[steps == 0] = 0
         self.sums = self.values.sum(axis=1, dtype=np.float64)
-        if self.complete:  # v^2 = level - 2 mean v, since v is _STEPS - mean or -_STEPS - mean
+        if self.binary:  # v^2 = level - 2 mean v, since v is _STEPS - mean or -_STEPS - mean
             self.level = _STEPS**2 - self.mean**2
             self.squares = self.n_rows * self.level - 2 * self.mean * self.sums
         else:
@@ -242,7 +256,7 @@ def _squares_of_products(signs: _Signs, block: slice, total: NDArray[np.float64]
     few rows only, whose sums are far from normal.
     """
     n_rows = signs.n_rows
-    if signs.complete:  # products of squares are sums of products that are known
+    if signs.binary:  # products of squares are sums of products that are known
         doubled = -2 * signs.mean
         squares = np.outer(doubled[block], doubled) * total
         squares += np.outer(signs.level[block], signs.squares)

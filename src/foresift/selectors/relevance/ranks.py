@@ -1,18 +1,21 @@
-"""Rank-sum tests of columns: over classes, and over residuals of the classes after strong predictors."""
+"""Rank tests of columns: with the target, and with what strong predictors leave of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from foresift.data.table import Table
+from foresift.selectors.relevance.combining import log_cauchy_mean
 from foresift.selectors.relevance.moments import (
     MIN_SHARE,
+    as_correlations,
     counted_rows,
     log_of_any,
     log_two_sided,
@@ -27,6 +30,8 @@ MAX_KNOWN = 2**20  # ranks of strong predictors; at most a tenth as many columns
 _STRONG = 0.02  # p-value of a strong predictor;
 _BY_CHANCE = 2  # of many columns less, so that of noise no more than this many are expected
 RELATED = 0.3  # rank correlation from which on columns count as related
+_FINE = 2**10  # steps to the largest normal score, if there are no more rows
+_SHARES = np.array([1.0, 2.0, 1.0])  # of the scores of a quantity in its p-value
 _RIDGE = 1e-6  # of unit columns: copies share their coefficient
 _NOTHING = 1e-9  # of the variance of a class; residuals below this are rounding
 
@@ -38,7 +43,8 @@ def rank_tests(
 
     The test of Wilcoxon, Mann & Whitney, of each class against the others. Where a class becomes steadily
     likelier with a column, a split in two wastes a third of the information in the ranks. Nominal columns
-    count by their most frequent category, missing values have the middle rank.
+    count by their most frequent category, missing values have the middle rank. With a quantity, normal scores
+    of the columns are correlated with several scores of its ranks (see `_scores`), and the p-values combined.
 
     What other columns explain is noise in this test. So it is repeated with the residuals of a linear
     regression of the classes on the ranks of the strong predictors. Predictors that are correlated with the
@@ -48,7 +54,7 @@ def rank_tests(
 
     A sum of ranks times values has known moments if rows are permuted. Its p-value is that of a gamma
     distribution of the same mean, variance and skewness, corrected where the tails are longer. Sums are of
-    whole numbers (residuals are rounded), so they do not depend on rounding.
+    whole numbers (residuals and normal scores are rounded), so they do not depend on rounding.
 
     Parameters
     ----------
@@ -71,6 +77,8 @@ def rank_tests(
     if not contrasts.shape[1]:
         return nothing, nothing
     ranked = _Ranked(table, columns, counted)
+    if ranked.quantity:
+        contrasts = _scores(contrasts[:, 0])
     of_classes = ranked.log_pvalues(contrasts)
     strong = _strong_predictors(of_classes, len(counted))
     if not strong:
@@ -102,6 +110,11 @@ class _Ranked:
     columns: NDArray[np.uint32]
     rows: NDArray[np.intp]
 
+    @property
+    def quantity(self) -> bool:
+        """Whether the target is one; then columns have normal scores."""
+        return self.table.target.task == "regression"
+
     def ranks(self, k: int) -> NDArray[np.float64] | None:
         """Whole numbers of mean 0, at most the number of rows: twice the rank, or the commonest category.
 
@@ -119,6 +132,8 @@ class _Ranked:
             ranks = n_known * (np.arange(n_values + 1) == counts[:n_values].argmax()) - most
         else:
             ranks = 2 * np.cumsum(counts) - counts - n_known  # ties in the middle
+            if self.quantity:
+                ranks = _normal_scores(ranks, np.where(np.arange(n_values + 1) < n_values, counts, 0))
         ranks[n_values] = 0
         return np.asarray(ranks.astype(np.float64)[codes])
 
@@ -156,11 +171,49 @@ class _Ranked:
             for related, some in groups.items():
                 own = values if residuals is None else residuals.without(related)
                 part = block.take(some)
-                found[part.numbers] = _log_pvalues(part, own)
+                found[part.numbers] = _log_pvalues(part, own, self.quantity)
         return found
 
 
-def _log_pvalues(block: _Block, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _normal_scores(ranks: NDArray[Any], counts: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Normal quantiles of twice the ranks less their mean, each as often as `counts` says.
+
+    Whole numbers of mean 0 (but for rounding), at most `_FINE` or their number.
+
+    Examples
+    --------
+    >>> _normal_scores(np.array([-3, -1, 1, 3]), np.ones(4, dtype=int))
+    array([-1024.,  -308.,   308.,  1024.])
+    """
+    scores, present, n = np.zeros(len(ranks)), counts > 0, int(counts.sum())
+    some = ndtri(0.5 + ranks[present] / (2 * (n + 1)))
+    some -= counts[present] @ some / n
+    scores[present] = np.round(some * (max(n, _FINE) / np.abs(some).max()))
+    return scores
+
+
+def _scores(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What columns are correlated with, for twice the ranks of a quantity less their mean, as whole numbers.
+
+    Ranks have most power if tails are heavy, normal scores if they are not. If the least or the greatest
+    number is that of many rows, as 0 of counts or costs, it may say nothing about the size of the others:
+    these have normal scores of their own, and those rows 0.
+    """
+    crowded = max(ranks == ranks.min(), ranks == ranks.max(), key=np.count_nonzero)
+    wanted = [np.ones(len(ranks), dtype=bool)]
+    if MIN_SHARE <= crowded.mean() <= 1 - MIN_SHARE:
+        wanted.append(~crowded)
+    scores = [ranks]
+    for some in wanted:
+        values, inverse, counts = np.unique(ranks[some], return_inverse=True, return_counts=True)
+        if len(values) > 1:
+            own = np.zeros(len(ranks))
+            own[some] = _normal_scores(values - counts @ values / counts.sum(), counts)[inverse]
+            scores.append(own)
+    return np.column_stack(scores)
+
+
+def _log_pvalues(block: _Block, values: NDArray[np.float64], quantity: bool) -> NDArray[np.float64]:
     """Logs of p-values, the classes taken together, by the moments that sums have if rows are permuted.
 
     NaN if nothing is left of any class: then there is no test.
@@ -178,8 +231,15 @@ def _log_pvalues(block: _Block, values: NDArray[np.float64]) -> NDArray[np.float
     # A class of a few rows in a column that is mostly missing has longer tails than a gamma distribution.
     of_ranks = n_rows * block.fourths / block.squares**2 - 3
     of_values = n_rows * (centred**4).sum(axis=0)[left] / squares[left] ** 2 - 3
-    kurtosis = np.outer(np.maximum(of_ranks, 0), np.maximum(of_values, 0)) / n_rows
+    if quantity:
+        kurtosis = np.maximum(np.outer(of_ranks, of_values), 0) / n_rows
+        z = as_correlations(z, n_rows)
+    else:
+        kurtosis = np.outer(np.maximum(of_ranks, 0), np.maximum(of_values, 0)) / n_rows
     z = without_kurtosis(unskewed(np.abs(z), skewness), kurtosis)
+    if quantity:
+        shares = np.repeat(_SHARES[: len(left)][left], len(z)).reshape(z.T.shape)
+        return log_cauchy_mean(log_two_sided(z).T, shares)
     return log_of_any(log_two_sided(z).min(axis=1), int(left.sum()))
 
 

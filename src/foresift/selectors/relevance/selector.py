@@ -16,7 +16,7 @@ from foresift.engine.grow import one_blas_thread
 from foresift.errors import warn_caller
 from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.redundancy import STEPS, redundant_with
-from foresift.selectors.relevance.combining import PAIRS_OF_QUANTITY, WEIGHTS, combined_log_pvalues
+from foresift.selectors.relevance.combining import CLASSES, QUANTITY, WEIGHTS, combined_log_pvalues
 from foresift.selectors.relevance.pairs import pair_tests
 from foresift.selectors.relevance.pooling import (
     forest_log_pvalues,
@@ -40,8 +40,8 @@ class RelevanceSelector(RankingSelector):
 
     Four tests look at every feature: its gain in a forest compared with that of shadow features (permuted
     copies), the rank sums of the classes, the same for residuals after the strong predictors, and products of
-    signs of pairs of features. Of a quantity all tests use the ranks. The p-values are combined to one, which
-    is adjusted for the number of features.
+    signs of pairs of features. Of a quantity all tests use the ranks, the second and the third also their
+    normal scores. The p-values are combined to one, which is adjusted for the number of features.
 
     Parameters
     ----------
@@ -347,9 +347,9 @@ class RelevanceSelector(RankingSelector):
                     logs["ranks"][tested], logs["residuals"][tested] = rank_tests(table, weights, tested)
                     if self.interactions:
                         logs["pairs"][tested] = pair_tests(table, weights, tested, seed)
-        pairs = PAIRS_OF_QUANTITY if table.target.task == "regression" else WEIGHTS["pairs"]
+        sharing = QUANTITY if table.target.task == "regression" else CLASSES
         return _Tested(
-            combined_log_pvalues(logs, pairs)[first],
+            combined_log_pvalues(logs, sharing)[first],
             {name: some[first] for name, some in logs.items()},
             gains[first],
             shadow_scores[first],

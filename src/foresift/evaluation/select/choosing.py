@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
@@ -229,11 +229,11 @@ class Work:
     method: str
     goal: str
     n_wanted: int | None
-    model: Model
-    cv: Any
     seed: int
     n_jobs: int | None
     tell: Tell
+    model: Model = field(default_factory=Model)
+    cv: Any = None
 
     def keep(self, fitted: Any, choice: Choice | None) -> NDArray[np.intp]:
         """Return the columns that the method keeps; of "auto" as its goal says.

@@ -152,7 +152,8 @@ def select(
         estimator = make_estimator(estimator, modelled.task)
     model = Model(estimator, scoring, modelled.back)
     model.require(modelled.task)
-    refuse_scorers({scoring: scoring}, target_column(modelled.y)[0], modelled.task)
+    if isinstance(scoring, str):
+        refuse_scorers({scoring: scoring}, target_column(modelled.y)[0], modelled.task)
     selector = make(method, n_features_to_select, alpha, error, parameters or {}, seed, n_jobs)
     selector = modelled.tell(selector)
     require_rows(selector, source.n_rows)
@@ -163,7 +164,7 @@ def select(
         tell("ranking", 1, 0)
         rows = fit_all(selector, X, modelled.y, weights, modelled.task, keep_X=check and model.needs_X)
         tell("ranking", 1, 1)
-        work = Work(rows, selector, key, goal, n_features_to_select, model, cv, seed, n_jobs, tell)
+        work = Work(rows, selector, key, goal, n_features_to_select, seed, n_jobs, tell, model, cv)
         # Not in the threads, which share the filters; the fit to all rows has said what there is to say.
         warnings.simplefilter("ignore", UserWarning)
         assessment, resampled, unchecked = _checked(work) if check else (None, None, None)

@@ -84,7 +84,9 @@ def make_row(dice: Dice, number: int) -> dict:
     return row
 
 
-def to_csv(make_row: Callable[[Dice, int], dict], missing_share: dict[str, float], rows: int, seed: int) -> str:
+def to_csv(
+    make_row: Callable[[Dice, int], dict], missing_share: dict[str, float], rows: int, seed: int
+) -> str:
     """Return a table as CSV text; cells go missing after the target was drawn from them."""
     dice = Dice(seed)
     table = [make_row(dice, number) for number in range(rows)]

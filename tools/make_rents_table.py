@@ -2,8 +2,8 @@
 
     python tools/make_rents_table.py > src/foresift/datasets/_data/rents.csv
 
-Six columns decide the rent, together with chance (see `log_rent`); `living_m2` only follows `area_m2`; the other
-six are unrelated to it. About one cell in thirty is missing.
+Six columns decide the rent, together with chance (see `log_rent`); `living_m2` only follows `area_m2`; the
+other six are unrelated to it. About one cell in thirty is missing.
 """
 
 import math

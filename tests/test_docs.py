@@ -50,8 +50,9 @@ def run_commands(text, where):
 
 @pytest.mark.parametrize("page", [page for page in PAGES if any(blocks(page))], ids=lambda page: page.stem)
 def test_examples_run(page, tmp_path, monkeypatch):
-    """In the order of the page, as one program, in a folder that holds the demonstration table."""
-    shutil.copy(Path(foresift.__file__).parent / "datasets" / "_data" / "bikeshare.csv", tmp_path)
+    """In the order of the page, as one program, in a folder that holds the demonstration tables."""
+    for table in (Path(foresift.__file__).parent / "datasets" / "_data").glob("*.csv"):
+        shutil.copy(table, tmp_path)
     monkeypatch.chdir(tmp_path)
     for name, value in {"MPLBACKEND": "Agg", "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}.items():
         monkeypatch.setenv(name, value)

@@ -13,6 +13,7 @@ import itertools
 import math
 import random
 import sys
+from collections.abc import Callable
 from statistics import NormalDist
 
 ROWS = 600
@@ -26,6 +27,10 @@ class Dice:
 
     def __init__(self, seed: int):
         self._random = random.Random(seed).random
+
+    def uniform(self) -> float:
+        """Draw from 0 to 1."""
+        return self._random()
 
     def chance(self, probability: float) -> bool:
         """Tell whether an event of this probability happens."""
@@ -79,17 +84,19 @@ def make_row(dice: Dice, number: int) -> dict:
     return row
 
 
-def make_table(rows: int = ROWS, seed: int = SEED) -> str:
-    """Return the table as CSV text; cells go missing after the target was drawn from them."""
+def to_csv(
+    make_row: Callable[[Dice, int], dict], missing_share: dict[str, float], rows: int, seed: int
+) -> str:
+    """Return a table as CSV text; cells go missing after the target was drawn from them."""
     dice = Dice(seed)
     table = [make_row(dice, number) for number in range(rows)]
     out = io.StringIO()
     writer = csv.DictWriter(out, fieldnames=list(table[0]), lineterminator="\n")
     writer.writeheader()
     for row in table:
-        writer.writerow({k: "" if dice.chance(MISSING_SHARE.get(k, 0.0)) else v for k, v in row.items()})
+        writer.writerow({k: "" if dice.chance(missing_share.get(k, 0.0)) else v for k, v in row.items()})
     return out.getvalue()
 
 
 if __name__ == "__main__":
-    sys.stdout.write(make_table())
+    sys.stdout.write(to_csv(make_row, MISSING_SHARE, ROWS, SEED))

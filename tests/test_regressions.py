@@ -102,7 +102,7 @@ def test_trees_after_a_gap_are_dropped():
         n_rows = 10
 
         def grow(self, trees, weights, stop, columns, max_features):
-            trials = np.zeros((0, 16), np.uint8), np.zeros(0), np.zeros(0)
+            trials = np.zeros((0, 16), np.uint8), np.zeros(0), np.zeros(0), np.zeros(0)
             return [(np.zeros((1, 48), np.uint8), *[None] * 4, *trials)] * len(trees)
 
     class SkipsThird:

@@ -79,10 +79,12 @@ def test_commands_tell_of_numbers_too(tmp_path, labels, told):
         assert TAKEN not in " ".join(sure.stdout.split())
 
 
-def test_amounts_with_fractions_are_refused_as_ever():
+def test_amounts_with_fractions_are_no_classes():
     X, y = table()
-    with pytest.raises(ValueError, match=r"[Cc]ontinuous|Unknown label type"):
-        select(X, y + 0.5 * (np.arange(80) / 80))
+    amounts = y + 0.5 * (np.arange(80) / 80)
+    with pytest.raises(ValueError, match="too many classes"):
+        select(X, amounts, task="classification")
+    assert select(X, amounts, "pearson", 1, check=False).data["task"] == "regression"
 
 
 def test_classes_that_look_like_one_are_told():

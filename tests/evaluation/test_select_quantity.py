@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from selection_cases import FAST, N_TREES
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
@@ -154,8 +154,10 @@ def test_the_task_can_be_said(diabetes):
     assert select(X, y, InfoGainSelector(2, task="regression"), check=False).data["task"] == "regression"
     assert select(X, y, "info-gain", 2, check=False).data["task"] == "classification"
     said = select(X, np.arange(len(X)), "info-gain", 2, check=False).notes
+    assert said == ["The target has 442 distinct whole numbers, treated as a quantity."]
+    said = select(X, np.arange(len(X)) % 30, "info-gain", 2, check=False).notes
     assert said == [
-        'The target has 442 distinct whole numbers, treated as a quantity; task="classification" treats them'
+        'The target has 30 distinct whole numbers, treated as a quantity; task="classification" treats them'
         " as classes."
     ]
     with pytest.raises(ValueError, match="task must be one of auto, classification, regression"):
@@ -184,7 +186,8 @@ def test_a_logarithm_is_offered_and_modelled(diabetes):
     assert f"off by {logged.check['error']['full']:.3g} on average, instead" in offer
     assert logged.check["error"]["full"] < plain.check["error"]["full"]
     same = select(X, np.log(price), random_state=0, parameters=FAST)
-    assert same.check["full"] == logged.check["full"]  # R2 of the logarithm
+    assert same.check["full"] == logged.check["full"]
+    assert logged.check["metric"] == "R2 of the logarithm"
     with pytest.raises(ValueError, match="log_target needs a target that is not negative, but its least"):
         select(X, y - 100, log_target=True)
     with pytest.raises(ValueError, match="log_target is for a quantity, but the target holds classes"):
@@ -231,6 +234,104 @@ def test_own_scores(diabetes):
     assert "Mean" not in own.to_html().split("<main")[0]
     with pytest.raises(ValueError, match="no score 'neg_mean_error'; did you mean"):
         select(X, y, "pearson", 4, scoring="neg_mean_error")
+
+
+@pytest.mark.parametrize("kind", ["classes", "quantity"])
+def test_folds_that_do_not_fit_are_refused(kind, diabetes):
+    X, y = diabetes
+    X, y = X[:60], y[:60] if kind == "quantity" else (y[:60] > 120)
+    rows = np.arange(60)
+    purged = [(np.setdiff1d(rows, range(i, i + 25)), rows[i : i + 20]) for i in (0, 20, 40)]
+    for cv, message in [
+        (2, "cv must be at least 3 folds, but is 2"),
+        (0, "cv must be at least 3 folds, but is 0"),
+        (KFold(2), "cv makes 2 folds: the check needs at least 3"),
+        (purged, "leave rows out that are neither trained on nor tested"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            select(X, y, "pearson", 2, cv=cv)
+    if kind == "quantity":
+        with pytest.raises(ValueError, match="A fold of cv has 1 rows, but R2 needs at least 4: use fewer"):
+            select(X, y, "pearson", 2, cv=LeaveOneOut())
+
+
+def test_pairs_number_all_rows_of_a_large_table(monkeypatch, diabetes):
+    monkeypatch.setattr("foresift.evaluation.select.plan.MAX_CELLS", 100)
+    monkeypatch.setattr("foresift.evaluation.select.plan.MIN_ROWS", 50)
+    X, y = diabetes
+    pairs = list(KFold(4, shuffle=True, random_state=1).split(X))
+    found = select(X, y, "pearson", 4, estimator=Ridge(), cv=pairs, random_state=3)
+    assert found.check["n_rows"] == len(y)
+    full = [Ridge().fit(X.iloc[a], y.iloc[a]).score(X.iloc[b], y.iloc[b]) for a, b in pairs]
+    assert found.check["full"]["score"] == pytest.approx(np.mean(full))
+    assert select(X, y, "pearson", 4, cv=4).check["n_rows"] < 100
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_the_unit_of_the_target_does_not_matter(unit, diabetes):
+    X, y = diabetes
+    found, other = (select(X, target, random_state=0, parameters=FAST) for target in (y, unit * y))
+    assert other.features == found.features
+    assert other.curve["by_rule"] == found.curve["by_rule"]
+    assert other.check["error"]["kept"] == pytest.approx(unit * found.check["error"]["kept"])
+
+
+def test_rows_of_weight_zero_are_not_there(diabetes):
+    X, y = diabetes
+    weights = (np.arange(len(y)) % 2).astype(float)
+    found = select(X, y, "pearson", 4, estimator=Ridge(), sample_weight=weights, random_state=0)
+    assert found.check["n_rows"] == len(y) // 2
+    half = select(X[1::2], y[1::2], "pearson", 4, estimator=Ridge(), random_state=0)
+    assert found.check["full"] == pytest.approx(half.check["full"])
+
+
+def test_weighted_baselines_agree(diabetes):
+    X, y = diabetes
+    weights = np.where(np.arange(len(y)) < 50, 20.0, 1.0)
+    how = {"estimator": Ridge(), "sample_weight": weights, "random_state": 0}
+    usual, own = (select(X, y, "pearson", 4, scoring=s, **how).check for s in (None, "r2"))
+    assert own["baseline"] == pytest.approx(usual["baseline"])
+    assert own["full"] == pytest.approx(usual["full"])
+
+
+def test_one_value_that_decides_is_pointed_out(diabetes):
+    X, y = diabetes
+    y = y.to_numpy() - 100
+    y[0] = 1e6
+    (note,) = [note for note in select(X, y, "pearson", 4, random_state=0).notes if "variance" in note]
+    assert note.startswith("One value of the target makes up 100 % of its variance")
+
+
+class Plain(BaseEstimator):
+    """A model that does not say whether it is a classifier or a regressor."""
+
+    def fit(self, X, y):
+        self.mean_ = np.mean(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean_)
+
+
+def test_models_by_name_and_of_no_base(diabetes):
+    X, y = diabetes
+    named = select(X, y, "pearson", 4, estimator="ridge", random_state=3)
+    assert named.check["model"] == "Ridge"
+    assert select(X, y, "pearson", 4, estimator="svr").check["model"] == "SVR"
+    plain = select(X, y, "pearson", 4, estimator=Plain(), random_state=3)
+    assert plain.check["full"]["score"] == pytest.approx(plain.check["baseline"])
+    with pytest.raises(TypeError, match="derive its class from BaseEstimator"):
+        select(X, y, estimator=object())
+    with pytest.raises(ValueError, match="The scorer 'accuracy' does not work on a quantity"):
+        select(X, y, scoring="accuracy")
+    with pytest.raises(ValueError, match="leave out scoring, or log_target"):
+        select(X, y, scoring="r2", log_target=True)
+    with pytest.raises(ValueError, match="y holds dates"):
+        select(X, pd.date_range("2020", periods=len(y)))
+    odd = X.set_axis([f"a[{j}]<{j}>:{{x}},y" for j in range(10)], axis=1)
+    lightgbm = pytest.importorskip("lightgbm")
+    model = lightgbm.LGBMRegressor(n_estimators=5, verbose=-1, n_jobs=1)
+    assert select(odd, y, "pearson", 4, estimator=model).check["model"] == "LGBMRegressor"
 
 
 def test_own_folds(diabetes):
@@ -313,10 +414,8 @@ def test_too_few_rows_and_leave_one_out(diabetes):
     assert "needs 20 rows, and there are 15" in few.sentence
     with pytest.raises(ValueError, match="y has one class"):
         select(X[:1], y[:1], "pearson")
-    alone = select(
-        X[:30], y[:30], "pearson", 2, estimator=Ridge(), scoring="neg_mean_absolute_error", cv=LeaveOneOut()
-    )
-    assert alone.check["n_folds"] == 30
+    score = {"estimator": Ridge(), "scoring": "neg_mean_absolute_error"}
+    assert select(X[:30], y[:30], "pearson", 2, cv=LeaveOneOut(), **score).check["n_folds"] == 30
 
 
 def test_the_test_of_a_quantity_is_repeated(diabetes):

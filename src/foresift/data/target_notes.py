@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 __all__ = ["are_numbers", "are_whole_numbers", "is_category", "note_on_quantity", "notes_on_classes"]
 
 MAX_CODES = 10  # up to this many labels 0, 1, 2, ... are treated as classes without a note
+MAX_CLASSES = 20  # in any case; else half of the rows
 MAX_GROUPS = 3  # groups of similar labels listed in a note
 _WHOLE = re.compile(r"[+-]?(0|[1-9]\d*)(\.0*)?")
 
@@ -72,10 +73,10 @@ def note_on_quantity(y: NDArray[np.float64]) -> str:
     """
     numbers = np.unique(y)
     kind = "whole numbers" if (numbers == np.trunc(numbers)).all() else "numbers with fractions"
-    return (
-        f"The target has {len(numbers):,} distinct {kind}, treated as a quantity;"
-        ' task="classification" treats them as classes.'
-    )
+    what = f"The target has {len(numbers):,} distinct {kind}, treated as a quantity"
+    if len(numbers) > max(MAX_CLASSES, len(y) // 2):  # too many for classes
+        return f"{what}."
+    return f'{what}; task="classification" treats them as classes.'
 
 
 def notes_on_classes(classes: Sequence[Any], *, numeric: bool) -> list[str]:

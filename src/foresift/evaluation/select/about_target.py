@@ -21,6 +21,7 @@ __all__ = ["Modelled", "facts_of", "notes_on", "prepared"]
 TASKS = ("auto", "classification", "regression")
 MOST_OF_IT = 0.5  # of the variance
 FEW = 10  # rows, of which one may be that far out
+WORTH = 0.97  # of the error, up to which a logarithm is offered
 MAX_BINS = 40  # of a histogram
 
 
@@ -68,10 +69,10 @@ def prepared(y: Any, task: str, method: Any = "auto", *, log_target: bool = Fals
     asked = task != "auto" or of_method != "auto"
     if task == "auto":
         task = of_method if of_method in TASKS[1:] else table_task_of(y)
+    if (task, task_of(y)) == ("classification", "regression"):  # numbers with fractions
+        y = target_column(y)[0].astype(str)
     _require_values(y, task)
     if not log_target:
-        if not asked and (task, task_of(y)) == ("classification", "regression"):  # two numbers with fractions
-            y = target_column(y)[0].astype(str)
         return Modelled(task, y, asked=asked)
     if task != Quantity.task:
         raise ValueError("log_target is for a quantity, but the target holds classes: leave it out.")
@@ -152,6 +153,8 @@ def _note_on_skew(y: NDArray[np.float64], modelled: Modelled, a: Assessment | No
     text = "The target is skewed: a few large values decide R2. log_target=True models its logarithm"
     if a is None or a.errors is None or a.log_error is None:
         return [f"{text}."]
+    if a.log_error > WORTH * a.errors.full:
+        return []
     return [
         f"{text}: {a.model.name} on all columns is then off by {a.log_error:.3g} on average, instead of"
         f" {a.errors.full:.3g}."

@@ -392,9 +392,8 @@ class _Folds:
     def of_none(self, lot: tuple[int, ...], fold: int) -> Any:
         """What is predicted of a fold without any column, by the rows outside of a lot."""
         train = self.train(lot)
-        return self.judge.of_none(
-            self.rows.table.target.take(train), self.target(fold), self.rows.weights_of(train)
-        )
+        weights = self.rows.weights_of(train), self.rows.weights_of(self.parts[fold])
+        return self.judge.of_none(self.rows.table.target.take(train), self.target(fold), *weights)
 
     def target(self, fold: int) -> Target:
         """The target of a fold."""

@@ -288,10 +288,10 @@ def is_skewed(y: NDArray[np.float64]) -> bool:
 
     Examples
     --------
-    >>> is_skewed(np.exp(np.linspace(-3, 3, 99))), is_skewed(np.linspace(0, 1, 99))
+    >>> is_skewed(np.exp(np.linspace(-5, 5, 99))), is_skewed(np.linspace(0, 1, 99))
     (True, False)
     """
     if y.min() < 0:
         return False
     before, after = float(skew(y)), float(skew(logarithm(y)[0]))
-    return before > SKEWED and abs(after) < before / 2
+    return bool(before > SKEWED and abs(after) < before / 2)

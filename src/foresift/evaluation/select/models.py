@@ -97,12 +97,12 @@ class Model:
         if isinstance(self.estimator, type):
             name = self.estimator.__name__
             raise TypeError(f"The estimator {name} is a class: make one, {name}().")
-        if not all(hasattr(self.estimator, method) for method in ("fit", "predict", "get_params")):
+        if not all(hasattr(self.estimator, name) for name in ("fit", "predict", "__sklearn_tags__")):
             raise TypeError(
-                f"The estimator {self.estimator!r} cannot be fitted or cloned: it needs fit, predict and"
-                " get_params, as scikit-learn's BaseEstimator has."
+                f"The estimator {self.estimator!r} is none of scikit-learn's kind: derive its class from"
+                " BaseEstimator and ClassifierMixin or RegressorMixin, with fit and predict."
             )
-        kind = _kind_of(self.estimator)
+        kind = get_tags(self.estimator).estimator_type
         wanted, other = ("regressor", "classification")
         if task == "classification":
             wanted, other = ("classifier", "regression")
@@ -140,25 +140,12 @@ class Model:
         return SiftForestClassifier(N_TREES, max_features="sqrt", **leaf)
 
 
-def _kind_of(estimator: Any) -> str | None:
-    """What an estimator says it is: "classifier" or "regressor"; None if it says nothing."""
-    try:
-        return get_tags(estimator).estimator_type
-    except AttributeError:  # a class of its own, without the base of scikit-learn
-        return None
-
-
 def _reads(model: Any, table: Table) -> bool:
     """Whether a model takes the columns as they are; a pipeline knows what it does."""
     if isinstance(model, Pipeline) or type(model).__module__.startswith("foresift."):
         return True
     missing = any(table.store.has_missing(j) for j in range(table.n_columns))
-    if table.schema.nominal.any():
-        return False
-    try:
-        return not missing or bool(get_tags(model).input_tags.allow_nan)
-    except AttributeError:
-        return not missing
+    return not table.schema.nominal.any() and (not missing or bool(get_tags(model).input_tags.allow_nan))
 
 
 def boosting_scorer(rows: Rows, judge: Judge, folds: list[Fold], seed: int) -> SubsetScorer | None:

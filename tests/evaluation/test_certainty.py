@@ -91,4 +91,4 @@ def test_the_worst_doubt_decides_and_all_are_said():
 
 def test_areas_have_no_points():
     found = certainty_of(assessed(-0.05, 0.01, metric="ROC AUC"), 0.9)
-    assert found.reasons == ["a loss of up to 0.050 ROC AUC cannot be excluded"]
+    assert found.reasons == ["a loss of up to 0.050 in ROC AUC cannot be excluded"]

@@ -150,7 +150,7 @@ def test_a_loss_that_was_seen_is_not_denied():
 def test_doubts_are_said_with_what_to_do():
     why = "This is provisional: a loss of up to 6.0 points cannot be excluded. More rows would settle it."
     assert said(3, 2).details[-1] == why
-    assert "a loss of up to 0.060 ROC AUC cannot" in said(3, 2, metric="ROC AUC").details[-1]
+    assert "a loss of up to 0.060 in ROC AUC cannot" in said(3, 2, metric="ROC AUC").details[-1]
     assert said(0, 2, n_rows=60).details[-1] == (
         "There are too few rows to be sure: the check has only 60 rows, no column is significant alone and a"
         " loss of up to 6.0 points cannot be excluded. More rows would settle it."

@@ -122,7 +122,8 @@ def recommended_row(rows: Sequence[Row]) -> Row | None:
 
     It is chosen among the rows of the first scorer that share the estimator of the best one and have a score
     for every split; the random baseline is never recommended. P-values are not adjusted: after adjusting for
-    all pairs hardly a set would be worse. None if nothing could be tested.
+    all pairs hardly a set would be worse. None if nothing could be tested, or nothing predicts: the random
+    baseline does best, or no R2 is above 0.
 
     Examples
     --------
@@ -135,6 +136,8 @@ def recommended_row(rows: Sequence[Row]) -> Row | None:
     best = best_row(scored) if scored else None
     if best is None or not best.best:
         return None
+    if best.method == _BASELINE or (best.scorer == "r2" and best.mean <= 0):
+        return None  # nothing predicts
     family = [row for row in scored if row.classifier == best.classifier and row.n == best.n]
     if all(math.isnan(row.p_best_alone) for row in family):
         return None

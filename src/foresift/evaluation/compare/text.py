@@ -51,7 +51,8 @@ def _who(row: Row) -> str:
     if row.size == "all":
         return "all columns"
     size = PLAIN.count(row.n_features)
-    return f"{shortened(row.method)} with {'1 column' if size == '1' else f'{size} columns'}"
+    mean = "" if row.n_features == round(row.n_features) else " on average"
+    return f"{shortened(row.method)} with {'1 column' if size == '1' else f'{size} columns'}{mean}"
 
 
 def recommendation(rows: Sequence[Row]) -> str:

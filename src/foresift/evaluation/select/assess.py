@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
@@ -222,7 +222,7 @@ def assess(
         errors = Errors(*(float(np.mean(some)) for some in (of_all, of_kept, of_none)))
         if model.back is None and is_skewed(used.table.target.values()):
             log_error = _error_of_logarithm(used, model, parts, seed, n_jobs)
-    rival = _rival(used, judge, parts, full, seed, n_jobs) if model.is_default else None
+    rival = _rival(used, judge, parts, full, seed) if model.is_default else None
     y, predicted = (np.concatenate(part) for part in zip(*(f.held_out for f in results), strict=True))
     about = (len(common), share, n_kept, baseline, errors, log_error, rival, (y, predicted), rare.tolist())
     return Assessment(judge, model, curve, choice, check, plan, *about)
@@ -239,13 +239,13 @@ def _rival(
     parts: list[NDArray[np.intp]],
     full: NDArray[np.float64],
     seed: int,
-    n_jobs: int | None,
 ) -> Rival | None:
     """Compare gradient boosting with the scores of forests, both of all columns."""
     scorer = boosting_scorer(rows, judge, [_without((i,), parts) for i in range(len(parts))], seed)
     if scorer is None:
         return None
-    with threadpool_limits(effective_n_jobs(n_jobs), user_api="openmp"):  # it has threads of its own
+    # Its own threads wait for each other at full speed: on a machine that is in use they take minutes.
+    with threadpool_limits(1, user_api="openmp"):
         found = scorer.evaluate([(None, i, [part]) for i, part in enumerate(parts)])
     scores = np.array(
         [

@@ -13,10 +13,10 @@ generated ones (Madelon-like, wide), or with `--quantity` those of FORESIFT_DATA
     python benchmarks/nested_select.py noise results.jsonl [--tables 100] [--checked 20]
 
 `--before DIR` selects with another version of the package, which lies in DIR; the forests that are scored are
-the present ones. `--by` names selectors that are scored on the same folds. `table` prints the differences with
-corrected intervals (Nadeau & Bengio 2003), `verdicts` compares the answers of `select` on small tables with
-forests scored on 10,000 fresh rows, and `noise` counts relevant columns where a quantity depends on none of 200;
-the first tables are also checked.
+the present ones. `--by` names selectors that are scored on the same folds. `table` prints the differences
+with corrected intervals (Nadeau & Bengio 2003), `verdicts` compares the answers of `select` on small tables
+with forests scored on 10,000 fresh rows, and `noise` counts relevant columns where a quantity depends on none
+of 200; the first tables are also checked.
 """
 
 from __future__ import annotations

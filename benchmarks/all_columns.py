@@ -47,7 +47,9 @@ def data_of(name: str) -> tuple[Any, np.ndarray]:
         _, codes, counts = np.unique(y[drawn], return_inverse=True, return_counts=True)
         drawn = drawn[counts[codes] >= N_FOLDS]
         y = np.unique(y, return_inverse=True)[1]
-    X = take_rows(X, drawn)
+    X = take_rows(X, drawn).dropna(
+        axis="columns", how="all"
+    )  # HistGradientBoosting does not take such columns
     X.columns = [f"x{j}" for j in range(X.shape[1])]
     return X, y[drawn]
 

@@ -2,7 +2,7 @@
 
 `nested` selects columns on the training rows of every fold, grows a forest on the selected columns and one on
 all, and scores both on the test rows. Every fold leaves one line of JSON; a run takes up where the last one
-stopped, and finishes a repeat of all tables before the next. The tables are those of FORESIFT_DATA and
+stopped, and finishes a fold of all tables before the next. The tables are those of FORESIFT_DATA and
 generated ones (Madelon-like, wide), or with `--quantity` those of FORESIFT_DATA_REGRESSION, of which
 1,500 rows are drawn at most.
 
@@ -31,6 +31,7 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -182,26 +183,22 @@ def scores(
 def nested(path: Path, names: list[str], repeats: int, selectors: list[str]) -> None:
     """Add a line for every table, repeat, fold and selector that the file does not have."""
     done = {(row["table"], row["repeat"], row["fold"], row["by"]) for row in lines_of(path)}
-    for repeat in range(repeats):
-        for name in names:
-            X, y = data_of(name)
-            if repeat and len(y) > SLOW_ROWS:
-                continue
-            folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=repeat).split(y, strata(y))
-            for fold, (train, test) in enumerate(folds):
-                for by in selectors:
-                    if (name, repeat, fold, by) in done:
-                        continue
-                    columns, seconds = kept_by(by, take_rows(X, train), y[train], repeat)
-                    n = np.shape(X)[1]
-                    row = {"table": name, "repeat": repeat, "fold": fold, "n_kept": len(columns), "n": n}
-                    row["kept"] = scores(X, y, train, test, columns)
-                    row["seconds"] = round(seconds, 2)
-                    if by == "select":
-                        row["all"] = scores(X, y, train, test, list(range(n)))
-                    else:
-                        row["by"] = by
-                    add(path, row | ({"rows": len(y), "quantity": True} if is_quantity(y) else {}))
+    for repeat, fold, name, by in product(range(repeats), range(N_FOLDS), names, selectors):
+        X, y = data_of(name)
+        if (name, repeat, fold, by) in done or (repeat and len(y) > SLOW_ROWS):
+            continue
+        folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=repeat).split(y, strata(y))
+        train, test = list(folds)[fold]
+        columns, seconds = kept_by(by, take_rows(X, train), y[train], repeat)
+        n_columns = np.shape(X)[1]
+        row = {"table": name, "repeat": repeat, "fold": fold, "n_kept": len(columns), "n": n_columns}
+        row["kept"] = scores(X, y, train, test, columns)
+        row["seconds"] = round(seconds, 2)
+        if by == "select":
+            row["all"] = scores(X, y, train, test, list(range(n_columns)))
+        else:
+            row["by"] = by
+        add(path, row | ({"rows": len(y), "quantity": True} if is_quantity(y) else {}))
 
 
 def add(path: Path, row: dict[str, Any]) -> None:
@@ -248,7 +245,8 @@ def table_of_quantities(rows: dict[str, list[dict[str, Any]]]) -> None:
     """Print R2 and errors, with the other selectors beside; ** is a loss whose interval excludes 0."""
     others = sorted({row["by"] for some in rows.values() for row in some} - {"select"})
     heads = ["table", "rows", "columns", "R2, all", "error, all"]
-    heads += [f"{by}: {what}" for by in ("select", *others) for what in ("folds", "kept", "R2", "error", "s")]
+    heads += ["folds", "kept", "R2", "difference", "error", "s"]
+    heads += [f"{by}: {what}" for by in others for what in ("folds", "kept", "difference", "s")]
     print("| " + " | ".join(heads) + " |\n|" + " --- |" * len(heads))
     means = defaultdict(list)
     for name, some in rows.items():
@@ -257,17 +255,18 @@ def table_of_quantities(rows: dict[str, list[dict[str, Any]]]) -> None:
         cells = [name, some[0]["rows"], some[0]["n"], f"{r2:.3f}", f"{error:.3g}"]
         for by in ("select", *others):
             mine = [row for row in some if row["by"] == by and (row["repeat"], row["fold"]) in full]
-            if not mine:
-                cells += ["0", *4 * [""]]
+            if len(mine) < 2:
+                cells += [len(mine), "", "", ""]
                 continue
             kept = np.array([row["kept"] for row in mine])
-            worse = kept - np.array([full[row["repeat"], row["fold"]] for row in mine])
-            found = corrected_interval(worse[:, 0], 1 / N_FOLDS)
-            mark = " **" if found.high < 0 else ""
+            lost = kept - np.array([full[row["repeat"], row["fold"]] for row in mine])
+            found = corrected_interval(lost[:, 0], 1 / N_FOLDS)
             n_kept, seconds = (np.mean([row[key] for row in mine]) for key in ("n_kept", "seconds"))
-            cells += [len(mine), f"{n_kept:.1f}"]
-            cells += [f"{found.value:+.4f} ({found.low:+.3f} to {found.high:+.3f}){mark}"]
-            cells += [f"{100 * worse[:, 1].mean() / error:+.1f} %", f"{seconds:.1f}"]
+            said = f"{found.value:+.3f} ({found.low:+.3f} to {found.high:+.3f})"
+            said += " **" if found.high < 0 else ""
+            r2, error = kept.mean(axis=0)
+            more = ([f"{r2:.3f}"], [f"{error:.3g}"]) if by == "select" else ([], [])
+            cells += [len(mine), f"{n_kept:.1f}", *more[0], said, *more[1], f"{seconds:.1f}"]
             means[by].append((found.value, n_kept / some[0]["n"], seconds))
         print("| " + " | ".join(map(str, cells)) + " |")
     print()

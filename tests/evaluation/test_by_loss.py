@@ -23,7 +23,9 @@ def literal(sizes, losses, of_none):
     for size, own in zip(sizes, losses, strict=True):
         if in_errors([a - b for a, b in zip(own, best, strict=True)]) <= 1.0:
             better = in_errors([a - b for a, b in zip(own, of_none, strict=True)])
-            return Choice(size, better < -2.3)
+            smaller = [(n, other) for n, other in zip(sizes, losses, strict=True) if n < size]
+            worse = [n for n, other in smaller if in_errors(np.subtract(other, own).tolist()) > 1.64]
+            return Choice(size, better < -2.3, max(worse, default=0))
     raise AssertionError("the best size is within any distance of itself")
 
 
@@ -46,7 +48,7 @@ def test_small_differences_count_if_they_are_certain():
     sizes, swing = np.array([1, 2, 3]), np.tile([1.0, -1.0], 100)
     for spread, size in ((0.05, 2), (0.001, 3)):  # 0.001 is 0.3 standard errors, and 14
         losses = rows + np.array([np.full(200, 0.2), 0.001 + spread * swing, np.zeros(200)])
-        assert choose_by_loss(sizes, losses, rows + 1) == Choice(size, True)
+        assert choose_by_loss(sizes, losses, rows + 1) == Choice(size, True, size - 1)
 
 
 def test_one_size():
@@ -63,8 +65,8 @@ def test_of_equal_losses_the_smallest_size():
 def test_a_loss_that_is_the_same_in_every_row_counts():
     """There is no standard error to hide it."""
     losses = np.array([[0.2, 0.2], [0.1, 0.1]])
-    assert choose_by_loss(np.array([1, 2]), losses, np.array([0.1, 0.1])) == Choice(2, False)
-    assert choose_by_loss(np.array([1, 2]), losses, np.array([0.2, 0.2])) == Choice(2, True)
+    assert choose_by_loss(np.array([1, 2]), losses, np.array([0.1, 0.1])) == Choice(2, False, 1)
+    assert choose_by_loss(np.array([1, 2]), losses, np.array([0.2, 0.2])) == Choice(2, True, 1)
 
 
 def test_two_rows():

@@ -75,7 +75,7 @@ def note_on_quantity(y: NDArray[np.float64]) -> str:
     kind = "whole numbers" if (numbers == np.trunc(numbers)).all() else "numbers with fractions"
     what = f"The target has {len(numbers):,} distinct {kind}, treated as a quantity"
     if len(numbers) > max(MAX_CLASSES, len(y) // 2):  # too many for classes
-        return f"{what}."
+        return f'{what} (task="classification" needs fewer different ones).'
     return f'{what}; task="classification" treats them as classes.'
 
 

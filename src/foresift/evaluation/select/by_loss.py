@@ -12,13 +12,18 @@ __all__ = ["Choice", "choose_by_loss"]
 # In standard errors of a difference of losses. A size is as good as the best within the first; columns
 # predict if they are better than none by the second.
 WITHIN, BEATS = 1.0, 2.3
+WORSE = 1.64  # in one-sided tests at 5 %
 
 
 class Choice(NamedTuple):
-    """The size that a curve suggests, and whether so many columns predict better than none do."""
+    """The size that a curve suggests, and whether so many columns predict better than none do.
+
+    `worse` is the largest smaller size that predicts significantly worse; 0 if none does.
+    """
 
     size: int
     predicts: bool
+    worse: int = 0
 
 
 def choose_by_loss(
@@ -42,11 +47,13 @@ def choose_by_loss(
     --------
     >>> losses = np.array([[0.5, 0.3, 0.4, 0.4], [0.2, 0.3, 0.2, 0.3], [0.1, 0.3, 0.2, 0.28]])
     >>> choose_by_loss(np.array([1, 2, 4]), losses, np.full(4, 0.5))
-    Choice(size=4, predicts=True)
+    Choice(size=4, predicts=True, worse=1)
     """
     best = losses[_first_least(losses.mean(axis=1))]
     at = int((_in_errors(losses - best) <= WITHIN).argmax())
-    return Choice(int(sizes[at]), bool(_in_errors((losses[at] - of_none)[np.newaxis])[0] < -BEATS))
+    predicts = bool(_in_errors((losses[at] - of_none)[np.newaxis])[0] < -BEATS)
+    worse = sizes[:at][_in_errors(losses[:at] - losses[at]) > WORSE]
+    return Choice(int(sizes[at]), predicts, int(worse.max(initial=0)))
 
 
 def _first_least(means: NDArray[np.float64]) -> int:

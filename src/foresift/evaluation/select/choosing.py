@@ -240,8 +240,9 @@ class Work:
 
         Where no curve says how many are needed, redundant ones are left out. Where one does, it decides how
         many redundant ones are added: the curve of a small table is too rough to leave out others, unless
-        there are many. If no column passes the test, but the best of them predict better than none, those are
-        kept; the sentences say so.
+        there are many. Of a quantity more columns are kept than are relevant if the relevant ones predict
+        significantly worse: those that matter only together may fail the test. If no column passes the test,
+        but the best of them predict better than none, those are kept. The sentences say so.
         """
         if self.method != "auto":
             # If nothing is relevant, a selector keeps the best all the same, and we do not.
@@ -256,8 +257,10 @@ class Work:
             return order[: int(fitted.representative_.sum())]
         if not relevant.any():
             return order[: choice.size if choice.predicts else 0]
-        n_least = min(int(fitted.representative_.sum()), FEW)
-        return order[: min(max(choice.size, n_least), int(relevant.sum()))]
+        n_least, n_relevant = min(int(fitted.representative_.sum()), FEW), int(relevant.sum())
+        if fitted.task_ == "regression" and n_relevant <= choice.worse:
+            return order[: choice.size]
+        return order[: min(max(choice.size, n_least), n_relevant)]
 
     @property
     def by_curve(self) -> bool:

@@ -159,4 +159,7 @@ def boosting_scorer(rows: Rows, judge: Judge, folds: list[Fold], seed: int) -> S
     boosting = HistGradientBoostingRegressor if quantity else HistGradientBoostingClassifier
     few = [table.store.n_values(j) <= MAX_CATEGORIES for j in range(table.n_columns)]
     model = boosting(random_state=seed % 2**32, categorical_features=table.schema.nominal & np.array(few))
-    return make_subset_scorer(model, None, table, rows.weights, folds, scoring=judge.scoring)
+    X = table.numbers()
+    for fold in folds:  # it refuses columns without any value
+        X[:, np.isnan(X[fold.train]).all(axis=0)] = 0.0
+    return make_subset_scorer(model, X, table, rows.weights, folds, scoring=judge.scoring)

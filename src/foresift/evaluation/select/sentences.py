@@ -205,7 +205,14 @@ def _why(
         if chosen > n_kept:
             but = f"only {n_kept} {_are(n_kept)} relevant"
         return [*said, f"The size curve suggests {_columns(chosen)}, but {but}."]
-    if n_kept < len(relevant):
+    if n_kept > len(relevant):
+        more = n_kept - len(relevant)
+        them = "it" if more == 1 else "them"
+        said.append(
+            f"{more} of the kept columns {_are(more)} not significant alone, but {a.model.plural} without"
+            f" {them} predict worse: no error rate holds for {them}."
+        )
+    elif n_kept < len(relevant):
         best = "the best column" if n_kept == 1 else f"the best {n_kept} columns"
         said.append(f"{a.judge.best(best, a.model.name)} of all sizes.")
     doubles = sum(row["kept"] and row["redundant_with"] is not None for row in ranking)

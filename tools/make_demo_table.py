@@ -98,5 +98,10 @@ def to_csv(
     return out.getvalue()
 
 
+def make_table() -> str:
+    """Return the table as CSV text."""
+    return to_csv(make_row, MISSING_SHARE, ROWS, SEED)
+
+
 if __name__ == "__main__":
-    sys.stdout.write(to_csv(make_row, MISSING_SHARE, ROWS, SEED))
+    sys.stdout.write(make_table())

@@ -19,7 +19,7 @@ from foresift.selectors.base import with_task
 __all__ = ["Modelled", "facts_of", "notes_on", "prepared"]
 
 TASKS = ("auto", "classification", "regression")
-MOST_OF_IT = 0.5  # of the variance
+DOMINANT = 0.5  # of the variance
 FEW = 10  # rows, of which one may be that far out
 WORTH = 0.97  # of the error, up to which a logarithm is offered
 MAX_BINS = 40  # of a histogram
@@ -143,7 +143,7 @@ def notes_on(y: Any, target: Target, modelled: Modelled, assessment: Assessment 
 
 def _note_on_skew(y: NDArray[np.float64], modelled: Modelled, a: Assessment | None) -> list[str]:
     """Offer the logarithm of a skewed quantity, with what it would change."""
-    if modelled.back is None and (share := _largest_share(y)) > MOST_OF_IT:
+    if modelled.back is None and (share := _largest_share(y)) > DOMINANT:
         return [
             f"One value of the target makes up {100 * share:.0f} % of its variance: R2 depends on it alone."
             " Check that value, or drop the row."

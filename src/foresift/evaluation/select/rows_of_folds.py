@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 MIN_OF_A_CLASS = 6  # rows; rarer classes cannot be in every fold and beside any two of them
-LEAST_FOLDS = 3  # two of which are held out at a time
+MIN_FOLDS = 3  # two of which are held out at a time
 LEAST = 20  # rows
 
 
@@ -57,8 +57,8 @@ def given_folds(
 def drawn_folds(rows: Rows, n_folds: int, seed: int) -> list[NDArray[np.intp]]:
     """Rows of every fold: of every class in proportion, or of every size of a quantity."""
     target = rows.table.target
-    if n_folds < LEAST_FOLDS:
-        raise ValueError(f"cv must be at least {LEAST_FOLDS} folds, but is {n_folds}.")
+    if n_folds < MIN_FOLDS:
+        raise ValueError(f"cv must be at least {MIN_FOLDS} folds, but is {n_folds}.")
     if target.task == "classification":
         return [fold.test for fold in splits_of(n_folds, target.strata(1), seed)]
     return dealt(target.values(), n_folds, seed)
@@ -66,8 +66,8 @@ def drawn_folds(rows: Rows, n_folds: int, seed: int) -> list[NDArray[np.intp]]:
 
 def require_folds(parts: list[NDArray[np.intp]], judge: Judge) -> None:
     """Refuse folds that are too few, or too small for the score."""
-    if len(parts) < LEAST_FOLDS:
-        raise ValueError(f"cv makes {len(parts)} folds: the check needs at least {LEAST_FOLDS}.")
+    if len(parts) < MIN_FOLDS:
+        raise ValueError(f"cv makes {len(parts)} folds: the check needs at least {MIN_FOLDS}.")
     least = min(map(len, parts))
     if least < judge.least_rows:
         raise ValueError(

@@ -254,7 +254,7 @@ def test_folds_that_do_not_fit_are_refused(kind, diabetes):
         with pytest.raises(ValueError, match=message):
             select(X, y, "pearson", 2, cv=cv)
     if kind == "quantity":
-        with pytest.raises(ValueError, match="A fold of cv has 1 rows, but R2 needs at least 4: use fewer"):
+        with pytest.raises(ValueError, match="A fold of cv has 1 row, but R2 needs at least 4: use fewer"):
             select(X, y, "pearson", 2, cv=LeaveOneOut())
 
 

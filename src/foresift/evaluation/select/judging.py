@@ -18,6 +18,7 @@ from foresift.data.target import Quantity, Target
 
 __all__ = ["Classified", "Judge", "Measured", "Scored", "is_skewed", "judge_of", "logarithm"]
 
+Weights = NDArray[np.float64] | None  # of rows; None counts each once
 SKEWED = 2.0  # skewness from which on a logarithm is worth a word
 LOPSIDED = 0.8  # share of the largest class above which accuracy says little
 
@@ -58,7 +59,7 @@ class Judge(ABC):
         """
 
     @abstractmethod
-    def score(self, outputs: Any, target: Target, weights: NDArray[np.float64] | None) -> float:
+    def score(self, outputs: Any, target: Target, weights: Weights) -> float:
         """Score of a fold."""
 
     @abstractmethod
@@ -66,16 +67,10 @@ class Judge(ABC):
         """Loss of every row of a fold; of a judge that sees no rows, one of the fold."""
 
     @abstractmethod
-    def of_none(
-        self,
-        train: Target,
-        test: Target,
-        weights: NDArray[np.float64] | None,
-        test_weights: NDArray[np.float64] | None = None,
-    ) -> Any:
+    def of_none(self, train: Target, test: Target, weights: Weights, test_weights: Weights = None) -> Any:
         """Outputs without any column, learnt from training rows with these weights."""
 
-    def error(self, outputs: Any, target: Target, weights: NDArray[np.float64] | None) -> float:
+    def error(self, outputs: Any, target: Target, weights: Weights) -> float:
         """Mean absolute error in the unit of the target; NaN if it has none."""
         return np.nan
 
@@ -106,7 +101,7 @@ class Classified(Judge):
         """Two and fifteen points."""
         return 0.02, 0.15
 
-    def score(self, outputs: Any, target: Any, weights: NDArray[np.float64] | None) -> float:
+    def score(self, outputs: Any, target: Any, weights: Weights) -> float:
         """Accuracy, or area under the curve of each class against the others."""
         y = target.codes
         if self.metric == "accuracy":
@@ -122,13 +117,7 @@ class Classified(Judge):
         own = outputs[np.arange(len(outputs)), target.codes]
         return np.asarray((outputs**2).sum(axis=1) - 2 * own + 1)
 
-    def of_none(
-        self,
-        train: Any,
-        test: Any,
-        weights: NDArray[np.float64] | None,
-        test_weights: NDArray[np.float64] | None = None,
-    ) -> Any:
+    def of_none(self, train: Any, test: Any, weights: Weights, test_weights: Weights = None) -> Any:
         """Shares of the classes."""
         counts = train.counts(weights)
         return np.tile(counts / counts.sum(), (test.n_rows, 1))
@@ -172,7 +161,7 @@ class Measured(Judge):
         """Shares of the variance, which varies more between folds than accuracy does."""
         return 0.02, 0.3
 
-    def score(self, outputs: Any, target: Any, weights: NDArray[np.float64] | None) -> float:
+    def score(self, outputs: Any, target: Any, weights: Weights) -> float:
         """Share of the variance of these rows that is explained."""
         mean = np.average(target.y, weights=weights)
         spread = np.average((target.y - mean) ** 2, weights=weights)
@@ -183,17 +172,11 @@ class Measured(Judge):
         """Squared errors."""
         return np.asarray((outputs - target.y) ** 2 / self._unit)
 
-    def of_none(
-        self,
-        train: Any,
-        test: Any,
-        weights: NDArray[np.float64] | None,
-        test_weights: NDArray[np.float64] | None = None,
-    ) -> Any:
+    def of_none(self, train: Any, test: Any, weights: Weights, test_weights: Weights = None) -> Any:
         """The mean."""
         return np.full(test.n_rows, np.average(train.y, weights=weights))
 
-    def error(self, outputs: Any, target: Any, weights: NDArray[np.float64] | None) -> float:
+    def error(self, outputs: Any, target: Any, weights: Weights) -> float:
         """Mean absolute error."""
         y, predicted = self.in_units(outputs, target)
         return float(np.average(np.abs(predicted - y), weights=weights))
@@ -228,7 +211,7 @@ class Scored(Judge):
         """Shares of what there is to lose: the unit may be any."""
         return 0.04 * abs(gained), 0.3 * abs(gained)
 
-    def score(self, outputs: Any, target: Target, weights: NDArray[np.float64] | None) -> float:
+    def score(self, outputs: Any, target: Target, weights: Weights) -> float:
         """What the scorer said."""
         return float(outputs)
 
@@ -236,13 +219,7 @@ class Scored(Judge):
         """One number for the fold."""
         return np.array([-float(outputs)])
 
-    def of_none(
-        self,
-        train: Target,
-        test: Target,
-        weights: NDArray[np.float64] | None,
-        test_weights: NDArray[np.float64] | None = None,
-    ) -> Any:
+    def of_none(self, train: Target, test: Target, weights: Weights, test_weights: Weights = None) -> Any:
         """Score of a dummy."""
         y = train.values()
         dummy = self._dummy.fit(np.zeros((len(y), 1)), y, sample_weight=weights)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from foresift.data.folds import splits_of
 from foresift.evaluation.select.fitted import N_STRATA, Rows
 from foresift.evaluation.select.judging import Judge
+from foresift.report.numbers import counted
 
 __all__ = [
     "dealt",
@@ -71,8 +72,8 @@ def require_folds(parts: list[NDArray[np.intp]], judge: Judge) -> None:
     least = min(map(len, parts))
     if least < judge.least_rows:
         raise ValueError(
-            f"A fold of cv has {least} rows, but {judge.metric} needs at least {judge.least_rows}: use fewer"
-            ' folds, or another score, such as scoring="neg_mean_absolute_error".'
+            f"A fold of cv has {counted(least, 'row')}, but {judge.metric} needs at least {judge.least_rows}:"
+            ' use fewer folds, or another score, such as scoring="neg_mean_absolute_error".'
         )
 
 

@@ -32,7 +32,7 @@ class TableOfX(Table):
     @classmethod
     def of(cls, table: Table, X: Any) -> TableOfX:
         """Join the two."""
-        return cls(table.store, table.schema, table.target, X)
+        return cls(table.store, table.schema, table.target, table.dependence, X)
 
 
 def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:

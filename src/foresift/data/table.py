@@ -12,6 +12,7 @@ from scipy import sparse
 
 from foresift import _core
 from foresift.data.containers import Source, as_float, label_of, read, require_finite
+from foresift.data.dependence import Dependence
 from foresift.data.encoding import MAX_CATEGORIES, as_numbers, factorize, look_up, parts_of, single_columns
 from foresift.data.sklearn_compat import check_features, match_features
 from foresift.data.target import Target
@@ -220,11 +221,14 @@ class Table:
         Names and categories of the columns.
     target : Target
         The target; None for a table without y.
+    dependence : Dependence or None
+        Which rows belong together; None if they are independent.
     """
 
     store: _core.ColumnStore
     schema: Schema
     target: Any = None  # a Target, except in a table without y
+    dependence: Dependence | None = None
 
     @property
     def n_rows(self) -> int:
@@ -249,11 +253,11 @@ class Table:
         taken = Schema(
             None if names is None else tuple(names[j] for j in columns), tuple(categories[j] for j in columns)
         )
-        return Table(self.store.take(columns.tolist()), taken, self.target)
+        return Table(self.store.take(columns.tolist()), taken, self.target, self.dependence)
 
     def with_target(self, target: Target) -> Table:
         """The same columns with another target."""
-        return Table(self.store, self.schema, target)
+        return Table(self.store, self.schema, target, self.dependence)
 
     def numbers(self) -> NDArray[np.float64]:
         """The values of all columns: codes of categories, the largest value of a bin, NaN for missing."""
@@ -290,7 +294,8 @@ class Table:
             categories[j] = known[present]
         store = self.store.take_rows(np.asarray(rows, dtype=np.uint32))
         target = None if self.target is None else self.target.take_present(rows)
-        return Table(store, Schema(self.schema.names, tuple(categories)), target)
+        dependence = None if self.dependence is None else self.dependence.take(rows)
+        return Table(store, Schema(self.schema.names, tuple(categories)), target, dependence)
 
 
 def make_table(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import InvalidOperation
 from typing import Any, ClassVar, Self
 
@@ -18,6 +18,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from foresift.data.containers import label_of, read
+from foresift.data.dependence import Dependence, read_dependence
 from foresift.data.sklearn_compat import (
     CallbackSupportMixin,
     Interval,
@@ -129,6 +130,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     _needs_values: ClassVar[bool] = False  # rather than their order
     _for_quantities: ClassVar[str | None] = None  # what to use instead, if the method has no meaning there
     task: str = "classification"  # of a subclass without this parameter
+    dependence: str = "auto"  # of a subclass without this parameter
     n_features_to_select: int | float | str | SubsetSizeCV | None
     n_features_in_: int
     scores_: NDArray[np.float64]
@@ -166,7 +168,14 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return self.ranking_ <= size
 
     @fit_context(prefer_skip_nested_validation=False)  # a classifier may be among the parameters
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+    ) -> Self:
         """Score and rank the columns, and choose which to keep.
 
         Parameters
@@ -177,6 +186,12 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             The class, or the quantity, of every row.
         sample_weight : array-like of shape (n,), default=None
             How much each row counts.
+        groups : array-like of shape (n,), default=None
+            Group of every row, such as a patient: rows of a group stay together in every fold, and in the
+            permutations of a test.
+        time : array-like of shape (n,), default=None
+            When every row was observed, within its group if there are groups: folds are blocks of time, and
+            tests respect that neighbours in time are alike.
 
         Returns
         -------
@@ -184,7 +199,9 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             Itself.
         """
         data = self._open(X, y)
-        return self._fit_opened(data, check_sample_weight(sample_weight, data.n_rows), X)
+        weights = check_sample_weight(sample_weight, data.n_rows)
+        dependence = read_dependence(self.dependence, groups, time, data.n_rows)
+        return self._fit_opened(data, weights, X, dependence)
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit_table(self, table: Table, weights: NDArray[np.float64] | None = None) -> Self:
@@ -192,7 +209,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         self.n_features_in_ = table.n_columns
         if table.schema.names is not None:
             self.feature_names_in_ = np.array(table.schema.names, dtype=object)
-        return self._fit_opened(self._open_table(table), weights, None, table)
+        return self._fit_opened(self._open_table(table), weights, None, table.dependence, table)
 
     def takes(self, table: Table) -> bool:
         """Whether `fit_table` can fit it to a table: not if it needs more of X than the table has."""
@@ -217,8 +234,15 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return TableOfX.of(table, None)
 
     def _fit_opened(
-        self, data: Any, weights: NDArray[np.float64] | None, X: Any, table: Table | None = None
+        self,
+        data: Any,
+        weights: NDArray[np.float64] | None,
+        X: Any,
+        dependence: Dependence | None,
+        table: Table | None = None,
     ) -> Self:
+        if dependence is not None and isinstance(data, Table):
+            data = replace(data, dependence=dependence)
         if self._for_quantities is not None:
             data.target.require_classes(self, self._for_quantities)
         if self.task not in ("auto", data.target.task):
@@ -233,7 +257,7 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             if table is None:
                 table = data if isinstance(data, Table) else self.read_table(X, data.target.values())
             ranker = with_task(clone(self), data.target.task).set_params(n_features_to_select=1.0)
-            self.size_curve_ = plan.curve(ranker, table, weights, X)
+            self.size_curve_ = plan.curve(ranker, replace(table, dependence=dependence), weights, X)
         n_wanted = self._n_wanted(data.n_columns)  # before the scores, which may take long
         found = self._score(data, weights)
         for name, value in found.learned.items():

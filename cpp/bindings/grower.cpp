@@ -38,6 +38,12 @@ void check_options(const GrowOptions& o, std::size_t n_rows, std::size_t n_colum
         check_below<std::uint32_t>("shadow_of", o.shadow_of, kMostTimes);
         check_memory("shadow_of", std::size_t{1} + *std::max_element(o.shadow_of.begin(), o.shadow_of.end()), n_rows);
     }
+    if (!o.shadow_rows.empty()) {
+        const std::size_t last =
+            o.shadow_of.empty() ? o.n_shadows : 1 + *std::max_element(o.shadow_of.begin(), o.shadow_of.end());
+        check_length("shadow_rows", o.shadow_rows.size(), last * n_rows);
+        check_below<std::uint32_t>("shadow_rows", o.shadow_rows, n_rows);
+    }
     if (!o.permute_column.empty()) check_length("permute_column", o.permute_column.size(), n_columns);
     check_below<std::uint32_t>("level_columns", o.level_columns, n_columns);
     check_below<std::uint32_t>("column_order", o.column_order, n_columns);
@@ -55,6 +61,7 @@ struct PyGrower {
     std::vector<double> values;
     std::size_t n_outputs;
     std::uint32_t n_permutations = 0;
+    std::size_t n_given = 0;       // permutations of shadow_rows
     bool in_order = false;         // draws go by column_order
     std::optional<Grower> grower;  // made when everything it reads has been looked at
 
@@ -80,6 +87,7 @@ struct PyGrower {
         if (weights) check_weights("weights", span_of(*weights), response.size());
         check_options(options, response.size(), columns->size(), n_outputs);
         n_permutations = options.n_shadows + options.n_permutations;
+        n_given = options.shadow_rows.size() / std::max<std::size_t>(1, response.size());
         in_order = !options.column_order.empty();
         grower.emplace(*columns, response, span_of(weights), options);
     }
@@ -131,7 +139,10 @@ struct PyGrower {
                    "columns must be numbers of columns, in rising order.");
     }
 
-    NewArray<std::uint32_t> shadow(std::uint64_t number) const { return to_numpy(grower->shadow_rows(number)); }
+    NewArray<std::uint32_t> shadow(std::uint64_t number) const {
+        check_that(n_given == 0 || number < n_given, "shadow_rows has no such permutation.");
+        return to_numpy(grower->shadow_rows(number));
+    }
     NewArray<double> ratios(std::uint64_t number) const { return to_numpy(grower->shadow_ratios(number)); }
     NewArray<std::uint32_t> drawn(std::uint64_t tree) const {
         std::vector<std::uint32_t> times;
@@ -174,6 +185,7 @@ void bind_options(nb::module_& m) {
         .def_rw("column_order", &GrowOptions::column_order)
         .def_rw("n_shadows", &GrowOptions::n_shadows)
         .def_rw("shadow_of", &GrowOptions::shadow_of)
+        .def_rw("shadow_rows", &GrowOptions::shadow_rows)
         .def_rw("shadows_per_tree", &GrowOptions::shadows_per_tree);
     split("n_thresholds", &SplitOptions::n_thresholds);
     split("multiway", &SplitOptions::multiway);

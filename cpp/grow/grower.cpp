@@ -39,7 +39,10 @@ std::vector<std::uint32_t> Grower::drawn_rows(std::uint64_t tree) const {
 }
 
 std::vector<std::uint32_t> Grower::shadow_rows(std::uint64_t shadow) const {
-    std::vector<std::uint32_t> rows(response_.size());
+    const std::size_t n_rows = response_.size();
+    if (const auto& given = options_.shadow_rows; !given.empty())
+        return {given.begin() + std::ptrdiff_t(shadow * n_rows), given.begin() + std::ptrdiff_t((shadow + 1) * n_rows)};
+    std::vector<std::uint32_t> rows(n_rows);
     std::iota(rows.begin(), rows.end(), 0U);
     Bits bits(options_.seed, shadow, kShadowStream);
     if (heavy_.empty()) {
@@ -53,7 +56,7 @@ std::vector<std::uint32_t> Grower::shadow_rows(std::uint64_t shadow) const {
 }
 
 std::vector<double> Grower::shadow_ratios(std::uint64_t shadow) const {
-    if (weights_.empty()) return {};
+    if (weights_.empty() || !options_.shadow_rows.empty()) return {};
     const auto source = shadow_rows(shadow);
     std::vector<std::vector<std::uint32_t>> of_stratum(static_cast<std::size_t>(n_strata_));
     for (std::uint32_t i = 0; i < weights_.size(); ++i)  // in the order of the shadow: ties fall by chance

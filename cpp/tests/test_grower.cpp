@@ -344,6 +344,12 @@ void shadows() {
     const Tree other = grow(Grower(moved, {data.target, 3}, {}, options));
     for (std::size_t k = 0; k < 5; ++k)
         assert(tree.tried[k].node == 0 && tree.permuted[3 * k + 2] == other.tried[k].gain);
+    options.n_shadows = 1;
+    options.shadow_rows = rows;
+    const Grower given(data.columns, {data.target, 3}, {}, options);
+    assert(given.shadow_rows(0) == rows && given.shadow_ratios(0).empty());
+    const Tree same = grow(given);
+    for (std::size_t k = 0; k < 5; ++k) assert(same.permuted[k] == other.tried[k].gain);
 }
 
 // With weights that vary within classes, values bring them along: at the root, as if the table were so weighted.

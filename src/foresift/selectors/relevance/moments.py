@@ -28,7 +28,7 @@ def counted_rows(table: Table, weights: NDArray[np.float64] | None) -> NDArray[n
     return np.arange(table.n_rows) if weights is None else np.flatnonzero(weights > 0)
 
 
-def as_correlations(z: NDArray[np.float64], n_rows: int) -> NDArray[np.float64]:
+def as_correlations(z: NDArray[np.float64], n_rows: NDArray[np.float64] | float) -> NDArray[np.float64]:
     """Normal quantiles of standardized sums that are distributed as a correlation of normal numbers.
 
     By Wallace's (1959) approximation to the quantiles of Student's t with `n_rows` - 2 degrees of freedom.
@@ -38,7 +38,7 @@ def as_correlations(z: NDArray[np.float64], n_rows: int) -> NDArray[np.float64]:
     >>> as_correlations(np.array([4.0, 4.0]), 100).round(3), as_correlations(np.array([4.0]), 10**6).round(3)
     (array([4.146, 4.146]), array([4.]))
     """
-    freedom = max(1, n_rows - 2)
+    freedom = np.maximum(1, n_rows - 2)
     squares = np.minimum(z**2 / (n_rows - 1), _PERFECT)
     return np.asarray(np.sqrt(-freedom * np.log1p(-squares)) * (8 * freedom + 1) / (8 * freedom + 3))
 

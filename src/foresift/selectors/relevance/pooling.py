@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, polygamma, stdtr
+from scipy.special import log_ndtr, ndtri, polygamma, stdtr
 
 from foresift.data.table import Table
 
-__all__ = ["forest_log_pvalues", "log_effective_levels", "normalize_null", "standardized"]
+__all__ = [
+    "forest_log_pvalues",
+    "log_effective_levels",
+    "normalize_null",
+    "standardized",
+    "standardized_alone",
+]
 
 _NEAR = 0.3  # columns whose numbers of values differ by less, in logarithms, are of one kind
 _ODD = 2.0  # standard errors from the mean of its kind from which a column is on its own
 _MIN_SKEWNESS = 0.05  # below which there is nothing to mend
+_FLAT = 1e-12  # squared variation of shadows that is rounding
 _MANY = 1000  # shadows from which on their mean and spread count as known
 
 
@@ -65,6 +72,36 @@ def standardized(scores: NDArray[np.float64], kinds: NDArray[np.float64]) -> NDA
         if t == 0:
             mean, variance = _limited(others, window, mean, variance)
             z[:, 0] = np.minimum(z[:, 0], (roots[:, 0] - mean) / np.sqrt(variance))
+    return z
+
+
+def standardized_alone(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return scores in standard deviations from what chance gives the same column, as normal quantiles.
+
+    If rows depend on each other, chance gives more to a column that varies little within groups, or slowly in
+    time, and no column stands for another. A score is compared with the shadows of its column alone, a shadow
+    with the other ones, by Student's distribution. Columns whose shadows do not vary have no score.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_features, 1 + n_shadows)
+        Mean gains, of the columns and of at least four shadows of each.
+
+    Returns
+    -------
+    ndarray of shape (n_features, 1 + n_shadows)
+        Standardized scores.
+    """
+    roots = np.cbrt(scores)
+    z = np.empty_like(roots)
+    for t in range(roots.shape[1]):
+        others = np.delete(roots[:, 1:], t - 1, axis=1) if t else roots[:, 1:]
+        n = (~np.isnan(others)).sum(axis=1)
+        mean, variance = np.nanmean(others, axis=1), np.nanvar(others, axis=1, ddof=1)
+        flat = variance <= _FLAT * (1e-9 + mean**2)
+        student = (roots[:, t] - mean) / np.sqrt(np.where(flat, np.nan, variance) * (1 + 1 / n))
+        # From the nearer tail, so that no digits are lost.
+        z[:, t] = -np.sign(student) * ndtri(stdtr(n - 1, -np.abs(student)))
     return z
 
 

@@ -13,6 +13,7 @@ from scipy.special import ndtri
 
 from foresift.data.table import Table
 from foresift.selectors.relevance.combining import log_cauchy_mean
+from foresift.selectors.relevance.joint import category_ranks, joint_log_pvalues
 from foresift.selectors.relevance.moments import (
     MIN_SHARE,
     as_correlations,
@@ -22,6 +23,7 @@ from foresift.selectors.relevance.moments import (
     unskewed,
     without_kurtosis,
 )
+from foresift.selectors.relevance.views import Independent, View, views_of, visible
 
 __all__ = ["rank_tests"]
 
@@ -56,6 +58,9 @@ def rank_tests(
     distribution of the same mean, variance and skewness, corrected where the tails are longer. Sums are of
     whole numbers (residuals and normal scores are rounded), so they do not depend on rounding.
 
+    Rows that depend on each other are seen so that they do not, in one or two ways; see `View`. The p-values
+    of both ways are combined.
+
     Parameters
     ----------
     table : Table
@@ -76,15 +81,63 @@ def rank_tests(
     nothing = np.full(len(columns), np.nan)
     if not contrasts.shape[1]:
         return nothing, nothing
-    ranked = _Ranked(table, columns, counted)
-    if ranked.quantity:
+    if table.target.task == "regression":
         contrasts = _scores(contrasts[:, 0])
-    of_classes = ranked.log_pvalues(contrasts)
+    views: list[View] = [Independent()]
+    if table.dependence is not None:
+        views = views_of(table.dependence.take(counted), contrasts)
+    seen = [(_Ranked(table, columns, counted, view), visible(view, contrasts.T).T) for view in views]
+    of_classes = _together(views, [ranked.log_pvalues(values) for ranked, values in seen], nothing)
+    if table.dependence is not None:
+        of_classes = _with_all_categories(seen, of_classes)
     strong = _strong_predictors(of_classes, len(counted))
     if not strong:
         return of_classes, nothing
-    residuals = _Residuals(contrasts, [ranked.ranks(k) for k in strong])
-    return of_classes, ranked.log_pvalues(residuals.values, residuals)
+    of_residuals = []
+    for ranked, values in seen:
+        known = [ranks for k in strong if (ranks := ranked.seen(k)) is not None][: len(values) // 10]
+        residuals = _Residuals(values, known) if known else None
+        of_residuals.append(ranked.log_pvalues(values if residuals is None else residuals.values, residuals))
+    return of_classes, _together(views, of_residuals, nothing)
+
+
+def _with_all_categories(
+    seen: list[tuple[_Ranked, NDArray[np.float64]]], logs: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """P-values of columns, those of nominal ones together with tests of all their frequent categories.
+
+    Rows that depend on each other have no other test that looks at all categories with some power.
+    """
+    table, columns = seen[0][0].table, seen[0][0].columns
+    tests = np.full((1 + len(seen), len(columns)), np.nan)
+    tests[0] = logs
+    for k, column in enumerate(columns.tolist()):
+        if not table.store.is_nominal(column) or table.store.n_values(column) < 3:
+            continue
+        for row, (ranked, values) in enumerate(seen, start=1):
+            codes = np.asarray(table.store.codes(column))[ranked.rows].astype(np.intp)
+            ranks = visible(ranked.view, category_ranks(codes, table.store.n_values(column)))
+            found = joint_log_pvalues(ranks, values, ranked.view.n_rows(len(values)))
+            found = found[~np.isnan(found)]
+            if not len(found):
+                continue
+            if ranked.quantity:
+                tests[row, k] = log_cauchy_mean(found[:, np.newaxis], np.ones((len(found), 1)))[0]
+            else:
+                tests[row, k] = log_of_any(found.min(keepdims=True), len(found))[0]
+    weights = np.ones_like(tests)
+    weights[0] = len(seen)
+    return np.where(np.isnan(tests[1:]).all(axis=0), logs, log_cauchy_mean(tests, weights))
+
+
+def _together(
+    views: list[View], logs: list[NDArray[np.float64]], nothing: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """One p-value from those of several views; there may be none."""
+    if len(logs) < 2:
+        return logs[0] if logs else nothing
+    weights = np.repeat([[view.weight] for view in views], len(nothing), axis=1)
+    return log_cauchy_mean(np.array(logs), weights)
 
 
 class _Block(NamedTuple):
@@ -109,6 +162,7 @@ class _Ranked:
     table: Table
     columns: NDArray[np.uint32]
     rows: NDArray[np.intp]
+    view: View
 
     @property
     def quantity(self) -> bool:
@@ -135,7 +189,13 @@ class _Ranked:
             if self.quantity:
                 ranks = _normal_scores(ranks, np.where(np.arange(n_values + 1) < n_values, counts, 0))
         ranks[n_values] = 0
-        return np.asarray(ranks.astype(np.float64)[codes])
+        return self.view.filled(ranks.astype(np.float64)[codes], codes == n_values)
+
+    def seen(self, k: int) -> NDArray[np.float64] | None:
+        """The same as it is seen, unless nothing is."""
+        ranks = self.ranks(k)
+        ranks = None if ranks is None else visible(self.view, ranks)
+        return ranks if ranks is not None and ranks.any() else None
 
     def blocks(self) -> Iterator[_Block]:
         """Columns that have ranks, some at a time; made anew each time, unless they fit in one block."""
@@ -152,10 +212,12 @@ class _Ranked:
 
     def _block(self, numbers: range) -> _Block:
         known = [(k, ranks) for k in numbers if (ranks := self.ranks(k)) is not None]
-        ranks = np.array([row for _, row in known]).reshape(-1, len(self.rows))
+        ranks = visible(self.view, np.array([row for _, row in known]).reshape(-1, len(self.rows)))
+        known_numbers, some = np.array([k for k, _ in known], dtype=np.intp), ranks.any(axis=1)
+        if not some.all():
+            known_numbers, ranks = known_numbers[some], ranks[some]
         squares = ranks**2
         cubes, fourths = (np.einsum("ij,ij->i", other, squares) for other in (ranks, squares))
-        known_numbers = np.array([k for k, _ in known], dtype=np.intp)
         return _Block(known_numbers, ranks, squares.sum(axis=1), cubes, fourths)
 
     def log_pvalues(
@@ -171,7 +233,7 @@ class _Ranked:
             for related, some in groups.items():
                 own = values if residuals is None else residuals.without(related)
                 part = block.take(some)
-                found[part.numbers] = _log_pvalues(part, own, self.quantity)
+                found[part.numbers] = _log_pvalues(part, own, self.view, quantity=self.quantity)
         return found
 
 
@@ -213,7 +275,9 @@ def _scores(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.column_stack(scores)
 
 
-def _log_pvalues(block: _Block, values: NDArray[np.float64], quantity: bool) -> NDArray[np.float64]:
+def _log_pvalues(
+    block: _Block, values: NDArray[np.float64], view: View, *, quantity: bool
+) -> NDArray[np.float64]:
     """Logs of p-values, the classes taken together, by the moments that sums have if rows are permuted.
 
     NaN if nothing is left of any class: then there is no test.
@@ -224,7 +288,8 @@ def _log_pvalues(block: _Block, values: NDArray[np.float64], quantity: bool) -> 
     left = values.var(axis=0) > 0  # classes that are not explained to the last row
     if not left.any():
         return np.full(len(block.numbers), np.nan)
-    deviation = np.sqrt(np.outer(block.squares, squares[left]) / (n_rows - 1))
+    spread = view.spread(block.ranks, block.squares, centred[:, left])
+    deviation = np.sqrt(spread.variance)
     z = block.ranks @ values[:, left] / deviation
     third = np.outer(block.cubes, cubes[left]) * (n_rows / float((n_rows - 1) * max(1, n_rows - 2)))
     skewness = np.sign(z) * third / deviation**3
@@ -233,14 +298,18 @@ def _log_pvalues(block: _Block, values: NDArray[np.float64], quantity: bool) -> 
     of_values = n_rows * (centred**4).sum(axis=0)[left] / squares[left] ** 2 - 3
     if quantity:
         kurtosis = np.maximum(np.outer(of_ranks, of_values), 0) / n_rows
-        z = as_correlations(z, n_rows)
     else:
         kurtosis = np.outer(np.maximum(of_ranks, 0), np.maximum(of_values, 0)) / n_rows
+    if quantity or view.student:
+        z = as_correlations(z, spread.n_free)
     z = without_kurtosis(unskewed(np.abs(z), skewness), kurtosis)
+    logs = log_two_sided(z)
     if quantity:
         shares = np.repeat(_SHARES[: len(left)][left], len(z)).reshape(z.T.shape)
-        return log_cauchy_mean(log_two_sided(z).T, shares)
-    return log_of_any(log_two_sided(z).min(axis=1), int(left.sum()))
+        return log_cauchy_mean(logs.T, shares)
+    untested = np.isnan(logs).all(axis=1)
+    least = np.where(np.isnan(logs), 0.0, logs).min(axis=1)
+    return np.where(untested, np.nan, log_of_any(least, int(left.sum())))
 
 
 def _strong_predictors(log_pvalues: NDArray[np.float64], n_rows: int) -> list[int]:
@@ -254,12 +323,11 @@ def _strong_predictors(log_pvalues: NDArray[np.float64], n_rows: int) -> list[in
 class _Residuals:
     """Residuals of the classes: their indicators less a regression on the ranks of strong predictors."""
 
-    def __init__(self, contrasts: NDArray[np.float64], strong: list[NDArray[np.float64] | None]) -> None:
-        self.strong = np.column_stack(
-            [ranks / np.sqrt(ranks @ ranks) for ranks in strong if ranks is not None]
-        )
+    def __init__(self, contrasts: NDArray[np.float64], strong: list[NDArray[np.float64]]) -> None:
+        self.strong = np.column_stack([ranks / np.sqrt(ranks @ ranks) for ranks in strong])
         centred = contrasts - contrasts.mean(axis=0)
-        centred /= 2.0 ** np.maximum(0, np.ceil(np.log2(np.abs(centred).max(axis=0))))  # up to 1
+        largest = np.maximum(np.abs(centred).max(axis=0), 1.0)
+        centred /= 2.0 ** np.ceil(np.log2(largest))  # up to 1
         self.nothing = _NOTHING * (centred**2).sum(axis=0)
         self.inverse = np.linalg.inv(self.strong.T @ self.strong + _RIDGE * np.eye(len(strong)))
         self.coefficients = self.inverse @ (self.strong.T @ centred)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri_exp
 
+from foresift.data.dependence import DEPENDENCE
 from foresift.data.sklearn_compat import Interval, Progress, RealNotInt, StrOptions, seed_of, track
 from foresift.data.table import Table
 from foresift.engine.grow import one_blas_thread
@@ -17,20 +18,23 @@ from foresift.errors import warn_caller
 from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.redundancy import STEPS, redundant_with
 from foresift.selectors.relevance.combining import CLASSES, QUANTITY, WEIGHTS, combined_log_pvalues
+from foresift.selectors.relevance.dependent import DependentRows, half_of
 from foresift.selectors.relevance.pairs import pair_tests
 from foresift.selectors.relevance.pooling import (
     forest_log_pvalues,
     log_effective_levels,
     normalize_null,
     standardized,
+    standardized_alone,
 )
 from foresift.selectors.relevance.ranks import rank_tests
-from foresift.selectors.relevance.shadows import deduplicate_columns, gather_shadow_sums
+from foresift.selectors.relevance.shadows import deduplicate_columns, gather_shadow_sums, pool_size
 from foresift.stats import adjusted_pvalues, selection_stability
 
 __all__ = ["RelevanceSelector"]
 
 _SHADOWS = 10  # per column
+_OWN_SHADOWS = 30  # per column, if each is compared with its own alone
 _MIN_POOL = 100  # shadows of all columns: ten of each are too few for a few columns
 _MIN_SHADOWS = 3  # that must have been candidates: each is compared with the spread of the others
 
@@ -49,6 +53,9 @@ class RelevanceSelector(RankingSelector):
         The number of best features to keep, or their fraction; None keeps the relevant ones.
     task : {"auto", "classification", "regression"}, default="auto"
         Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
+    dependence : {"auto", "none", "groups", "time", "panel"}, default="auto"
+        Which rows depend on each other: those of the same group, those that follow each other in time, or
+        both; "auto" is what is passed to `fit`. "time" and "panel" without times take the rows as they stand.
     error : {"fdr", "fwer", "none"}, default="fdr"
         What `alpha` bounds: the expected share of irrelevant features among the selected (Benjamini &
         Hochberg), the probability of selecting any irrelevant feature (Bonferroni), or that of selecting an
@@ -164,6 +171,7 @@ class RelevanceSelector(RankingSelector):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RankingSelector._parameter_constraints,
+        "dependence": [StrOptions(set(DEPENDENCE))],
         "error": [StrOptions({"fdr", "fwer", "none"})],
         "alpha": [Interval(numbers.Real, 0, 1, closed="neither")],
         "minimal": ["boolean"],
@@ -192,6 +200,7 @@ class RelevanceSelector(RankingSelector):
         n_features_to_select=None,
         *,
         task="auto",
+        dependence="auto",
         error="fdr",
         alpha=0.1,
         minimal=False,
@@ -211,6 +220,7 @@ class RelevanceSelector(RankingSelector):
     ):
         self.n_features_to_select = n_features_to_select
         self.task = task
+        self.dependence = dependence
         self.error = error
         self.alpha = alpha
         self.minimal = minimal
@@ -243,7 +253,7 @@ class RelevanceSelector(RankingSelector):
             halves = self._halves(table, weights, order, first, seed, progress)
             pvalues, adjusted = self._pvalues(tested.log_pvalues)
             relevant = adjusted <= self.alpha
-            scores = self._scores(tested.log_pvalues, np.isin(first, order), n_rows)
+            scores = self._scores(tested, np.isin(first, order), n_rows)
             redundant = np.full(table.n_columns, -1)
             if self.redundancy is not None:
                 best_first = np.argsort(-scores, kind="stable")
@@ -264,9 +274,11 @@ class RelevanceSelector(RankingSelector):
         }
         return Scores(scores, learned)
 
-    def _n_shadows(self, n_columns: int) -> int:
+    def _n_shadows(self, n_columns: int, dependent: bool) -> int:
         if self.n_shadows is not None:
             return int(self.n_shadows)
+        if dependent:
+            return _OWN_SHADOWS
         return max(_SHADOWS, math.ceil(_MIN_POOL / max(1, n_columns)))
 
     def _representatives(
@@ -287,16 +299,17 @@ class RelevanceSelector(RankingSelector):
             kept[kept] = passes
         return kept
 
-    def _scores(
-        self, log_pvalues: NDArray[np.float64], varies: NDArray[np.bool_], n_rows: int
-    ) -> NDArray[np.float64]:
+    def _scores(self, tested: _Tested, varies: NDArray[np.bool_], n_rows: int) -> NDArray[np.float64]:
         """Normal quantiles of the p-values: 0 for constant columns, NaN for others without a test."""
+        log_pvalues = tested.log_pvalues
         n_untested = int(np.isnan(log_pvalues[varies]).sum())
         if n_untested and n_rows < self.min_samples_split:
             warn_caller(
                 f"No column was tested: there are {n_rows} rows (of a weight above 0), and a node needs "
                 f"min_samples_split={self.min_samples_split}. Lower min_samples_split, or get more rows."
             )
+        elif n_untested and tested.why is not None:
+            warn_caller(f"{n_untested} of {len(log_pvalues)} columns were not tested: {tested.why}")
         elif n_untested:
             warn_caller(
                 f"{n_untested} of {len(log_pvalues)} columns were split candidates too rarely, so they have "
@@ -314,16 +327,18 @@ class RelevanceSelector(RankingSelector):
         progress: Progress,
     ) -> _Tested:
         """P-values of all tests, and mean gains of columns and shadows; NaN for untested columns."""
-        n_shadows = self._n_shadows(len(order))
+        n_shadows = self._n_shadows(len(order), table.dependence is not None)
         gains = np.zeros((table.n_columns, 1 + n_shadows))
         shadow_scores = np.full((table.n_columns, n_shadows), np.nan)
         logs = {name: np.full(table.n_columns, np.nan) for name in WEIGHTS}
-        if len(order):
+        rows = None if table.dependence is None else DependentRows.of(table, weights)
+        if len(order) and (rows is None or not rows.too_few):
             sums = gather_shadow_sums(
                 table,
                 weights,
                 progress,
                 order=order,
+                row_maps=None if rows is None else rows.maps(pool_size(n_shadows, table.n_rows), seed),
                 n_shadows=n_shadows,
                 n_estimators=self.n_estimators,
                 max_features=self.max_features,
@@ -337,15 +352,19 @@ class RelevanceSelector(RankingSelector):
             gains = sums.mean
             # In the order of the hashes, so that rounding does not depend on the order of the columns.
             tested = order[(sums.weight[order, 1:] > 0).sum(axis=1) >= _MIN_SHADOWS]
-            levels = log_effective_levels(table, weights)[tested]
-            z = normalize_null(standardized(gains[tested], levels))
+            if rows is None:
+                z = standardized(gains[tested], log_effective_levels(table, weights)[tested])
+            else:
+                z = standardized_alone(gains[tested])
+            z = normalize_null(z)
             shadow_scores[tested] = z[:, 1:]
-            logs["forest"][tested] = forest_log_pvalues(z)
+            if rows is None or rows.stationary:
+                logs["forest"][tested] = forest_log_pvalues(z)
             if weights is None or table.target.equal_weights(weights):  # these tests know of no others
                 # Threads of linear algebra on small products wait for each other longer than they work.
                 with one_blas_thread():
                     logs["ranks"][tested], logs["residuals"][tested] = rank_tests(table, weights, tested)
-                    if self.interactions:
+                    if self.interactions and rows is None:
                         logs["pairs"][tested] = pair_tests(table, weights, tested, seed)
         sharing = QUANTITY if table.target.task == "regression" else CLASSES
         return _Tested(
@@ -353,6 +372,7 @@ class RelevanceSelector(RankingSelector):
             {name: some[first] for name, some in logs.items()},
             gains[first],
             shadow_scores[first],
+            None if rows is None else rows.why_untested,
         )
 
     def _pvalues(self, log_pvalues: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -379,11 +399,13 @@ class RelevanceSelector(RankingSelector):
         whole = np.ones(table.n_rows) if weights is None else weights
         for k in range(self.n_half_samples):
             rng = np.random.default_rng([seed, k])
-            # Every other row of each class, or of neighbours in a quantity, in random order.
-            strata = table.target.strata(max(1, table.n_rows // 4))
-            shuffled = np.lexsort((rng.random(table.n_rows), strata, whole > 0))
-            in_half = np.zeros(table.n_rows)
-            in_half[shuffled[::2]] = 1
+            if table.dependence is not None:
+                in_half = half_of(table, whole, rng)
+            else:  # every other row of each class, or of neighbours in a quantity, in random order
+                strata = table.target.strata(max(1, table.n_rows // 4))
+                shuffled = np.lexsort((rng.random(table.n_rows), strata, whole > 0))
+                in_half = np.zeros(table.n_rows)
+                in_half[shuffled[::2]] = 1
             for half in (in_half, 1 - in_half):
                 own_seed = int(rng.integers(2**63))
                 tested = self._test(table, whole * half, order, first, own_seed, progress)
@@ -408,6 +430,7 @@ class _Tested(NamedTuple):
     by_test: dict[str, NDArray[np.float64]]
     gains: NDArray[np.float64]
     shadow_scores: NDArray[np.float64]
+    why: str | None  # columns may have no test, if rows depend on each other
 
 
 def _scaled(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:

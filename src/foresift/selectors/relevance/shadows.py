@@ -18,7 +18,7 @@ from foresift.data.table import Table
 from foresift.engine.grow import fold_trees, make_grower, resolve_max_features
 from foresift.engine.node_table import NodeTable
 
-__all__ = ["ShadowSums", "deduplicate_columns", "draw_permutations", "gather_shadow_sums"]
+__all__ = ["ShadowSums", "deduplicate_columns", "draw_permutations", "gather_shadow_sums", "pool_size"]
 
 POOL = 300  # permutations that the shadows of all columns share
 MAX_POOLED_ROWS = 2**19  # of all permutations together: 2 MB, which stay in the cache
@@ -117,6 +117,11 @@ def deduplicate_columns(
     return np.array(order, dtype=np.uint32), first
 
 
+def pool_size(n_shadows: int, n_rows: int) -> int:
+    """Number of permutations that the shadows of all columns share."""
+    return max(n_shadows, min(POOL, MAX_POOLED_ROWS // n_rows))
+
+
 def draw_permutations(n_columns: int, n_shadows: int, n_rows: int, seed: int) -> NDArray[np.uint32]:
     """Draw for every column which permutations of a common pool its shadows have.
 
@@ -128,7 +133,7 @@ def draw_permutations(n_columns: int, n_shadows: int, n_rows: int, seed: int) ->
     ndarray of shape (n_columns, n_shadows)
         Numbers of permutations, different ones for the shadows of one column.
     """
-    n_pool = max(n_shadows, min(POOL, MAX_POOLED_ROWS // n_rows))
+    n_pool = pool_size(n_shadows, n_rows)
     first = np.random.default_rng([seed, 3]).integers(n_pool, size=(n_columns, 1), dtype=np.uint32)
     return np.asarray((first + np.arange(n_shadows, dtype=np.uint32)) % n_pool, dtype=np.uint32)
 
@@ -139,6 +144,7 @@ def gather_shadow_sums(
     progress: Progress,
     *,
     order: NDArray[np.uint32],
+    row_maps: NDArray[np.uint32] | None = None,
     n_shadows: int,
     n_estimators: int,
     max_features: Any,
@@ -165,6 +171,8 @@ def gather_shadow_sums(
         Is told of every tree.
     order : ndarray of uint32
         The columns to draw from; see `deduplicate_columns`.
+    row_maps : ndarray of uint32 of shape (pool_size, n_rows) or None
+        Where rows of the shadows have their values from, if rows depend on each other; weights stay then.
     n_shadows : int
         Shadows of every column. Every tree scores half of them, in turn, which costs half as much and makes
         their scores hardly less certain: chance that all trees share is most of what sets them apart.
@@ -199,6 +207,7 @@ def gather_shadow_sums(
         record_tried=True,
         n_shadows=n_shadows,
         shadow_of=permutations.ravel().tolist(),
+        shadow_rows=[] if row_maps is None else row_maps[: permutations.max() + 1].ravel().tolist(),
         shadows_per_tree=-(-n_shadows // 2),
         column_order=order.tolist(),
         draw="all",

@@ -30,8 +30,8 @@ FEW_GROUPS = 15  # with fewer, no column that is constant within groups is relev
 class Oracle(NamedTuple):
     """The model behind y: `latent` = noise of this covariance + a combination of `nuisance` + `effects`.
 
-    A class is whether `latent` is above its median. `scores` are the columns as numbers: 0 where they are
-    missing, a number for every category. If classes are constant within groups, a row is the mean of a group.
+    A class is whether `latent` is above its median. `scores` are the columns as numbers: a number for
+    every category, nothing missing. If classes are constant within groups, a row is the mean of a group.
     """
 
     latent: np.ndarray
@@ -107,9 +107,7 @@ class Cell:
         noise = self.group_sd * of_groups[groups] + self._noise(groups, 1, rng)[:, 0]
         noise += self._shape(time, 1, rng)[:, 0]
         if self.values == "gaps":
-            missing = rng.random(X.shape) < MISSING
-            X[missing] = np.nan
-            scores = np.where(missing, 0.0, scores)
+            X[rng.random(X.shape) < MISSING] = np.nan
         oracle = Oracle(noise, scores, np.zeros_like(scores), self._nuisance(time), self._covariance(groups))
         if self.y == "classes of groups":
             oracle = _of_means(oracle, groups)

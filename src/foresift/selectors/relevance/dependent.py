@@ -11,7 +11,7 @@ from foresift.data.dependence import Dependence
 from foresift.data.table import Table
 from foresift.selectors.relevance.moments import counted_rows
 from foresift.selectors.relevance.row_maps import MIN_EXCHANGED, draw_row_maps
-from foresift.selectors.relevance.time_series import Filter, effective_rows, fit_filter
+from foresift.selectors.relevance.time_series import Filter, fit_filter
 from foresift.selectors.relevance.views import MIN_GROUPS
 
 __all__ = ["DependentRows", "half_of"]
@@ -52,9 +52,8 @@ class DependentRows:
         dependence = table.dependence.take(counted)
         if dependence.kind == "groups":
             return cls(counted, table.n_rows, dependence, None, float(len(counted)))
-        values = table.target.contrasts(counted)
-        fitted = fit_filter(dependence, values)
-        return cls(counted, table.n_rows, dependence, fitted, effective_rows(fitted, values))
+        fitted = fit_filter(dependence, table.target.contrasts(counted))
+        return cls(counted, table.n_rows, dependence, fitted, fitted.n_independent)
 
     @property
     def too_few(self) -> bool:

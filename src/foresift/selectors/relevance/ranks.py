@@ -23,7 +23,7 @@ from foresift.selectors.relevance.moments import (
     unskewed,
     without_kurtosis,
 )
-from foresift.selectors.relevance.views import Independent, View, views_of, visible
+from foresift.selectors.relevance.views import Independent, Squares, View, views_of, visible
 
 __all__ = ["rank_tests"]
 
@@ -288,7 +288,7 @@ def _log_pvalues(
     left = values.var(axis=0) > 0  # classes that are not explained to the last row
     if not left.any():
         return np.full(len(block.numbers), np.nan)
-    spread = view.spread(block.ranks, block.squares, centred[:, left])
+    spread = view.spread(block.ranks, centred[:, left], Squares(block.squares, squares[left]))
     deviation = np.sqrt(spread.variance)
     z = block.ranks @ values[:, left] / deviation
     third = np.outer(block.cubes, cubes[left]) * (n_rows / float((n_rows - 1) * max(1, n_rows - 2)))

@@ -6,21 +6,25 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betainc
+from scipy.stats import chi2
 
 from foresift.data.dependence import Dependence
 
-__all__ = ["Filter", "effective_rows", "fit_filter"]
+__all__ = ["Filter", "fit_filter"]
 
 MAX_LAGS = 10
-MAX_LINES = 6  # periodic components that are taken away,
-_HARMONICS = 10  # each with so many faster ones, which make it other than a sine
+MAX_TERMS = 8  # seasons and steps that are taken away
+MAX_DRIFT = 8  # slow cosines that are taken away, whether or not there is a trend
+MIN_ROWS = 50  # in which they are looked for
 LONG = 30  # rows of a series that has an autoregression of its own, if there are few
 MANY = 20  # series
 SHARED = 5  # rows at the same time, on average, from which on the mean of every time is taken away
-_LINE = 0.01  # p-value of a periodic component
+_TERM = 0.01  # p-value of a season
+_STEP = 13.0  # chi-square of a step at any row: a p-value of about 0.01 (Andrews 1993)
 _PERIODS = 4  # of a season, at least
 _NEAR = 12  # frequencies on either side that a peak is compared with
-_SLOPE = 10.8  # chi-square of a trend: a p-value of 0.001
+_TREND = 0.001  # p-value of a trend
 _PAD = 8  # finer frequencies than the series has
 _ROUNDS = 10  # of taking away means of series and of times in turn
 
@@ -42,10 +46,12 @@ class Filter:
         Orthonormal trend and season, without means, in that order.
     lags : ndarray of shape (n_series, n_lags)
         Coefficients of the rows before.
-    frequencies : list of float
-        Periods per row of the season.
+    periods : list of float
+        Rows of the seasons; 0 for a step.
     trend : bool
-        Whether there is a trend beyond chance.
+        Whether there is a trend, or a slow change, beyond chance.
+    n_independent : float
+        Number of independent rows that tell as much.
     """
 
     order: NDArray[np.intp]
@@ -53,13 +59,14 @@ class Filter:
     codes: list[NDArray[np.intp]]
     known: NDArray[np.float64]
     lags: NDArray[np.float64] = field(default_factory=lambda: np.empty((1, 0)))
-    frequencies: list[float] = field(default_factory=list)
+    periods: list[float] = field(default_factory=list)
     trend: bool = False
+    n_independent: float = np.inf
 
     @property
     def stationary(self) -> bool:
         """Whether there is neither trend nor season."""
-        return not self.frequencies and not self.trend
+        return not self.periods and not self.trend
 
     @property
     def n_estimated(self) -> int:
@@ -79,14 +86,7 @@ class Filter:
 
     def apply(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Filter numbers of rows along the last axis; the first rows of every series are left out."""
-        left = self.left(values)
-        new, lags = (
-            left.copy(),
-            np.repeat(self.lags, self.sizes if len(self.lags) > 1 else len(self.order), 0),
-        )
-        for lag in range(1, lags.shape[1] + 1):
-            new[..., lag:] -= lags[lag:, lag - 1] * left[..., :-lag]
-        return np.asarray(new[..., _places(self.sizes) >= lags.shape[1]])
+        return _innovations(self.left(values), self.sizes, self.lags)
 
 
 def fit_filter(dependence: Dependence, values: NDArray[np.float64]) -> Filter:
@@ -105,36 +105,68 @@ def fit_filter(dependence: Dependence, values: NDArray[np.float64]) -> Filter:
     slope = _without_means(time.astype(np.float64), codes)
     ordered = _without_means(values[order].T, codes)
     known = _basis(slope[:, np.newaxis]) if len(codes) == 1 else plain.known
-    frequencies: list[float] = []
+    periods: list[float] = []
     left = ordered - (ordered @ known) @ known.T
     if len(sizes) == 1:
-        while len(frequencies) < MAX_LINES and (found := _line(left)) is not None:
-            frequencies.append(found)
-            known = _basis(np.column_stack([known, _waves(found, len(order))]))
+        for _ in range(MAX_TERMS):
+            terms, period = _term(left)
+            if terms is None:
+                break
+            known = _basis(np.column_stack([known, terms - terms.mean(axis=0)]))
             left = ordered - (ordered @ known) @ known.T
-    if len(sizes) < MANY and sizes.min() >= LONG:
-        ends = np.cumsum(sizes)
-        parts = [
-            _autoregression(left[:, e - n : e], np.array([n]), n_lags)
-            for e, n in zip(ends, sizes, strict=True)
-        ]
-    else:
-        parts = [_autoregression(left, sizes, n_lags)]
+            periods.append(period)
+    lags = _lags(left, sizes, n_lags)
+    n_independent, trend = _effective_rows(left, sizes, lags), False
+    if len(codes) == 1:
+        drift = _basis(np.column_stack([known, slope, *_drift(sizes)]))
+        rest = ordered - (ordered @ drift) @ drift.T
+        own = _lags(rest, sizes, n_lags)  # a trend makes rows look more alike than they are
+        new = _innovations(rest, sizes, own)
+        at_zero = new.var(axis=1) / max(1e-6, 1 - float(own.sum(axis=1).mean())) ** 2
+        moved = (ordered**2).sum(axis=1) - (rest**2).sum(axis=1)
+        trend = bool((moved / np.maximum(at_zero, 1e-300) > chi2.isf(_TREND, drift.shape[1])).any())
+        known = drift
+    return Filter(order, sizes, codes, known, lags, periods, trend, n_independent)
+
+
+def _lags(left: NDArray[np.float64], sizes: NDArray[np.intp], n_lags: int) -> NDArray[np.float64]:
+    """Coefficients of the rows before: of each series if these are few and long, else of all together."""
+    if len(sizes) >= MANY or sizes.min() < LONG:
+        return _autoregression(left, sizes, n_lags)[np.newaxis]
+    ends = np.cumsum(sizes)
+    parts = [
+        _autoregression(left[:, end - n : end], np.array([n]), n_lags)
+        for end, n in zip(ends, sizes, strict=True)
+    ]
     used = max(len(part) for part in parts)
-    lags = np.array([np.pad(part, (0, used - len(part))) for part in parts])
-    trend = len(codes) == 1 and _has_trend(ordered, slope, float(lags.sum(axis=1).mean()))
-    return Filter(order, sizes, codes, known, lags, frequencies, trend)
+    return np.array([np.pad(part, (0, used - len(part))) for part in parts])
 
 
-def effective_rows(fitted: Filter, values: NDArray[np.float64]) -> float:
-    """Number of independent rows whose mean is as uncertain; a target's `values` are along the first axis.
+def _innovations(
+    left: NDArray[np.float64], sizes: NDArray[np.intp], lags: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Rows less what those before predict; the first of every series are left out."""
+    new, of_row = left.copy(), np.repeat(lags, sizes if len(lags) > 1 else left.shape[-1], axis=0)
+    for lag in range(1, lags.shape[1] + 1):
+        new[..., lag:] -= of_row[lag:, lag - 1] * left[..., :-lag]
+    return np.asarray(new[..., _places(sizes) >= lags.shape[1]])
 
-    By the variance of what trend and season leave, and its spectrum at 0, which the autoregression has.
+
+def _drift(sizes: NDArray[np.intp]) -> list[NDArray[np.float64]]:
+    """Slow cosines, of all series together at every place."""
+    places, longest = _places(sizes), int(sizes.max())
+    n_terms = min(MAX_DRIFT, longest // 40)
+    return [np.cos(np.pi * k * (places + 0.5) / longest) for k in range(1, n_terms + 1)]
+
+
+def _effective_rows(left: NDArray[np.float64], sizes: NDArray[np.intp], lags: NDArray[np.float64]) -> float:
+    """Number of independent rows whose mean is as uncertain.
+
+    By the variance, and the spectrum at 0 that an autoregression has.
     """
-    left, new = fitted.left(values.T), fitted.apply(values.T)
-    ratio = left.var(axis=1) / np.maximum(new.var(axis=1), 1e-12 * left.var(axis=1))
-    persistence = float(fitted.lags.sum(axis=1).mean())
-    return float(min(1.0, ratio.min() * (1 - persistence) ** 2) * left.shape[1])
+    variance, new = left.var(axis=1), _innovations(left, sizes, lags).var(axis=1)
+    ratio = variance / np.maximum(new, 1e-12 * variance)
+    return float(min(1.0, ratio.min() * (1 - float(lags.sum(axis=1).mean())) ** 2) * left.shape[1])
 
 
 def _without_means(values: NDArray[np.float64], codes: list[NDArray[np.intp]]) -> NDArray[np.float64]:
@@ -156,34 +188,76 @@ def _basis(terms: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(u[:, s > 1e-8 * s.max(initial=0)])
 
 
+def _term(left: NDArray[np.float64]) -> tuple[NDArray[np.float64] | None, float]:
+    """Terms of a season or of a step that a series has beyond chance, and the period; of a step it is 0."""
+    # Without most of what neighbours share, rows are nearly independent. More lags would hide a season.
+    sizes = np.array([left.shape[1]])
+    values = _innovations(left, sizes, _autoregression(left, sizes, 2)[np.newaxis])
+    norms, n_rows = np.linalg.norm(values, axis=1, keepdims=True), left.shape[1]
+    if n_rows < MIN_ROWS or not (norms > 0).all():
+        return None, 0.0
+    values = values / norms
+    season = _season(values, n_rows)
+    if season is not None:
+        return season
+    if (at := _step(values)) is not None:
+        return (np.arange(n_rows) > at).astype(np.float64)[:, np.newaxis], 0.0
+    return None, 0.0
+
+
+def _season(values: NDArray[np.float64], n_rows: int) -> tuple[NDArray[np.float64], float] | None:
+    """Terms of the season that explains most beyond chance, and its period.
+
+    Either every place of a whole number of rows is a term of its own, or waves are: a line of the spectrum
+    and its multiples, or those of a line that is twice or three times as slow.
+    """
+    tries = max(1, n_rows // 8)
+    found = [(_p_of_period(values, period) * tries, float(period)) for period in range(2, n_rows // 8 + 1)]
+    line = _line(values)
+    for slower in () if line is None else (1, 2, 3):
+        near = (line or 0.0) / slower + np.linspace(-1, 1, 41) / (2 * _PAD * n_rows)
+        found.extend((_p_of_waves(values, frequency) * tries, 1 / frequency) for frequency in near)
+    p, period = min(found, default=(1.0, 0.0))
+    if p > _TERM:
+        return None
+    if period == int(period):
+        return np.eye(int(period))[np.arange(n_rows) % int(period)], period
+    return _waves(1 / period, n_rows), period
+
+
 def _waves(frequency: float, n_rows: int) -> NDArray[np.float64]:
-    """Sines and cosines of a frequency and its multiples, without their means."""
-    times = np.arange(1, min(_HARMONICS, n_rows // 40) + 1)
-    times = times[times * frequency < 0.5]
+    """Sines and cosines of a frequency and its multiples."""
+    times = np.arange(1, max(1, min(int(0.5 / frequency), n_rows // 16)) + 1)
     angles = np.outer(2 * np.pi * frequency * np.arange(n_rows), times)
-    waves = np.column_stack([np.cos(angles), np.sin(angles)])
-    return np.asarray(waves - waves.mean(axis=0))
+    return np.column_stack([np.cos(angles), np.sin(angles)])
 
 
-def _has_trend(ordered: NDArray[np.float64], slope: NDArray[np.float64], persistence: float) -> bool:
-    """Whether the slope of any of the values is beyond chance, for rows as autocorrelated as these."""
-    share = (ordered @ slope) ** 2 / ((slope @ slope) * (ordered**2).sum(axis=1))
-    n_free = len(slope) * max(1e-3, (1 - persistence) / (1 + persistence))
-    return bool((n_free * share > _SLOPE).any())
+def _p_of_period(values: NDArray[np.float64], period: int) -> float:
+    """P-value of the means of rows that are a whole number of rows apart."""
+    place = np.arange(values.shape[1]) % period
+    sums = np.array([np.bincount(place, one, minlength=period) for one in values])
+    explained = (sums**2 / np.bincount(place)).sum(axis=1).mean()
+    return _p_of_share(float(explained), period - 1, values.shape[1])
+
+
+def _p_of_waves(values: NDArray[np.float64], frequency: float) -> float:
+    """P-value of waves."""
+    basis = _basis(_waves(frequency, values.shape[1]))
+    return _p_of_share(float(((values @ basis) ** 2).sum(axis=1).mean()), basis.shape[1], values.shape[1])
+
+
+def _p_of_share(explained: float, n_terms: int, n_rows: int) -> float:
+    """P-value of the share of the variance that so many terms explain, by an F test."""
+    return float(betainc((n_rows - 1 - n_terms) / 2, n_terms / 2, np.clip(1 - explained, 0, 1)))
 
 
 def _line(values: NDArray[np.float64]) -> float | None:
-    """Frequency of a significant periodic component: far above the spectrum around it.
+    """Frequency of a periodic component that is far above the spectrum around it.
 
     One of at least a few periods: slower ones are no season but drift.
     """
-    # Without most of what neighbours share the spectrum is flat enough to compare frequencies with others.
-    shared = (values[:, 1:] * values[:, :-1]).sum() / (values[:, :-1] ** 2).sum()
-    values = values[:, 1:] - shared * values[:, :-1]
-    n_rows, norms = values.shape[-1], np.linalg.norm(values, axis=-1, keepdims=True)
-    if n_rows < 4 * _NEAR or not (norms > 0).all():
-        return None
-    spectrum = (np.abs(np.fft.rfft(values / norms)) ** 2).mean(axis=0)[1:]
+    n_rows = values.shape[1]
+    spectrum = (np.abs(np.fft.rfft(values)) ** 2).mean(axis=0)[1:]
     n_freq = len(spectrum)
     around = np.empty(n_freq)
     for k in range(n_freq):
@@ -192,13 +266,23 @@ def _line(values: NDArray[np.float64]) -> float | None:
     ratio = spectrum / around
     ratio[: _PERIODS - 1] = 0
     at = int(ratio.argmax())
-    if n_freq * np.exp(-ratio[at]) > _LINE:
+    if n_freq * np.exp(-ratio[at]) > _TERM:
         return None
     fine = np.arange(at * _PAD + 1, (at + 2) * _PAD) / (
         _PAD * n_rows
     )  # from one frequency below to one above
     power = np.abs(values @ np.exp(-2j * np.pi * np.outer(np.arange(n_rows), fine))) ** 2
     return float(fine[power.sum(axis=0).argmax()])
+
+
+def _step(values: NDArray[np.float64]) -> int | None:
+    """The row from which on the level is another, if the difference is beyond chance."""
+    n_rows = values.shape[1]
+    after = np.cumsum(values[:, ::-1], axis=1)[:, ::-1]  # from every row on
+    n_after = np.arange(n_rows, 0, -1)
+    inner = slice(n_rows // 20, n_rows - n_rows // 20)
+    chi = ((after**2).mean(axis=0) * n_rows / np.maximum(n_after * (1 - n_after / n_rows), 1e-9))[inner]
+    return int(chi.argmax()) + inner.start if chi.max() > _STEP else None
 
 
 def _places(sizes: NDArray[np.intp]) -> NDArray[np.intp]:

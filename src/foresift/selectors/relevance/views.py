@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from foresift.data.dependence import Dependence
 from foresift.selectors.relevance.time_series import Filter, fit_filter
 
-__all__ = ["Independent", "Spread", "View", "views_of", "visible"]
+__all__ = ["Independent", "Spread", "Squares", "View", "views_of", "visible"]
 
 MIN_GROUPS = 10  # whose means are tested: with fewer, correlations of 1 are not rare enough
 MANY_SERIES = 20  # that are groups of a panel, whose own sums say how far sums spread
@@ -27,6 +27,18 @@ class Spread(NamedTuple):
 
     variance: NDArray[np.float64]
     n_free: NDArray[np.float64] | float
+
+
+class Squares(NamedTuple):
+    """Sums of squares: of the ranks of every column, and of every value of the target."""
+
+    ranks: NDArray[np.float64]
+    values: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, ranks: NDArray[np.float64], values: NDArray[np.float64]) -> Squares:
+        """Sum them up."""
+        return cls((ranks**2).sum(axis=1), (values**2).sum(axis=0))
 
 
 class View(ABC):
@@ -48,12 +60,10 @@ class View(ABC):
         return float(n_seen)
 
     @abstractmethod
-    def spread(
-        self, ranks: NDArray[np.float64], squares: NDArray[np.float64], values: NDArray[np.float64]
-    ) -> Spread:
+    def spread(self, ranks: NDArray[np.float64], values: NDArray[np.float64], squares: Squares) -> Spread:
         """How far sums of ranks (along the last axis) times centred values (along the first) spread.
 
-        `squares` are the sums of squared ranks.
+        `squares` are the sums of their squares.
         """
 
 
@@ -66,12 +76,10 @@ class Independent(View):
         """Return them."""
         return values
 
-    def spread(
-        self, ranks: NDArray[np.float64], squares: NDArray[np.float64], values: NDArray[np.float64]
-    ) -> Spread:
+    def spread(self, ranks: NDArray[np.float64], values: NDArray[np.float64], squares: Squares) -> Spread:
         """All rows are permuted."""
         n_rows = len(values)
-        return Spread(np.outer(squares, (values**2).sum(axis=0)) / (n_rows - 1), n_rows)
+        return Spread(np.outer(*squares) / (n_rows - 1), n_rows)
 
 
 @dataclass(frozen=True)
@@ -113,9 +121,7 @@ class Within(View):
         """One less for every group."""
         return float((self.groups.sizes - 1).sum() + 1)
 
-    def spread(
-        self, ranks: NDArray[np.float64], squares: NDArray[np.float64], values: NDArray[np.float64]
-    ) -> Spread:
+    def spread(self, ranks: NDArray[np.float64], values: NDArray[np.float64], squares: Squares) -> Spread:
         """Rows are permuted within their groups; no test where hardly any group has different rows."""
         starts, free = self.groups.starts, self.groups.sizes - 1
         of_ranks = np.add.reduceat(ranks**2, starts, axis=1)
@@ -137,12 +143,10 @@ class Between(View):
         means, unit = self.scale * self.groups.means(values), self.scale / np.linalg.norm(self.scale)
         return np.asarray(means - np.multiply.outer(means @ unit, unit))
 
-    def spread(
-        self, ranks: NDArray[np.float64], squares: NDArray[np.float64], values: NDArray[np.float64]
-    ) -> Spread:
+    def spread(self, ranks: NDArray[np.float64], values: NDArray[np.float64], squares: Squares) -> Spread:
         """Groups are permuted."""
         n_groups = len(values)
-        return Spread(np.outer(squares, (values**2).sum(axis=0)) / (n_groups - 1), float(n_groups))
+        return Spread(np.outer(*squares) / (n_groups - 1), float(n_groups))
 
 
 @dataclass(frozen=True)
@@ -163,14 +167,12 @@ class Pooled(View):
         """No number that holds for all columns."""
         return 0.0
 
-    def spread(
-        self, ranks: NDArray[np.float64], squares: NDArray[np.float64], values: NDArray[np.float64]
-    ) -> Spread:
+    def spread(self, ranks: NDArray[np.float64], values: NDArray[np.float64], squares: Squares) -> Spread:
         """The sum of both variances, and the rows behind it (Satterthwaite 1946)."""
         at = len(self.within.groups.order)
-        within = self.within.spread(ranks[:, :at], squares, values[:at])
-        of_means = (ranks[:, at:] ** 2).sum(axis=1)
-        between = self.between.spread(ranks[:, at:], of_means, values[at:])
+        within = self.within.spread(ranks[:, :at], values[:at], squares)
+        means = ranks[:, at:], values[at:]
+        between = self.between.spread(*means, Squares.of(*means))
         variance = np.nan_to_num(within.variance) + between.variance
         some = np.maximum(variance, np.finfo(float).tiny)
         rows = [np.nan_to_num(one.variance / some) ** 2 / (one.n_free - 2) for one in (within, between)]
@@ -206,28 +208,33 @@ class Innovations(View):
         """Less what was estimated; of many series no number, since rows may depend on each other still."""
         return 0.0 if len(self.filter.starts) >= MANY_SERIES else max(3.0, n_seen - self.filter.n_estimated)
 
-    def spread(
-        self, ranks: NDArray[np.float64], squares: NDArray[np.float64], values: NDArray[np.float64]
-    ) -> Spread:
+    def spread(self, ranks: NDArray[np.float64], values: NDArray[np.float64], squares: Squares) -> Spread:
         """Of many series, by the sums of each; else of uncorrelated rows, or more if that is clearly so."""
         starts = self.filter.starts
         if len(starts) >= MANY_SERIES:
             sums = [np.add.reduceat(ranks * one, starts, axis=1) for one in values.T]
             return Spread(np.stack([(one**2).sum(axis=1) for one in sums], axis=1), len(starts) + 1.0)
         n_free = self.n_rows(len(values))
-        variance = np.outer(squares, (values**2).sum(axis=0)) / (n_free - 1)
-        return Spread(variance * _inflation(ranks, squares, values, n_free), n_free)
+        variance = np.outer(*squares) / (n_free - 1)
+        factor = _inflation(ranks, values, squares, n_free, sure=bool(self.filter.periods))
+        return Spread(variance * factor, n_free)
 
 
 def _inflation(
-    ranks: NDArray[np.float64], squares: NDArray[np.float64], values: NDArray[np.float64], n_free: float
+    ranks: NDArray[np.float64],
+    values: NDArray[np.float64],
+    squares: Squares,
+    n_free: float,
+    *,
+    sure: bool,
 ) -> NDArray[np.float64]:
-    """By how much sums vary more than those of uncorrelated rows of equal variance; 1 if that may be chance.
+    """By how much sums vary more than those of uncorrelated rows of equal variance.
 
-    Rows of a column and of the target may vary more at the same times. What the filter has left of
-    autocorrelation shows in the correlations with shifted rows, which are too large on average.
+    It is 1 where more may be chance, unless there is a season, so that it is likely not. Rows of a column and
+    of the target may vary more at the same times. What the filter has left of autocorrelation shows in the
+    correlations with shifted rows, which are too large on average.
     """
-    n_rows, norm = len(values), np.outer(squares, (values**2).sum(axis=0))
+    n_rows, norm = len(values), np.outer(*squares)
     at_once = n_rows * (ranks**2 @ values**2) / norm
     long_tails = n_rows**2 * np.outer((ranks**4).sum(axis=1), (values**4).sum(axis=0)) / norm**2
     shifted = np.ones_like(at_once)
@@ -238,7 +245,8 @@ def _inflation(
         shifted[:, k] = n_free * far.mean(axis=1) / norm[:, k]
     factor = np.ones_like(at_once)
     for some, variance in ((at_once, np.maximum(long_tails, 1.0)), (shifted, 2.0)):
-        factor = np.maximum(factor, np.where(some > 1 + 2 * np.sqrt(variance / n_rows), some, 1.0))
+        least = 1.0 if sure else 1 + 2 * np.sqrt(variance / n_rows)
+        factor = np.maximum(factor, np.where(some > least, some, 1.0))
     return factor
 
 

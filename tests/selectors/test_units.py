@@ -87,7 +87,7 @@ def test_the_best_member():
         (["age"], None, None, "X has no column names: give numbers, or pass a data frame"),
         (["age", "age"], None, NAMES, "keep has column 'age' twice: name every column once"),
         ([True, False], None, NAMES, "keep is a mask of 2 columns, but X has 5"),
-        ([[0]], None, NAMES, "keep must be a list of columns"),
+        ([[0]], None, NAMES, "keep names \\[0\\], which is no column of X"),
         (list(NAMES), None, NAMES, "keep names every column: leave out what may be dropped"),
         (["age"], ["*"], NAMES, "keep names every column, with the groups they are in"),
         (None, ["s1_*", "s*_a"], NAMES, "feature_groups has column 's1_a' twice"),

@@ -185,7 +185,9 @@ class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, BaseEstimator)
         scorer = copy(self)
         scorer.__dict__.pop("_skl_callbacks", None)  # a callback follows the fit, not this
         seed = getattr(self, "random_state", None)
-        return gain_of_size(self.units_, data, lambda some: scorer._score(some, weights).values, seed)
+        return gain_of_size(
+            self.units_, data, weights, lambda some: scorer._score(some, weights).values, seed
+        )
 
     def subset_of_size(self, size: int) -> NDArray[np.bool_]:
         """Return the best columns, as many as are asked for.

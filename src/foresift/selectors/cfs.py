@@ -23,6 +23,7 @@ from foresift.selectors.merit_search import (
     subset_of,
 )
 from foresift.selectors.uncertainty import Uncertainties
+from foresift.selectors.unit_chance import gain_of_size
 
 __all__ = ["CFSSelector"]
 
@@ -79,7 +80,8 @@ class CFSSelector(RankingSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Correlation of every feature and the target, from 0 to 1; of a group the merit of its columns.
+        Correlation of every feature and the target, from 0 to 1; of a group the merit of its columns, less
+        what it has by chance for being large.
         Features are not ranked by it: a good
         feature may be left out because it is correlated with a better one.
     ranking_ : ndarray of shape (n_features,)
@@ -175,12 +177,7 @@ class CFSSelector(RankingSelector):
         self.feature_groups = feature_groups
 
     def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
-        quantity = table.target.task == "regression"
-        measure = LinearCorrelations if quantity else Uncertainties
-        correlations: Correlations = measure(table, scale_up(weights), like_weka=self.convention == "weka")
-        units = self.units_
-        if not units.trivial:
-            correlations = UnitCorrelations(correlations, units)
+        correlations, units = self._correlations(table, scale_up(weights)), self.units_
         order, path = self._search(correlations, self._n_wanted())
         columns = [units.members[unit] for unit in order]
         tree = np.array(path, dtype=_PATH_DTYPE)
@@ -199,6 +196,25 @@ class CFSSelector(RankingSelector):
         ranked = np.concatenate([np.array(order, dtype=np.intp), others[np.argsort(ranking[others])]])
         ranking[ranked] = np.arange(1, len(ranked) + 1)
         return Scores(scores, learned, ranking, by_unit=True)
+
+    def _correlations(self, table: Table, weights: NDArray[np.float64] | None) -> Correlations:
+        """Correlations of the columns, or of the units."""
+        measure = LinearCorrelations if table.target.task == "regression" else Uncertainties
+        like_weka, units = self.convention == "weka", self.units_
+        single = measure(table, weights, like_weka=like_weka)
+        if units.trivial:
+            return single
+        of_units = UnitCorrelations(single, units)
+        chance = gain_of_size(
+            units,
+            table,
+            weights,
+            lambda some: measure(some, weights, like_weka=like_weka).with_class,
+            joint=lambda with_class: of_units.merits(with_class)[: units.n_free],
+        )
+        free = of_units.with_class[: units.n_free]
+        free -= np.minimum(chance, free)
+        return of_units
 
     def _search(self, correlations: Correlations, n_wanted: int | None) -> Found:
         """The chosen features in order, and the path of the search."""

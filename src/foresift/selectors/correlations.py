@@ -69,7 +69,11 @@ class UnitCorrelations(Correlations):
         self.always = tuple(range(units.n_free, self.n_columns))
         self._owner = np.where(units.kept, units.n_free, units.free_of_column)
         self.deviations = np.array([np.sqrt(self._products(unit)[unit]) for unit in range(self.n_columns)])
-        self.with_class = self._per_deviation(self._sums(single.with_class * single.deviations))
+        self.with_class = self.merits(single.with_class)
+
+    def merits(self, with_class: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Merit of every unit by itself, with these correlations of the columns with a target."""
+        return self._per_deviation(self._sums(with_class * self._single.deviations))
 
     def _products(self, unit: int) -> NDArray[np.float64]:
         """Sum of the products of the columns of a unit with those of every unit, its own included."""

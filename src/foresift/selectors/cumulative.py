@@ -126,7 +126,7 @@ class CumulativeGainSelector(RankingSelector):
         columns = np.flatnonzero(units.kept).tolist()  # that split an oblivious tree
         levels = _oblivious_levels(table, weights, columns) if self.oblivious else _levels(table, weights)
         bit = table.target.gain_unit(weights)
-        by_size = gain_of_size(units, table, lambda some: root_gains(some, weights))
+        by_size = gain_of_size(units, table, weights, lambda some: root_gains(some, weights))
         for level, gains_of_columns in enumerate(level / bit for level in levels):
             best_columns = units.best_members(gains_of_columns)
             gains = gains_of_columns[best_columns] - by_size

@@ -186,16 +186,14 @@ def read_units(
 def _kept_columns(keep: Any, names: Names, n_columns: int) -> list[int]:
     if keep is None:
         return []
-    wanted = np.asarray(keep)
-    if wanted.dtype == bool:
-        if wanted.shape != (n_columns,):
+    wanted = list(keep)
+    if wanted and all(isinstance(item, bool | np.bool_) for item in wanted):
+        if len(wanted) != n_columns:
             raise ValueError(
-                f"keep is a mask of {wanted.size} columns, but X has {n_columns}: give one value per column."
+                f"keep is a mask of {len(wanted)} columns, but X has {n_columns}: give one value per column."
             )
         return np.flatnonzero(wanted).tolist()
-    if wanted.ndim != 1:
-        raise ValueError(f"keep must be a list of columns, or a mask, but is {keep!r}.")
-    columns = _numbers(keep, "keep", names, n_columns)
+    columns = _numbers(wanted, "keep", names, n_columns)
     twice = [column for at, column in enumerate(columns) if column in columns[:at]]
     if twice:
         raise ValueError(f"keep has {label_of(names, twice[0])} twice: name every column once.")
@@ -216,8 +214,7 @@ def _groups(
             yield str(label), _members(columns, str(label), names, n_columns)
         return
     items = list(given)
-    nested = any(np.ndim(item) > 0 for item in items)
-    if nested or any(isinstance(item, str) and _is_pattern(item) for item in items):
+    if any(_is_list(item) or (isinstance(item, str) and _is_pattern(item)) for item in items):
         for number, item in enumerate(items):
             label = item if isinstance(item, str) else f"group {number + 1}"
             yield label, _members(item, label, names, n_columns)
@@ -242,6 +239,10 @@ def _is_pattern(text: str) -> bool:
     return any(sign in text for sign in "*?[")
 
 
+def _is_list(item: Any) -> bool:
+    return isinstance(item, Iterable) and not isinstance(item, str | bytes)
+
+
 def _members(wanted: Any, label: str, names: Names, n_columns: int) -> list[int]:
     """The columns of a group: of a pattern of names, or of a list."""
     if isinstance(wanted, str):
@@ -257,7 +258,7 @@ def _members(wanted: Any, label: str, names: Names, n_columns: int) -> list[int]
                 " leave it out."
             )
         return found
-    if np.ndim(wanted) != 1:
+    if not _is_list(wanted):
         raise ValueError(f"feature_groups has {wanted!r} for a group: give a list of columns or a pattern.")
     columns = _numbers(wanted, f"group {label!r} of feature_groups", names, n_columns)
     if not columns:

@@ -189,7 +189,9 @@ class SubsetSizeCV(BaseEstimator):
             )
         sizes = np.unique(sizes)
         if sizes[-1] > n_columns:
-            raise ValueError(f"sizes goes up to {sizes[-1]}, but X has {n_columns} columns: leave those out.")
+            raise ValueError(
+                f"sizes goes up to {sizes[-1]}, but there are {n_columns} features: leave those out."
+            )
         return sizes.astype(np.intp)
 
 

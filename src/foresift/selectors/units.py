@@ -55,7 +55,7 @@ class Units:
         """Number of columns."""
         return len(self.of_column)
 
-    @property
+    @cached_property
     def trivial(self) -> bool:
         """Whether every column is a unit, and none is kept by request."""
         return len(self.labels) == self.n_columns and not self.kept.any()
@@ -74,12 +74,12 @@ class Units:
         order = np.argsort(self.free_of_column, kind="stable")[np.count_nonzero(self.kept) :]
         return np.split(order, np.flatnonzero(np.diff(self.free_of_column[order])) + 1)
 
-    @property
+    @cached_property
     def n_free(self) -> int:
         """Number of free units."""
         return int(self.free_of_column.max()) + 1
 
-    @property
+    @cached_property
     def first(self) -> NDArray[np.intp]:
         """The first column of every free unit."""
         return np.unique(self.free_of_column, return_index=True)[1][-self.n_free :]
@@ -89,7 +89,7 @@ class Units:
         """The names of the free units."""
         return [self.labels[unit] for unit in self.of_column[self.first]]
 
-    @property
+    @cached_property
     def unequal(self) -> bool:
         """Whether some free unit has more columns than another."""
         return len({len(columns) for columns in self.members}) > 1
@@ -106,8 +106,11 @@ class Units:
 
     def best_members(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
         """The column of the highest value in every free unit: of equal ones the first, NaN is the lowest."""
-        ranked = np.where(np.isnan(values), -np.inf, values)
-        return np.array([columns[ranked[columns].argmax()] for columns in self.members], dtype=np.intp)
+        if self.trivial:
+            return self.first
+        best_first = np.lexsort((-np.where(np.isnan(values), -np.inf, values), self.free_of_column))
+        starts = np.searchsorted(self.free_of_column[best_first], np.arange(self.n_free))
+        return np.asarray(best_first[starts])
 
     def n_free_in(self, columns: Iterable[int]) -> int:
         """How many free units some columns belong to."""

@@ -189,6 +189,8 @@ def read_units(
 def _kept_columns(keep: Any, names: Names, n_columns: int) -> list[int]:
     if keep is None:
         return []
+    if not _is_list(keep):
+        raise ValueError(f"keep must be a list of columns, or a mask, but is {keep!r}.")
     wanted = list(keep)
     if wanted and all(isinstance(item, bool | np.bool_) for item in wanted):
         if len(wanted) != n_columns:
@@ -209,7 +211,7 @@ def _groups(
     """The groups by label."""
     if given is None:
         return
-    if isinstance(given, str):
+    if isinstance(given, str) or not _is_list(given):
         yield from _one_hot_groups(given, names, one_hot)
         return
     if isinstance(given, Mapping):
@@ -243,7 +245,7 @@ def _is_pattern(text: str) -> bool:
 
 
 def _is_list(item: Any) -> bool:
-    return isinstance(item, Iterable) and not isinstance(item, str | bytes)
+    return isinstance(item, Iterable) and not isinstance(item, str | bytes) and getattr(item, "ndim", 1) > 0
 
 
 def _members(wanted: Any, label: str, names: Names, n_columns: int) -> list[int]:
@@ -289,9 +291,9 @@ def _numbers(wanted: Any, what: str, names: Names, n_columns: int) -> list[int]:
 
 
 def _one_hot_groups(
-    given: str, names: Names, one_hot: Callable[[], list[list[int]]] | None
+    given: Any, names: Names, one_hot: Callable[[], list[list[int]]] | None
 ) -> Iterator[tuple[str, list[int]]]:
-    if given != "one-hot":
+    if not isinstance(given, str) or given != "one-hot":
         raise ValueError(f'feature_groups must be "one-hot", a mapping or a list, but is {given!r}.')
     if names is None:
         raise ValueError(

@@ -416,9 +416,11 @@ def check_attributes(case, model):
             case.attempt(name, lambda name=name: getattr(model, name)())
     if hasattr(model, "ranking_"):
         n, scores = model.n_features_in_, model.scores_
-        good = scores.shape == model.support_.shape == (n,) and sorted(model.ranking_) == list(
-            range(1, n + 1)
-        )
+        units = model.units_
+        good = scores.shape == model.support_.shape == model.ranking_.shape == (n,)
+        good &= sorted(model.ranking_[units.first]) == list(range(1, units.n_free + 1))
+        good &= all(len(set(model.support_[columns])) == 1 for columns in units.members)
+        good &= not model.ranking_[units.kept].any() and model.support_[units.kept].all()
         good &= "infinite" in type(model).__doc__.lower() or not np.isinf(scores).any()
         case.expect("ranking_", good, f"{scores!r:.200} {model.ranking_!r:.200}")
     if hasattr(type(model), "get_feature_names_out"):

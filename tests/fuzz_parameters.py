@@ -232,12 +232,24 @@ def _random_state(rng, allowed, sketch):
     return pick(rng, [None, 0, 2**32 - 1, np.random.RandomState(0), np.int64(3)])
 
 
+def _groups(rng, allowed, sketch):
+    if isinstance(allowed, Options):
+        return "one-hot"
+    if allowed is None:
+        return None
+    few = [int(j) for j in rng.integers(0, 4, 2)]
+    labels = rng.integers(0, 3, int(rng.integers(1, 8)))
+    return pick(rng, [[few], {"group": few}, ["*"], ["nothing*"], [[0, 1], [2]], labels, [[]], {}])
+
+
 SPECIAL = {
     "estimator": lambda rng, allowed, sketch: (
         pick(rng, sorted(allowed.options)) if isinstance(allowed, Options) else draw_classifier(rng)
     ),
     "selectors": _selectors,
     "categorical_features": _columns,
+    "keep": _columns,
+    "feature_groups": _groups,
     "feature_sampling": _shares,
     "distribution": _shares,
     "class_weight": _class_weight,

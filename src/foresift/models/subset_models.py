@@ -27,8 +27,8 @@ __all__ = [
 _PER_COLUMN = ("feature_sampling", "interaction_cst", "monotonic_cst")
 
 
-def count_columns(wanted: float, n_columns: int, name: str) -> int:
-    """How many columns a parameter asks for: a whole number, or a share of all, at least one.
+def count_columns(wanted: float, n_columns: int, name: str, what: str = "columns of X") -> int:
+    """How many columns, or whatever is chosen from, a parameter asks for: a number, or a share, at least one.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def count_columns(wanted: float, n_columns: int, name: str) -> int:
         return max(1, int(wanted * n_columns + 1e-9))  # 0.29 * 100 is a little less than 29
     if wanted > n_columns:
         raise ValueError(
-            f"{name}={wanted} is more than the {n_columns} columns of X: use at most that, a share such as"
+            f"{name}={wanted} is more than the {n_columns} {what}: use at most that, a share such as"
             " 0.5, or None."
         )
     return int(wanted)

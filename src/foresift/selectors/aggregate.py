@@ -21,7 +21,8 @@ from foresift.data.slices import TableOfX
 from foresift.data.table import Table
 from foresift.errors import warn_caller
 from foresift.models.subset_models import read_alike
-from foresift.selectors.base import RankingSelector, Scores, with_task
+from foresift.selectors.base import RankingSelector, Scores, with_task, with_units
+from foresift.selectors.units import Units
 from foresift.stats.concordance import (
     average_ranks,
     kendall_taus,
@@ -71,6 +72,11 @@ class AggregateSelector(RankingSelector):
         How many selectors are fitted at a time, by joblib; -1 uses all cores. The outcome is the same.
     random_state : int, RandomState or None, default=None
         Seeds the selectors whose own `random_state` is None.
+    keep : array-like or None, default=None
+        Columns that are kept in any case, by name, number or mask: they are not ranked, and not counted.
+    feature_groups : mapping, list, "one-hot" or None, default=None
+        Columns that are ranked, and kept or dropped, as one: lists of columns or patterns of names, a label
+        for every column, or the blocks of OneHotEncoder; see `foresift.selectors.units.read_units`.
 
     Attributes
     ----------
@@ -82,6 +88,7 @@ class AggregateSelector(RankingSelector):
         rule="rra".
     ranks_ : ndarray of shape (n_selectors, n_features)
         Ranks by each selector: 1 is the best, equal scores share the mean of their ranks, NaN ranks last.
+        Groups are ranked by their best columns, whatever their size; NaN for columns kept by request.
     agreement_ : float
         Kendall's W of all rankings, corrected for ties: from 0, none, to 1, the same; NaN if all are tied.
     agreements_ : ndarray of shape (n_selectors, n_selectors)
@@ -146,6 +153,8 @@ class AggregateSelector(RankingSelector):
         top=None,
         n_jobs=None,
         random_state=None,
+        keep=None,
+        feature_groups=None,
     ):
         self.selectors = selectors
         self.n_features_to_select = n_features_to_select
@@ -154,6 +163,8 @@ class AggregateSelector(RankingSelector):
         self.top = top
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.keep = keep
+        self.feature_groups = feature_groups
 
     def takes(self, table: Table) -> bool:
         """Whether all selectors can be fitted to coded columns."""
@@ -171,20 +182,22 @@ class AggregateSelector(RankingSelector):
     def _score(self, data: TableOfX, weights: NDArray[np.float64] | None) -> Scores:
         names, members = zip(*_named(self.selectors), strict=True)
         fitted = self._fit_members(names, members, data, weights)
-        pairs = list(zip(fitted, names, strict=True))
-        ranks = np.stack([ranks_of(*pair, data.n_columns) for pair in pairs])
+        pairs, units = list(zip(fitted, names, strict=True)), self.units_
+        ranks = np.stack([_ranks_of_units(ranks_of(*pair, data.n_columns), pair[0], units) for pair in pairs])
         scores, learned = self._combine(ranks, pairs)
+        if "pvalues_" in learned:
+            learned["pvalues_"] = units.spread(learned["pvalues_"], np.nan)
         learned |= {
             "selector_names_": list(names),
             "selectors_": fitted,
-            "ranks_": ranks,
+            "ranks_": np.stack([units.spread(row, np.nan) for row in ranks]),
             "agreement_": kendall_w(ranks),
         }
         mean_ranks = average_ranks(-ranks.mean(axis=0))
         order = np.lexsort((mean_ranks, average_ranks(scores)))
-        ranking = np.empty(data.n_columns, dtype=np.intp)
-        ranking[order] = np.arange(1, data.n_columns + 1)
-        return Scores(scores, learned, ranking)
+        ranking = np.empty(units.n_free, dtype=np.intp)
+        ranking[order] = np.arange(1, units.n_free + 1)
+        return Scores(scores, learned, ranking, by_unit=True)
 
     def _combine(
         self, ranks: NDArray[np.float64], pairs: list[tuple[Any, str]]
@@ -193,7 +206,9 @@ class AggregateSelector(RankingSelector):
         n_selectors, n_features = ranks.shape
         top = n_features if self.top is None else min(self.top, n_features)
         if self.rule == "vote" and self.top is None:
-            return np.sum([_kept(*pair, n_features) for pair in pairs], axis=0, dtype=np.float64), {}
+            kept = [_kept(*pair, self.units_.n_columns).astype(np.float64) for pair in pairs]
+            votes = [row[self.units_.best_members(row)] for row in kept]
+            return np.sum(votes, axis=0, dtype=np.float64), {}
         if self.rule in ("borda", "vote"):
             inside, points = np.sum([places_in_top(row, top) for row in ranks], axis=0)
             return np.asarray(points if self.rule == "borda" else inside), {}
@@ -211,7 +226,7 @@ class AggregateSelector(RankingSelector):
             return self.scores_ > len(self.ranks_) / 2
         if self.rule == "rra":
             return self.pvalues_ <= _SIGNIFICANT
-        return self._best(max(1, self.n_features_in_ // 2))
+        return self._best_half()
 
     def _fit_members(
         self,
@@ -222,6 +237,7 @@ class AggregateSelector(RankingSelector):
     ) -> list[Any]:
         rng = np.random.default_rng(seed_of(self.random_state))
         clones = [with_task(seeded(clone(member), rng), data.target.task) for member in members]
+        clones = [with_units(member, self.units_) if _ranks_units(member) else member for member in clones]
         weighted = [weights is not None and has_fit_parameter(member, "sample_weight") for member in clones]
         if weights is not None and not all(weighted):
             blind = [name for name, takes in zip(names, weighted, strict=True) if not takes]
@@ -244,7 +260,7 @@ class AggregateSelector(RankingSelector):
     def agreements_(self) -> NDArray[np.float64]:
         """Kendall's tau-b of any two rankings, from -1 to 1; NaN for one that ties all columns."""
         check_is_fitted(self)
-        return kendall_taus(self.ranks_)
+        return kendall_taus(self.ranks_[:, self.units_.first])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -255,6 +271,26 @@ class AggregateSelector(RankingSelector):
         tags.input_tags.sparse = all(member.sparse for member in inputs)
         tags.input_tags.allow_nan = all(member.allow_nan for member in inputs)
         return tags
+
+
+def _ranks_units(member: Any) -> bool:
+    """Whether a selector can rank units, and was not told which."""
+    return isinstance(member, RankingSelector) and member.keep is None and member.feature_groups is None
+
+
+def _ranks_of_units(ranks: NDArray[np.float64], fitted: Any, units: Units) -> NDArray[np.float64]:
+    """Ranks of the free units among each other: by their best columns, but not by their sizes.
+
+    A selector that ranks columns has the units ranked by the chance that the best of as many random ranks is
+    as good.
+    """
+    if units.trivial:
+        return ranks
+    best = np.array([ranks[columns].min() for columns in units.members])
+    if isinstance(fitted, RankingSelector) and np.array_equal(fitted.units_.of_column, units.of_column):
+        return average_ranks(-best)
+    sizes = np.array([len(columns) for columns in units.members])
+    return average_ranks(sizes * np.log1p(-(best - 0.5) / len(ranks)))
 
 
 def ranks_of(fitted: Any, name: str, n_features: int) -> NDArray[np.float64]:

@@ -5,39 +5,37 @@ from __future__ import annotations
 import numbers
 from abc import abstractmethod
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
-from decimal import InvalidOperation
 from typing import Any, ClassVar, Self
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from foresift.data.containers import label_of, read
+from foresift.data.containers import label_of
 from foresift.data.dependence import Dependence, read_dependence
 from foresift.data.sklearn_compat import (
     CallbackSupportMixin,
     Interval,
     RealNotInt,
     StrOptions,
-    check_features,
     fit_context,
-    output_container,
     table_tags,
 )
-from foresift.data.slices import TableOfX, columns_of, matrix_of, take_columns
+from foresift.data.slices import TableOfX
 from foresift.data.table import MAX_CATEGORIES, Schema, Table, make_table
-from foresift.data.values import is_missing
 from foresift.data.weights import check_sample_weight
 from foresift.errors import warn_caller
 from foresift.models.subset_models import count_columns, reading_options
+from foresift.selectors.one_hot import one_hot_blocks
+from foresift.selectors.selected_columns import SelectedColumnsMixin
 from foresift.selectors.size_cv import SizeCurve, SubsetSizeCV
+from foresift.selectors.unit_chance import gain_of_size
+from foresift.selectors.units import Units, read_units
 
-__all__ = ["RankingSelector", "Scores", "ranks_by_score", "with_task"]
+__all__ = ["RankingSelector", "Scores", "ranks_by_score", "with_task", "with_units"]
 
 _ROUNDING = 1e-12  # scores that differ by less, relative to their size, are equal
 
@@ -58,6 +56,10 @@ class Scores:
         What a search found and keeps; None keeps by the number of features or by the method's own rule.
     interrupt : KeyboardInterrupt, default=None
         Raised as soon as the result is stored: Ctrl-C ended a search that has something to show.
+    by_unit : bool, default=False
+        Whether values, ranking and support are of the free units instead of the columns.
+    members : ndarray of int of shape (n_free,), default=None
+        The column that stands for each free unit in the method's own rule; None is the first.
     """
 
     values: ArrayLike
@@ -65,9 +67,11 @@ class Scores:
     ranking: NDArray[np.intp] | None = None
     support: NDArray[np.bool_] | None = None
     interrupt: KeyboardInterrupt | None = None
+    by_unit: bool = False
+    members: NDArray[np.intp] | None = None
 
 
-class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
+class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, BaseEstimator):
     """What all selectors share: reading the data, ranking the columns by score, keeping the best.
 
     A subclass has a parameter `n_features_to_select` (an int, a share, "cv" or a `SubsetSizeCV` to choose
@@ -77,15 +81,24 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     and `_open_table`, which takes the same from a coded table; it sets `_needs_values`, or `takes` says
     whether a table will do.
 
+    With the parameters `keep` and `feature_groups` it ranks units instead of columns: the groups, and the
+    columns that are in none, without those that are kept by request. `_score` may score the units in
+    `units_` itself (`Scores.by_unit`); otherwise `_of_units` takes the scores of their best columns, less
+    what the best of so many scores by chance.
+
     Attributes
     ----------
     scores_ : ndarray of float64 of shape (n_features,)
-        The score of every column, higher is better; NaN where there is no estimate.
+        The score of every column, higher is better; NaN where there is no estimate. The columns of a group
+        share its score, and columns that are kept by request have none.
     ranking_ : ndarray of int of shape (n_features,)
         The rank of every column: 1 is the best, scores that are equal but for rounding (1e-12 of their size)
-        rank in column order, NaN last.
+        rank in column order, NaN last. The columns of a group share its rank; columns that are kept by
+        request are not ranked and have 0.
     support_ : ndarray of bool of shape (n_features,)
         Which columns are kept, at least one.
+    units_ : Units
+        What is ranked, and kept or dropped whole.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -125,17 +138,22 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             None,
         ],
         "task": [StrOptions({"auto", "classification", "regression"})],
+        "keep": ["array-like", None],
+        "feature_groups": ["array-like", Mapping, StrOptions({"one-hot"}), None],
     }
 
     _needs_values: ClassVar[bool] = False  # rather than their order
     _for_quantities: ClassVar[str | None] = None  # what to use instead, if the method has no meaning there
     task: str = "classification"  # of a subclass without this parameter
     dependence: str = "auto"  # of a subclass without this parameter
+    keep: Any = None
+    feature_groups: Any = None
     n_features_to_select: int | float | str | SubsetSizeCV | None
     n_features_in_: int
     scores_: NDArray[np.float64]
     ranking_: NDArray[np.intp]
     support_: NDArray[np.bool_]
+    units_: Units
     schema_: Schema
     size_curve_: SizeCurve
     task_: str
@@ -145,8 +163,31 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """Score the columns of what `_open` returned; sets no attributes."""
 
     def _own_support(self) -> NDArray[np.bool_]:
-        """Mask of the features that the method itself would keep; reads the learned attributes."""
+        """Mask of the features that the method itself would keep; reads the learned attributes.
+
+        Of a unit only the column counts that stands for it.
+        """
         return self.scores_ > 0
+
+    def _of_units(self, found: Scores, data: Any, weights: NDArray[np.float64] | None) -> Scores:
+        """Scores of the free units from those of the columns.
+
+        The score of a unit is that of its best column; less what the best of its columns scores by chance,
+        more what one of them does, so that it does not gain by being large. Chance are the scores with
+        permuted targets, on average.
+        """
+        values = np.asarray(found.values, dtype=np.float64)
+        members = self.units_.best_members(values)
+        scores = values[members] - self._gain_of_size(data, weights)
+        return Scores(scores, interrupt=found.interrupt, by_unit=True, members=members)
+
+    def _gain_of_size(self, data: Any, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        scorer = copy(self)
+        scorer.__dict__.pop("_skl_callbacks", None)  # a callback follows the fit, not this
+        seed = getattr(self, "random_state", None)
+        return gain_of_size(
+            self.units_, data, weights, lambda some: scorer._score(some, weights).values, seed
+        )
 
     def subset_of_size(self, size: int) -> NDArray[np.bool_]:
         """Return the best columns, as many as are asked for.
@@ -154,18 +195,28 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         Parameters
         ----------
         size : int
-            How many columns.
+                How many columns; a group counts as one, columns that are kept by request do not count.
 
         Returns
         -------
         ndarray of bool of shape (n_features,)
-            Which columns they are.
+            Which columns they are, and those kept by request.
         """
         check_is_fitted(self, "ranking_")
         return self._best(size)
 
     def _best(self, size: int) -> NDArray[np.bool_]:
         return self.ranking_ <= size
+
+    def _best_half(self) -> NDArray[np.bool_]:
+        return self._best(max(1, self.units_.n_free // 2))
+
+    def _best_with_last(self, last: NDArray[np.bool_], size: int) -> NDArray[np.bool_]:
+        """The best units, where those of which `last` holds come after all others."""
+        order = np.lexsort((self.ranking_[self._members], last[self._members]))
+        chosen = np.zeros(len(order), dtype=bool)
+        chosen[order[:size]] = True
+        return self.units_.spread(chosen, True)
 
     @fit_context(prefer_skip_nested_validation=False)  # a classifier may be among the parameters
     def fit(
@@ -252,121 +303,73 @@ class RankingSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             )
         data.target.require_variety(self, weights)
         self.task_ = data.target.task
+        self.units_ = read_units(
+            self.keep, self.feature_groups, data.schema.names, data.n_columns, lambda: one_hot_blocks(data)
+        )
         plan = SubsetSizeCV() if self.n_features_to_select == "cv" else self.n_features_to_select
         if isinstance(plan, SubsetSizeCV):
             if table is None:
                 table = data if isinstance(data, Table) else self.read_table(X, data.target.values())
             ranker = with_task(clone(self), data.target.task).set_params(n_features_to_select=1.0)
-            self.size_curve_ = plan.curve(ranker, replace(table, dependence=dependence), weights, X)
-        n_wanted = self._n_wanted(data.n_columns)  # before the scores, which may take long
+            ranker = with_units(ranker, self.units_)
+            self.size_curve_ = plan.curve(
+                ranker, replace(table, dependence=dependence), weights, X, self.units_
+            )
+        n_wanted = self._n_wanted()  # before the scores, which may take long
         found = self._score(data, weights)
         for name, value in found.learned.items():
             setattr(self, name, value)
         self.schema_ = data.schema if table is None else table.schema
-        self.scores_ = np.asarray(found.values, dtype=np.float64)
-        self.ranking_ = ranks_by_score(self.scores_) if found.ranking is None else found.ranking
-        if found.support is not None:
-            self.support_ = found.support
-        else:
-            self.support_ = self._own_support_or_best() if n_wanted is None else self._best(n_wanted)
+        if not (found.by_unit or self.units_.trivial):
+            found = self._of_units(found, data, weights)
+        self._keep_best(found, n_wanted)
         if found.interrupt is not None:
             raise found.interrupt
         return self
 
-    def transform(self, X: Any) -> Any:
-        """Keep the selected columns of X.
-
-        Parameters
-        ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
-            Anything that `fit` takes, with the same columns.
-
-        Returns
-        -------
-        ndarray, sparse matrix or data frame of shape (n, n_selected)
-            A sparse matrix (CSR) if X is one; a data frame if `set_output` asks for one (the columns keep
-            their dtype if X is a frame of the same library); otherwise an array, of numbers if all selected
-            columns are, else of objects.
-        """
-        check_is_fitted(self, "support_")
-        output = output_container(self)
-        if sparse.issparse(X) or (isinstance(X, np.ndarray) and (output == "default" or X.dtype != object)):
-            try:
-                return super().transform(X)
-            except InvalidOperation:  # a decimal that signals
-                raise ValueError(
-                    "X contains a value that is no number: use None where one is missing."
-                ) from None
-        # scikit-learn takes neither mappings nor frames of nullable types with text, and through its arrays
-        # of objects the columns of a frame would lose their types.
-        source = read(X, self)
-        check_features(self, X if source.pandas else None, source.names, source.n_columns, reset=False)
-        if source.array is not None:
-            return super().transform(source.array)
-        kept = take_columns(X, self.get_support(indices=True))
-        if output == "default":
-            return matrix_of(read(kept, self))
-        frame = nw.from_native(kept, pass_through=True)
-        if isinstance(frame, nw.DataFrame) and nw.get_native_namespace(frame).__name__ == output:
-            return frame.to_native()
-        columns = map(_plain, columns_of(read(kept, self)))
-        return dict(zip(self.get_feature_names_out(), columns, strict=True))  # set_output makes a frame of it
-
-    def inverse_transform(self, X: Any) -> Any:
-        """Put the selected columns back where they were, with zeros in the others.
-
-        Parameters
-        ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_selected)
-            What `transform` returns; missing values are allowed.
-
-        Returns
-        -------
-        ndarray or sparse matrix of shape (n, n_features)
-            All columns; the removed ones are zero.
-        """
-        support = self.get_support()
-        if sparse.issparse(X):
-            return super().inverse_transform(X)
-        kept = matrix_of(read(X, self))  # scikit-learn's own would refuse missing values
-        if kept.shape[1] != support.sum():
-            raise ValueError(
-                f"X has a different shape than during fitting: {kept.shape[1]} columns, but {support.sum()}"
-                " were selected. Pass what transform returns."
-            )
-        whole = np.zeros((len(kept), len(support)), dtype=kept.dtype)
-        whole[:, support] = kept
-        return whole
+    def _keep_best(self, found: Scores, n_wanted: int | None) -> None:
+        """Rank the units, and keep the best of them."""
+        units, scores = self.units_, np.asarray(found.values, dtype=np.float64)
+        ranking = ranks_by_score(scores) if found.ranking is None else found.ranking
+        self.scores_ = units.spread(scores, np.nan)
+        self.ranking_ = units.spread(ranking, 0)
+        self._members = units.first if found.members is None else found.members
+        if found.support is not None:
+            self.support_ = units.spread(found.support, True)
+        elif n_wanted is not None:
+            self.support_ = self._best(n_wanted)
+        else:
+            self.support_ = units.spread(self._own_support()[self._members], True)
+            if not self.support_.any():
+                self.support_ = self.ranking_ == 1
+                warn_caller(
+                    f"No feature passed the rule of {type(self).__name__}, so the best is kept:"
+                    f" {self._label_of_best()}. None may be relevant; set n_features_to_select to keep a"
+                    " given number."
+                )
 
     def __sklearn_tags__(self) -> Any:
         tags = table_tags(super().__sklearn_tags__())
         tags.target_tags.required = True
         return tags
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self, "support_")
-        return self.support_
-
-    def _n_wanted(self, n_columns: int) -> int | None:
+    def _n_wanted(self) -> int | None:
         """How many features the user asks for, or cross-validation chose; None leaves it to the method."""
         wanted = self.n_features_to_select
         if wanted is None:
             return None
         if isinstance(wanted, str | SubsetSizeCV):
             return self.size_curve_.chosen
-        return count_columns(wanted, n_columns, "n_features_to_select")
+        return count_columns(wanted, self.units_.n_free, "n_features_to_select", self._what_is_ranked())
 
-    def _own_support_or_best(self) -> NDArray[np.bool_]:
-        support = self._own_support()
-        if support.any():
-            return support
-        best = self.ranking_ == 1
-        warn_caller(
-            f"No feature passed the rule of {type(self).__name__}, so the best is kept:"
-            f" {label_of(self.schema_.names, int(best.argmax()))}. None may be relevant; set"
-            " n_features_to_select to keep a given number."
-        )
-        return best
+    def _what_is_ranked(self) -> str:
+        return "columns of X" if self.units_.trivial else "columns and groups that may be dropped"
+
+    def _label_of_best(self) -> str:
+        best = np.flatnonzero(self.ranking_ == 1)
+        if len(best) == 1:
+            return label_of(self.schema_.names, int(best[0]))
+        return f"group {self.units_.labels[self.units_.of_column[best[0]]]!r}"
 
 
 def ranks_by_score(scores: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -388,8 +391,8 @@ def with_task(selector: Any, task: str) -> Any:
     return selector.set_params(task=task) if is_open else selector
 
 
-def _plain(column: NDArray[Any]) -> NDArray[Any] | list[Any]:
-    """Return a column as every data frame library can tell its type and its missing values."""
-    if column.dtype == object or (column.dtype.kind == "f" and np.isnan(column).any()):
-        return [None if is_missing(value) else value for value in column.tolist()]
-    return column
+def with_units(selector: Any, units: Units) -> Any:
+    """Give a selector units that were read: of other rows it might recognise other ones."""
+    if units.trivial:
+        return selector
+    return selector.set_params(keep=units.kept, feature_groups=units.of_column)

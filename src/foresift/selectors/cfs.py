@@ -12,7 +12,7 @@ from foresift.data.sklearn_compat import Interval, StrOptions
 from foresift.data.table import Table
 from foresift.data.weights import scale_up
 from foresift.selectors.base import RankingSelector, Scores, ranks_by_score
-from foresift.selectors.correlations import Correlations
+from foresift.selectors.correlations import Correlations, UnitCorrelations
 from foresift.selectors.linear_correlations import LinearCorrelations
 from foresift.selectors.merit_search import (
     Found,
@@ -23,6 +23,7 @@ from foresift.selectors.merit_search import (
     subset_of,
 )
 from foresift.selectors.uncertainty import Uncertainties
+from foresift.selectors.unit_chance import gain_of_size
 
 __all__ = ["CFSSelector"]
 
@@ -70,11 +71,18 @@ class CFSSelector(RankingSelector):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
         masked here.
+    keep : array-like or None, default=None
+        Columns that are kept in any case, by name, number or mask: they are not ranked, and not counted.
+    feature_groups : mapping, list, "one-hot" or None, default=None
+        Columns that are ranked, and kept or dropped, as one: lists of columns or patterns of names, a label
+        for every column, or the blocks of OneHotEncoder; see `foresift.selectors.units.read_units`.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Correlation of every feature and the target, from 0 to 1. Features are not ranked by it: a good
+        Correlation of every feature and the target, from 0 to 1; of a group the merit of its columns, less
+        what it has by chance for being large.
+        Features are not ranked by it: a good
         feature may be left out because it is correlated with a better one.
     ranking_ : ndarray of shape (n_features,)
         1 is the best: the kept features in the order in which they entered, then the others by score; with
@@ -83,12 +91,13 @@ class CFSSelector(RankingSelector):
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     order_ : ndarray of int
-        The kept features, in the order of `ranking_`.
+        The kept features, in the order of `ranking_`, without those kept by request.
     merit_ : float
         Merit of the kept features together.
     search_tree_ : structured ndarray
         The subsets of the search: adding `column` to the subset in row `parent`, or dropping it if `size` is
         less than that of the parent, gave a subset of `size` features with this `merit`; -1 marks the start.
+        A group is one feature, named by its first column.
         A backward search continues to the last feature. A best-first search lists the subsets that it
         extended.
     n_features_in_, feature_names_in_, schema_
@@ -154,6 +163,8 @@ class CFSSelector(RankingSelector):
         locally_predictive=False,
         convention="hall",
         categorical_features="from_dtype",
+        keep=None,
+        feature_groups=None,
     ):
         self.n_features_to_select = n_features_to_select
         self.task = task
@@ -162,23 +173,48 @@ class CFSSelector(RankingSelector):
         self.locally_predictive = locally_predictive
         self.convention = convention
         self.categorical_features = categorical_features
+        self.keep = keep
+        self.feature_groups = feature_groups
 
     def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
-        quantity = table.target.task == "regression"
-        measure = LinearCorrelations if quantity else Uncertainties
-        correlations = measure(table, scale_up(weights), like_weka=self.convention == "weka")
-        order, path = self._search(correlations, self._n_wanted(table.n_columns))
+        correlations, units = self._correlations(table, scale_up(weights)), self.units_
+        order, path = self._search(correlations, self._n_wanted())
+        columns = [units.members[unit] for unit in order]
+        tree = np.array(path, dtype=_PATH_DTYPE)
+        moved = tree["column"] >= 0
+        tree["column"][moved] = units.first[tree["column"][moved]]
         learned = {
-            "order_": np.array(order, dtype=np.intp),
-            "search_tree_": np.array(path, dtype=_PATH_DTYPE),
-            "merit_": subset_of(order, correlations).merit,
+            "order_": np.concatenate([np.empty(0, dtype=np.intp), *columns]),
+            "search_tree_": tree,
+            "merit_": subset_of([*correlations.always, *order], correlations).merit,
+            "_n_chosen": len(order),
         }
         # The chosen features come first, the others follow by score.
-        ranking = ranks_by_score(correlations.with_class)
-        others = np.setdiff1d(np.arange(table.n_columns), order)
-        ranked = np.concatenate([learned["order_"], others[np.argsort(ranking[others])]])
+        scores = correlations.with_class[: units.n_free]
+        ranking = ranks_by_score(scores)
+        others = np.setdiff1d(np.arange(units.n_free), order)
+        ranked = np.concatenate([np.array(order, dtype=np.intp), others[np.argsort(ranking[others])]])
         ranking[ranked] = np.arange(1, len(ranked) + 1)
-        return Scores(correlations.with_class, learned, ranking)
+        return Scores(scores, learned, ranking, by_unit=True)
+
+    def _correlations(self, table: Table, weights: NDArray[np.float64] | None) -> Correlations:
+        """Correlations of the columns, or of the units."""
+        measure = LinearCorrelations if table.target.task == "regression" else Uncertainties
+        like_weka, units = self.convention == "weka", self.units_
+        single = measure(table, weights, like_weka=like_weka)
+        if units.trivial:
+            return single
+        of_units = UnitCorrelations(single, units)
+        chance = gain_of_size(
+            units,
+            table,
+            weights,
+            lambda some: measure(some, weights, like_weka=like_weka).with_class,
+            joint=lambda with_class: of_units.merits(with_class)[: units.n_free],
+        )
+        free = of_units.with_class[: units.n_free]
+        free -= np.minimum(chance, free)
+        return of_units
 
     def _search(self, correlations: Correlations, n_wanted: int | None) -> Found:
         """The chosen features in order, and the path of the search."""
@@ -193,4 +229,4 @@ class CFSSelector(RankingSelector):
         return order, path
 
     def _own_support(self) -> NDArray[np.bool_]:
-        return self._best(len(self.order_))
+        return self._best(self._n_chosen)

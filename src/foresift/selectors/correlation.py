@@ -41,12 +41,21 @@ class _MomentSelector(RankingSelector):
     _needs_values = True
 
     def __init__(
-        self, n_features_to_select=None, *, task="auto", nominal="refuse", categorical_features="from_dtype"
+        self,
+        n_features_to_select=None,
+        *,
+        task="auto",
+        nominal="refuse",
+        categorical_features="from_dtype",
+        keep=None,
+        feature_groups=None,
     ):
         self.n_features_to_select = n_features_to_select
         self.task = task
         self.nominal = nominal
         self.categorical_features = categorical_features
+        self.keep = keep
+        self.feature_groups = feature_groups
 
     def _open(self, X: Any, y: Any) -> UncodedTable:
         return UncodedTable.open(X, y, self.categorical_features, self, self.task)
@@ -102,7 +111,7 @@ class _MomentSelector(RankingSelector):
 
     def _own_support(self) -> NDArray[np.bool_]:
         # Irrelevant columns score above 0 as well: there is no natural end, so do as scikit-learn's RFE does.
-        return self._best(max(1, self.n_features_in_ // 2)) & (self.scores_ > 0)
+        return self._best_half() & (self.scores_ > 0)
 
 
 class PearsonSelector(_MomentSelector):
@@ -124,6 +133,11 @@ class PearsonSelector(_MomentSelector):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
         masked here.
+    keep : array-like or None, default=None
+        Columns that are kept in any case, by name, number or mask: they are not ranked, and not counted.
+    feature_groups : mapping, list, "one-hot" or None, default=None
+        Columns that are ranked, and kept or dropped, as one: lists of columns or patterns of names, a label
+        for every column, or the blocks of OneHotEncoder; see `foresift.selectors.units.read_units`.
 
     Attributes
     ----------
@@ -202,6 +216,11 @@ class FScoreSelector(_MomentSelector):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
         masked here.
+    keep : array-like or None, default=None
+        Columns that are kept in any case, by name, number or mask: they are not ranked, and not counted.
+    feature_groups : mapping, list, "one-hot" or None, default=None
+        Columns that are ranked, and kept or dropped, as one: lists of columns or patterns of names, a label
+        for every column, or the blocks of OneHotEncoder; see `foresift.selectors.units.read_units`.
 
     Attributes
     ----------

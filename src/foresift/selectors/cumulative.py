@@ -13,7 +13,9 @@ from foresift.data.table import Table
 from foresift.data.weights import scale_up
 from foresift.engine.grow import make_grower
 from foresift.engine.node_table import NodeTable
+from foresift.engine.root_split import root_gains
 from foresift.selectors.base import RankingSelector, Scores, ranks_by_score
+from foresift.selectors.unit_chance import gain_of_size
 
 __all__ = ["CumulativeGainSelector"]
 
@@ -41,6 +43,11 @@ class CumulativeGainSelector(RankingSelector):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
         masked here.
+    keep : array-like or None, default=None
+        Columns that are kept in any case, by name, number or mask: they are not ranked, and not counted.
+    feature_groups : mapping, list, "one-hot" or None, default=None
+        Columns that are ranked, and kept or dropped, as one: lists of columns or patterns of names, a label
+        for every column, or the blocks of OneHotEncoder; see `foresift.selectors.units.read_units`.
 
     Attributes
     ----------
@@ -95,21 +102,34 @@ class CumulativeGainSelector(RankingSelector):
     }
 
     def __init__(
-        self, n_features_to_select=None, *, task="auto", oblivious=False, categorical_features="from_dtype"
+        self,
+        n_features_to_select=None,
+        *,
+        task="auto",
+        oblivious=False,
+        categorical_features="from_dtype",
+        keep=None,
+        feature_groups=None,
     ):
         self.n_features_to_select = n_features_to_select
         self.task = task
         self.oblivious = oblivious
         self.categorical_features = categorical_features
+        self.keep = keep
+        self.feature_groups = feature_groups
 
     def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
-        weights = scale_up(weights)
-        n_features = table.n_columns
+        weights, units = scale_up(weights), self.units_
+        n_features = units.n_free
         cumulative, chosen_at = np.zeros(n_features), np.full(n_features, -1)
         order: list[int] = []
-        levels = _oblivious_levels(table, weights, order) if self.oblivious else _levels(table, weights)
-        unit = table.target.gain_unit(weights)
-        for level, gains in enumerate(level / unit for level in levels):
+        columns = np.flatnonzero(units.kept).tolist()  # that split an oblivious tree
+        levels = _oblivious_levels(table, weights, columns) if self.oblivious else _levels(table, weights)
+        bit = table.target.gain_unit(weights)
+        by_size = gain_of_size(units, table, weights, lambda some: root_gains(some, weights))
+        for level, gains_of_columns in enumerate(level / bit for level in levels):
+            best_columns = units.best_members(gains_of_columns)
+            gains = gains_of_columns[best_columns] - by_size
             if level == 0:
                 cumulative[:] = whole = gains
             left = np.delete(np.arange(n_features), order)
@@ -121,12 +141,14 @@ class CumulativeGainSelector(RankingSelector):
                 continue
             best = int(left[ranks_by_score(gains[left]).argmin()])  # of equal ones the first
             order.append(best)
+            columns.append(int(best_columns[best]))
             cumulative[best], chosen_at[best] = gains[best], level
         others = np.delete(np.arange(n_features), order)
         others = others[np.argsort(ranks_by_score(whole[others]))] if len(others) else others
         scores = np.empty(n_features)
         scores[np.concatenate([np.array(order, dtype=np.intp), others])] = np.arange(n_features, 0, -1)
-        return Scores(scores, {"gains_": cumulative, "levels_": chosen_at})
+        learned = {"gains_": units.spread(cumulative, np.nan), "levels_": units.spread(chosen_at, -1)}
+        return Scores(scores, learned, by_unit=True)
 
     def _own_support(self) -> NDArray[np.bool_]:
         return self.levels_ >= 0

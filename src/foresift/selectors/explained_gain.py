@@ -36,6 +36,7 @@ def explained_shares(
     n_wanted: int | None,
     seed: int,
     options: dict[str, Any],
+    given: NDArray[np.intp],
 ) -> NDArray[np.float64]:
     """Share of each feature's gain above chance that is explained by the better features that are kept.
 
@@ -61,6 +62,8 @@ def explained_shares(
         Seed of folds, permutations and drawn columns.
     options : dict
         Further options of `gather_evidence`.
+    given : ndarray of int
+        Columns that are kept from the start.
 
     Returns
     -------
@@ -68,15 +71,15 @@ def explained_shares(
         Shares from 0 to 1; 0 for the best feature, NaN for columns that are no candidates.
     """
     shares = np.full(table.n_columns, np.nan)
-    table, weights = _restricted(table, weights, candidates)
+    table, weights = _restricted(table, weights, np.append(given, candidates))
     rows = np.arange(table.n_rows)
 
     def ranks(column: int) -> Ranks:
         return known_ranks(table, column, rows)
 
-    kept: list[int] = []
-    for candidate, column in enumerate(candidates.tolist()):
-        if n_wanted is not None and len(kept) == n_wanted:
+    kept = list(range(len(given)))
+    for candidate, column in enumerate(candidates.tolist(), len(given)):
+        if n_wanted is not None and len(kept) == len(given) + n_wanted:
             break
         rng = np.random.default_rng([seed, column])
         if any(equivalent(table, candidate, other, ranks) for other in kept):

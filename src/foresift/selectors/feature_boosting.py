@@ -76,16 +76,23 @@ class FeatureBoostingSelector(RankingSelector):
         Iterations at the start that change no weights, at least 2.
     random_state : int, RandomState or None, default=None
         Draws the subsets, and seeds classifiers whose own `random_state` is None.
+    keep : array-like or None, default=None
+        Columns that are kept in any case, by name, number or mask: they are not ranked, and not counted.
+    feature_groups : mapping, list, "one-hot" or None, default=None
+        Columns that are ranked, and kept or dropped, as one: lists of columns or patterns of names, a label
+        for every column, or the blocks of OneHotEncoder; see `foresift.selectors.units.read_units`.
 
     Attributes
     ----------
     feature_distribution_ : ndarray of shape (n_features,)
         The weights of the features at the end; they add up to one. With `order=2`, half the sum of the
-        weights of the pairs of each.
+        weights of the pairs of each. The columns of a group share its weight; those kept by request have 0.
     pair_distribution_ : ndarray of shape (n_features, n_features)
-        The weights of the pairs, with `order=2`; those above the diagonal add up to one.
+        The weights of the pairs, with `order=2`; those above the diagonal add up to one. Of groups each
+        column has the weights of the group.
     history_ : dict of ndarray
-        What happened in each iteration: `features` (a row of numbers of columns), `accuracy`, and `change`,
+        What happened in each iteration: `features` (a row of numbers of columns, of a group the first),
+        `accuracy`, and `change`,
         the relative change of the weights (eq. 8).
     scores_ : ndarray of shape (n_features,)
         The weights.
@@ -159,6 +166,8 @@ class FeatureBoostingSelector(RankingSelector):
         learning_rate=None,
         init=3,
         random_state=None,
+        keep=None,
+        feature_groups=None,
     ):
         self.n_features_to_select = n_features_to_select
         self.task = task
@@ -170,6 +179,8 @@ class FeatureBoostingSelector(RankingSelector):
         self.learning_rate = learning_rate
         self.init = init
         self.random_state = random_state
+        self.keep = keep
+        self.feature_groups = feature_groups
 
     pair_distribution_: NDArray[np.float64]
 
@@ -196,20 +207,20 @@ class FeatureBoostingSelector(RankingSelector):
     def _score(self, data: TableOfX, weights: NDArray[np.float64] | None) -> Scores:
         base, quantity = self._base(data.target.task), data.target.task == "regression"
         require_model(base, type(self).__name__, data.target.task)
-        rows = training_rows(base, data, data.X)
-        usable = np.arange(data.n_columns)
+        rows, units = training_rows(base, data, data.X), self.units_
+        usable = np.arange(units.n_free)
         if self.order == 2:  # a feature that predicts all by itself would lift a constant one
-            usable = np.flatnonzero([_varies(data.store, j) for j in range(data.n_columns)])
-            usable = np.arange(data.n_columns) if len(usable) < 2 else usable
+            varying = [any(_varies(data.store, j) for j in columns) for columns in units.members]
+            usable = np.flatnonzero(varying) if sum(varying) > 1 else usable
         n_features = len(usable)
-        size = min(self._size(data.n_columns), n_features)
-        pairs = self.order == 2 and n_features > 1
-        learned: Weights = PairWeights(n_features) if pairs else SingleWeights(n_features)
-        n_iterations = self._n_iterations(n_features, size, pairs)
+        size = min(self._size(units.n_free), n_features)
+        in_pairs = self.order == 2 and n_features > 1
+        learned: Weights = PairWeights(n_features) if in_pairs else SingleWeights(n_features)
+        n_iterations = self._n_iterations(n_features, size, in_pairs)
         # A tree that is not pruned explains all of a quantity on its own rows.
-        oob = self.accuracy == "oob" or (not self.accuracy and (pairs or quantity))
+        oob = self.accuracy == "oob" or (not self.accuracy and (in_pairs or quantity))
         weights = np.ones(data.n_rows) if weights is None else weights
-        rate = (0.5 if pairs else 1.0) if self.learning_rate is None else self.learning_rate
+        rate = (0.5 if in_pairs else 1.0) if self.learning_rate is None else self.learning_rate
         rng = np.random.default_rng(seed_of(self.random_state))
         subsets: list[NDArray[np.intp]] = []
         accuracies: list[float] = []
@@ -217,8 +228,8 @@ class FeatureBoostingSelector(RankingSelector):
         with track(self, n_iterations, task="iteration") as progress:
             for number in range(n_iterations):
                 drawn = learned.draw(rng, size)
-                subsets.append(usable[drawn])
-                accuracy = _accuracy(rows, subsets[-1], weights, rng, oob)
+                subsets.append(units.first[usable[drawn]])
+                accuracy = _accuracy(rows, units.columns(usable[drawn]), weights, rng, oob)
                 early = number < self.init
                 changed = 0.0 if early else rate * change(accuracy, accuracies, n_features, size)
                 if changed:
@@ -227,21 +238,23 @@ class FeatureBoostingSelector(RankingSelector):
                 changes.append(changed)
                 if progress.advance():
                     break
-        distribution = np.zeros(data.n_columns)
+        distribution = np.zeros(units.n_free)
         distribution[usable] = learned.of_features
+        of_columns = units.spread(distribution / [len(columns) for columns in units.members], 0.0)
         history = {
             "features": np.array(subsets),
             "accuracy": np.array(accuracies),
             "change": np.array(changes),
         }
-        found: dict[str, Any] = {"history_": history, "feature_distribution_": distribution}
+        found: dict[str, Any] = {"history_": history, "feature_distribution_": of_columns}
         if isinstance(learned, PairWeights):
-            found["pair_distribution_"] = np.zeros((data.n_columns, data.n_columns))
-            found["pair_distribution_"][np.ix_(usable, usable)] = learned.of_pairs
-        return Scores(distribution, found)
+            pairs = np.zeros((units.n_free + 1, units.n_free + 1))  # the last for the kept columns
+            pairs[np.ix_(usable, usable)] = learned.of_pairs
+            found["pair_distribution_"] = pairs[np.ix_(units.free_of_column, units.free_of_column)]
+        return Scores(distribution, found, by_unit=True)
 
     def _own_support(self) -> NDArray[np.bool_]:
-        return self.scores_ > (1 + 1e-9) / self.n_features_in_
+        return self.scores_ > (1 + 1e-9) / self.units_.n_free
 
     def _size(self, n_features: int) -> int:
         size, pairs = self.subset_size, self.order == 2

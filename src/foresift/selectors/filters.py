@@ -37,6 +37,11 @@ class InfoGainSelector(RankingSelector):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
         masked here.
+    keep : array-like or None, default=None
+        Columns that are kept in any case, by name, number or mask: they are not ranked, and not counted.
+    feature_groups : mapping, list, "one-hot" or None, default=None
+        Columns that are ranked, and kept or dropped, as one: lists of columns or patterns of names, a label
+        for every column, or the blocks of OneHotEncoder; see `foresift.selectors.units.read_units`.
 
     Attributes
     ----------
@@ -80,12 +85,21 @@ class InfoGainSelector(RankingSelector):
     }
 
     def __init__(
-        self, n_features_to_select=None, *, task="auto", ratio=False, categorical_features="from_dtype"
+        self,
+        n_features_to_select=None,
+        *,
+        task="auto",
+        ratio=False,
+        categorical_features="from_dtype",
+        keep=None,
+        feature_groups=None,
     ):
         self.n_features_to_select = n_features_to_select
         self.task = task
         self.ratio = ratio
         self.categorical_features = categorical_features
+        self.keep = keep
+        self.feature_groups = feature_groups
 
     def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
         weights = scale_up(weights)  # the engine tells ties apart on the scale of whole rows
@@ -114,6 +128,11 @@ class RandomSelector(RankingSelector):
         Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
     random_state : int, RandomState or None, default=None
         Draws the ranking.
+    keep : array-like or None, default=None
+        Columns that are kept in any case, by name, number or mask: they are not ranked, and not counted.
+    feature_groups : mapping, list, "one-hot" or None, default=None
+        Columns that are ranked, and kept or dropped, as one: lists of columns or patterns of names, a label
+        for every column, or the blocks of OneHotEncoder; see `foresift.selectors.units.read_units`.
 
     Attributes
     ----------
@@ -136,13 +155,18 @@ class RandomSelector(RankingSelector):
         "random_state": ["random_state"],
     }
 
-    def __init__(self, n_features_to_select=None, *, task="auto", random_state=None):
+    def __init__(
+        self, n_features_to_select=None, *, task="auto", random_state=None, keep=None, feature_groups=None
+    ):
         self.n_features_to_select = n_features_to_select
         self.task = task
         self.random_state = random_state
+        self.keep = keep
+        self.feature_groups = feature_groups
 
     def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
-        return Scores(np.random.default_rng(seed_of(self.random_state)).random(table.n_columns))
+        rng = np.random.default_rng(seed_of(self.random_state))
+        return Scores(rng.random(self.units_.n_free), by_unit=True)
 
     def _own_support(self) -> NDArray[np.bool_]:
-        return self._best(max(1, self.n_features_in_ // 2))
+        return self._best_half()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -69,6 +70,11 @@ class ForestGainSelector(RankingSelector):
         Threads; -1 uses all cores. The result is the same for any number.
     random_state : int, RandomState or None, default=None
         Seed of the drawn columns and permutations.
+    keep : array-like or None, default=None
+        Columns that are kept in any case, by name, number or mask: they are not ranked, and not counted.
+    feature_groups : mapping, list, "one-hot" or None, default=None
+        Columns that are ranked, and kept or dropped, as one: lists of columns or patterns of names, a label
+        for every column, or the blocks of OneHotEncoder; see `foresift.selectors.units.read_units`.
 
     Attributes
     ----------
@@ -218,6 +224,8 @@ class ForestGainSelector(RankingSelector):
         categorical_features="from_dtype",
         n_jobs=None,
         random_state=None,
+        keep=None,
+        feature_groups=None,
     ):
         self.n_features_to_select = n_features_to_select
         self.task = task
@@ -233,6 +241,8 @@ class ForestGainSelector(RankingSelector):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.keep = keep
+        self.feature_groups = feature_groups
 
     def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
         if self.bound != "exact":
@@ -282,14 +292,20 @@ class ForestGainSelector(RankingSelector):
             "intervals_": evidence.intervals(unit, self.confidence),
         }
         if self.redundancy is not None:
-            candidates = np.argsort(-scores, kind="stable")
+            best = self.units_.best_members(scores)
+            candidates = best[np.argsort(-scores[best], kind="stable")]
             if self.n_features_to_select is None:
                 candidates = candidates[scores[candidates] > learned["thresholds_"][candidates]]
-            n_wanted = self._n_wanted(table.n_columns)
+            given, n_wanted = np.flatnonzero(self.units_.kept), self._n_wanted()
             learned["redundancy_"] = explained_shares(
-                table, weights, candidates, self.redundancy, n_wanted, seed, options
+                table, weights, candidates, self.redundancy, n_wanted, seed, options, given
             )
         return Scores(scores, learned)
+
+    def _gain_of_size(self, data: Any, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        plain = copy(self)
+        plain.redundancy = None  # which costs many forests, and has no part in the scores
+        return super(ForestGainSelector, plain)._gain_of_size(data, weights)
 
     def _is_redundant(self) -> NDArray[np.bool_]:
         if self.redundancy is None:
@@ -301,7 +317,4 @@ class ForestGainSelector(RankingSelector):
 
     def _best(self, size: int) -> NDArray[np.bool_]:
         # Redundant ones come last, by their ranks.
-        order = np.lexsort((self.ranking_, self._is_redundant()))
-        support = np.zeros(len(order), dtype=bool)
-        support[order[:size]] = True
-        return support
+        return self._best_with_last(self._is_redundant(), size)

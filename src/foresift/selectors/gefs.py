@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,10 +13,12 @@ from foresift.data.numeric_coding import ValueTable
 from foresift.data.sklearn_compat import seed_of, track
 from foresift.data.table import Table
 from foresift.models.gefs.checkpoints import stored_seed
-from foresift.models.gefs.evolution import Population
+from foresift.models.gefs.evolution import Evolution, Population
 from foresift.models.gefs.genes import Genome, survival
-from foresift.models.gefs.search import SEARCH_CONSTRAINTS, open_search, run_search
+from foresift.models.gefs.learners import Learner, Rows
+from foresift.models.gefs.search import SEARCH_CONSTRAINTS, Search, open_search, run_search
 from foresift.selectors.base import RankingSelector, Scores
+from foresift.selectors.units import Units
 
 __all__ = ["GEFSSelector"]
 
@@ -46,6 +50,11 @@ class GEFSSelector(RankingSelector):
 validation_fraction, n_hidden, epochs, momentum, max_seconds, patience, checkpoint, \
 categorical_features, n_jobs, random_state
         The search; see `GEFSClassifier`, and `GEFSRegressor` for a quantity.
+    keep : array-like or None, default=None
+        Columns that are kept in any case, by name, number or mask: they are not ranked, and not counted.
+    feature_groups : mapping, list, "one-hot" or None, default=None
+        Columns that are ranked, and kept or dropped, as one: lists of columns or patterns of names, a label
+        for every column, or the blocks of OneHotEncoder; see `foresift.selectors.units.read_units`.
 
     Attributes
     ----------
@@ -132,6 +141,8 @@ categorical_features, n_jobs, random_state
         categorical_features="from_dtype",
         n_jobs=None,
         random_state=None,
+        keep=None,
+        feature_groups=None,
     ):
         self.n_features_to_select = n_features_to_select
         self.task = task
@@ -156,6 +167,8 @@ categorical_features, n_jobs, random_state
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.keep = keep
+        self.feature_groups = feature_groups
 
     _needs_values = True
     genomes_: list[Genome]
@@ -174,7 +187,10 @@ categorical_features, n_jobs, random_state
         seed = seed_of(self.random_state) if seed is None else seed
         if self.emphasis is not None:  # which counts errors
             table.target.require_classes(self, "set emphasis=None")
+        units = self.units_
         search = open_search(self, table, weights, seed)
+        if not units.trivial:
+            search = _of_units(search, units)
         last: list[Population] = []
         with track(self, self.n_candidates, task="network") as progress:
             run_search(
@@ -189,15 +205,65 @@ categorical_features, n_jobs, random_state
             )
         population = last[-1]
         genomes = [member.genome for member in population.members]
-        shares = survival(genomes, population.fitness, table.n_columns)
+        shares = survival(genomes, population.fitness, units.n_free)
         learned = {
-            "genomes_": genomes,
+            "genomes_": [units.columns(genome) for genome in genomes] if not units.trivial else genomes,
             "fitness_": population.fitness,
             "n_trained_": population.n_trained,
             "n_diverged_": population.n_diverged,
             "_n_varying": len(search.varying),
         }
-        return Scores(shares if len(search.varying) else np.zeros(table.n_columns), learned)
+        return Scores(shares if len(search.varying) else np.zeros(units.n_free), learned, by_unit=True)
 
     def _own_support(self) -> NDArray[np.bool_]:
         return np.asarray(self.scores_ * self._n_varying >= 1)
+
+
+def _of_units(search: Search, units: Units) -> Search:
+    """The same search, with units for genes."""
+    found = np.unique(units.free_of_column[search.varying])
+    varying: Genome = found[found >= 0].astype(np.int32)
+    old = search.evolution
+    genes = varying if len(varying) else np.arange(units.n_free, dtype=np.int32)
+    learner = _UnitLearner(old.learner, units)
+    evolution = Evolution(learner, old.evaluator, old.settings, genes, old.rows, old.shares)
+    about = {**search.about, "units": units.of_column.tolist(), "kept": units.kept.tolist()}
+    return replace(search, evolution=evolution, about=about, varying=varying)
+
+
+class _UnitLearner:
+    """Trains models on the columns of genomes of units, and on those that are kept by request."""
+
+    def __init__(self, learner: Learner, units: Units) -> None:
+        self._learner, self._units = learner, units
+        self.when_not_finite, self.when_alike = learner.when_not_finite, learner.when_alike
+        self.pack = learner.pack
+
+    def _columns(self, genome: Genome) -> Genome:
+        """The columns of a genome: those of a gene that is there twice are there twice."""
+        parts = [np.flatnonzero(self._units.kept), *(self._units.members[unit] for unit in genome)]
+        return np.concatenate(parts).astype(np.int32)
+
+    def train(
+        self, genomes: Sequence[Genome], rows: Sequence[Rows], numbers: Sequence[int], done: Callable[[], Any]
+    ) -> list[Any]:
+        """Train a model for every genome; see `Learner`."""
+        return self._learner.train([*map(self._columns, genomes)], rows, numbers, done)
+
+    def outputs(self, genomes: Sequence[Genome], models: Sequence[Any]) -> list[NDArray[Any]]:
+        """Outputs of every model for all training rows."""
+        return self._learner.outputs([*map(self._columns, genomes)], models)
+
+    def can_unpack(self, packed: dict[str, NDArray[Any]], genome: Genome) -> bool:
+        """Whether these arrays can be a model of the genome."""
+        return self._learner.can_unpack(packed, self._columns(genome))
+
+    def unpack(
+        self,
+        packed: Sequence[dict[str, NDArray[Any]]],
+        genomes: Sequence[Genome],
+        rows: Sequence[Rows],
+        numbers: Sequence[int],
+    ) -> list[Any]:
+        """Make packed models again."""
+        return self._learner.unpack(packed, [*map(self._columns, genomes)], rows, numbers)

@@ -76,7 +76,7 @@ class _Neighbours:
     def removals(self) -> NDArray[np.float64]:
         """Merit without each member, -inf for other features."""
         with_class, squares, between = self._sums(-1)
-        members = list(self._node.columns)
+        members = [column for column in self._node.columns if column not in self._correlations.always]
         merits = np.full(len(squares), -np.inf)
         merits[members] = _merits(with_class[members], squares[members], between[members])
         rest = (squares + 2.0 * between)[members]
@@ -144,22 +144,28 @@ def _merits(with_class: Any, squares: Any, between: Any) -> NDArray[np.float64]:
     return np.round(with_class / np.sqrt(np.maximum(denominator, _TINY)), _DECIMALS)
 
 
-def _step(node: Subset) -> tuple[int, int, int, float]:
-    return node.row, node.changed, len(node.columns), node.merit
+def _step(node: Subset, n_always: int) -> tuple[int, int, int, float]:
+    return node.row, node.changed, len(node.columns) - n_always, node.merit
+
+
+def _smallest(correlations: Correlations) -> Subset:
+    """The features that are in every subset."""
+    return subset_of(correlations.always, correlations) if correlations.always else Subset()
 
 
 def forward(correlations: Correlations, n_wanted: int | None) -> Found:
     """Add the best feature while it raises the merit, or up to `n_wanted`; the first wins a tie."""
-    node = Subset()
-    path: list[Any] = [_step(node)]
-    while len(node.columns) < (correlations.n_columns if n_wanted is None else n_wanted):
+    node, n_always = _smallest(correlations), len(correlations.always)
+    path: list[Any] = [_step(node, n_always)]
+    most = correlations.n_columns if n_wanted is None else n_always + n_wanted
+    while len(node.columns) < most:
         neighbours = _Neighbours(node, len(path) - 1, correlations)
         larger = neighbours.with_added(int(neighbours.additions().argmax()))
         if n_wanted is None and larger.merit <= node.merit:
             break
         node = larger
-        path.append(_step(node))
-    return list(node.columns), path
+        path.append(_step(node, n_always))
+    return list(node.columns[n_always:]), path
 
 
 def backward(correlations: Correlations, n_wanted: int | None) -> Found:
@@ -168,15 +174,16 @@ def backward(correlations: Correlations, n_wanted: int | None) -> Found:
     The search continues to the last feature, to rank those that are kept.
     """
     node = subset_of(range(correlations.n_columns), correlations)
-    path: list[Any] = [_step(node)]
-    while node.columns:
+    n_always = len(correlations.always)
+    path: list[Any] = [_step(node, n_always)]
+    while len(node.columns) > n_always:
         neighbours = _Neighbours(node, len(path) - 1, correlations)
         worst = correlations.n_columns - 1 - int(neighbours.removals()[::-1].argmax())
         smaller = neighbours.with_dropped(worst)
         if n_wanted is None and smaller.merit < node.merit:
-            n_wanted = len(node.columns)
+            n_wanted = len(node.columns) - n_always
         node = smaller
-        path.append(_step(node))
+        path.append(_step(node, n_always))
     dropped = [column for _, column, _, _ in path[1:]]
     return dropped[::-1][: n_wanted or 0], path
 
@@ -188,12 +195,12 @@ def best_first(correlations: Correlations, n_stale: int, *, add: bool, drop: boo
     in two ways is open twice; a larger subset must be better by more than 1e-5, a smaller one may be as good.
     """
     all_columns = np.argsort(ranks_by_score(correlations.with_class)).tolist()
-    best, stale = Subset() if add else subset_of(all_columns, correlations), 0
+    best, stale = _smallest(correlations) if add else subset_of(all_columns, correlations), 0
     opened = [best]
     path: list[Any] = []
     while stale < n_stale and opened:
         node = opened.pop(0)
-        path.append(_step(node))
+        path.append(_step(node, len(correlations.always)))
         neighbours = _Neighbours(node, len(path) - 1, correlations)
         before = best
         if add:
@@ -210,7 +217,7 @@ def best_first(correlations: Correlations, n_stale: int, *, add: bool, drop: boo
                 if (merits[column], -len(node.columns) + 1) > (best.merit, -len(best.columns)):
                     best = neighbours.with_dropped(column)
         stale = stale + 1 if best is before else 0
-    return list(best.columns), path
+    return [column for column in best.columns if column not in correlations.always], path
 
 
 def _best_of(
@@ -225,9 +232,9 @@ def locally_predictive(correlations: Correlations, kept: list[int]) -> list[int]
     """Features that are no more correlated with any kept one than with the target, best first."""
     with_class = np.round(correlations.with_class, _DECIMALS)
     largest = np.zeros(correlations.n_columns)  # correlation with a kept one
-    for column in kept:
+    for column in (*correlations.always, *kept):
         np.maximum(largest, correlations.between(column), out=largest)
-    members, added = set(kept), []
+    members, added = {*kept, *correlations.always}, []
     for column in np.argsort(-with_class, kind="stable").tolist():
         predictive = 0 < with_class[column] >= np.round(largest[column], _DECIMALS)
         if predictive and column not in members:

@@ -15,11 +15,13 @@ from foresift.data.table import Table
 from foresift.data.target import Classes
 from foresift.engine.grow import in_threads
 from foresift.selectors.base import RankingSelector, Scores, ranks_by_score
+from foresift.selectors.units import Units
 
 __all__ = ["MutualInfoSelector"]
 
 _ROUNDING = 1e-12  # scores that differ by less are equal; relative, if they are above 1
 _TOGETHER = 32  # columns per task
+_CHANCE = 10  # permutations for what the best column of a group scores by chance
 
 
 class _Codes(NamedTuple):
@@ -66,6 +68,11 @@ class MutualInfoSelector(RankingSelector):
         Threads; -1 uses all cores. The outcome is the same for any number.
     random_state : int, RandomState or None, default=None
         Draws the permutations.
+    keep : array-like or None, default=None
+        Columns that are kept in any case, by name, number or mask: they are not ranked, and not counted.
+    feature_groups : mapping, list, "one-hot" or None, default=None
+        Columns that are ranked, and kept or dropped, as one: lists of columns or patterns of names, a label
+        for every column, or the blocks of OneHotEncoder; see `foresift.selectors.units.read_units`.
 
     Attributes
     ----------
@@ -149,6 +156,8 @@ class MutualInfoSelector(RankingSelector):
         categorical_features="from_dtype",
         n_jobs=None,
         random_state=None,
+        keep=None,
+        feature_groups=None,
     ):
         self.n_features_to_select = n_features_to_select
         self.scheme = scheme
@@ -159,32 +168,40 @@ class MutualInfoSelector(RankingSelector):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.keep = keep
+        self.feature_groups = feature_groups
 
     def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
-        n_wanted = self._n_wanted(table.n_columns)
+        n_wanted = self._n_wanted()
         used = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights)
         kept = None
         if weights is not None:  # a power of two takes their size away, and no bit of the scores
             kept = np.ldexp(weights[used], -np.frexp(weights.sum())[1])
         rng = np.random.default_rng(seed_of(self.random_state))
-        n_shadows = self.n_shadows if n_wanted is None else 0
+        units = self.units_
+        n_shadows = self.n_shadows if n_wanted is None else _CHANCE if units.unequal else 0
         orders = [rng.permutation(len(used)) for _ in range(n_shadows)]
         pool = _Candidates(self, table, used, kept, orders)
-        scores, added, shadow_scores = np.empty(table.n_columns), [], []
-        with track(self, n_wanted or table.n_columns, task="feature") as progress:
+        for column in np.flatnonzero(units.kept).tolist():
+            pool.add(column)
+        scores, added, shadow_scores = np.empty(units.n_free), [], []
+        with track(self, n_wanted or units.n_free, task="feature") as progress:
             while len(pool.left):
-                own, *shadows = pool.scores()
-                scores[pool.left] = own
+                left, (own, *shadows) = _scores_of_units(pool, units)
+                scores[left] = own
+                if n_wanted == 0:  # nothing beside the kept columns
+                    break
                 rounding = _ROUNDING * max(1.0, abs(own.max()))
                 if n_wanted is None:
                     shadow_scores.append([shadow.max() for shadow in shadows])
                     if own.max() <= max(shadow_scores[-1]) + rounding:
                         break
-                added.append(pool.left[(own >= own.max() - rounding).argmax()])
+                added.append(int(left[(own >= own.max() - rounding).argmax()]))
                 if progress.advance() or len(added) == n_wanted:
                     break
-                pool.add(added[-1])
-        ranking = ranks_by_score(np.where(np.isin(np.arange(table.n_columns), added), np.nan, scores))
+                for column in units.members[added[-1]].tolist():
+                    pool.add(column)
+        ranking = ranks_by_score(np.where(np.isin(np.arange(units.n_free), added), np.nan, scores))
         ranking += len(added)
         ranking[added] = np.arange(1, len(added) + 1)
         learned = {
@@ -192,10 +209,25 @@ class MutualInfoSelector(RankingSelector):
             "shadow_scores_": np.array(shadow_scores).reshape(len(shadow_scores), n_shadows),
             "n_added_": len(added),
         }
-        return Scores(scores, learned, ranking)
+        return Scores(scores, learned, ranking, by_unit=True)
 
     def _own_support(self) -> NDArray[np.bool_]:
         return self.ranking_ <= self.n_added_
+
+
+def _scores_of_units(pool: _Candidates, units: Units) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """The free units that are left, and what the best column of each scores; below that of its shadows.
+
+    If some have more columns than others, less what the best of the shadows is above their mean on average.
+    """
+    owner, values = units.free_of_column[pool.left], pool.scores()
+    order = np.argsort(owner, kind="stable")
+    left, starts, sizes = np.unique(owner[order], return_index=True, return_counts=True)
+    best = np.maximum.reduceat(values[:, order], starts, axis=1)
+    if units.unequal:
+        means = np.add.reduceat(values[1:, order], starts, axis=1) / sizes
+        best = best - (best[1:] - means).mean(axis=0)
+    return left, best
 
 
 class _Candidates:

@@ -35,6 +35,11 @@ class ReliefSelector(NearRowsSelector):
         Threads; -1 uses all cores. The outcome is the same for any number.
     random_state : int, RandomState or None, default=None
         Draws the rows.
+    keep : array-like or None, default=None
+        Columns that are kept in any case, by name, number or mask: they are not ranked, and not counted.
+    feature_groups : mapping, list, "one-hot" or None, default=None
+        Columns that are ranked, and kept or dropped, as one: lists of columns or patterns of names, a label
+        for every column, or the blocks of OneHotEncoder; see `foresift.selectors.units.read_units`.
 
     Attributes
     ----------
@@ -76,12 +81,16 @@ class ReliefSelector(NearRowsSelector):
         categorical_features="from_dtype",
         n_jobs=None,
         random_state=None,
+        keep=None,
+        feature_groups=None,
     ):
         self.n_features_to_select = n_features_to_select
         self.n_samples = n_samples
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.keep = keep
+        self.feature_groups = feature_groups
 
     def _kernel(self, rows: ScaledRows) -> Any:
         return rows.kernel(_core.Relief, n_neighbors=1.0, pool_misses=True)
@@ -116,6 +125,11 @@ class ReliefFSelector(NearRowsSelector):
         Threads; -1 uses all cores. The outcome is the same for any number.
     random_state : int, RandomState or None, default=None
         Draws the rows.
+    keep : array-like or None, default=None
+        Columns that are kept in any case, by name, number or mask: they are not ranked, and not counted.
+    feature_groups : mapping, list, "one-hot" or None, default=None
+        Columns that are ranked, and kept or dropped, as one: lists of columns or patterns of names, a label
+        for every column, or the blocks of OneHotEncoder; see `foresift.selectors.units.read_units`.
 
     Attributes
     ----------
@@ -178,6 +192,8 @@ class ReliefFSelector(NearRowsSelector):
         categorical_features="from_dtype",
         n_jobs=None,
         random_state=None,
+        keep=None,
+        feature_groups=None,
     ):
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
@@ -187,6 +203,8 @@ class ReliefFSelector(NearRowsSelector):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.keep = keep
+        self.feature_groups = feature_groups
 
     def _kernel(self, rows: ScaledRows) -> Any:
         return rows.kernel(_core.Relief, n_neighbors=float(self.n_neighbors), sigma=float(self.sigma or 0))

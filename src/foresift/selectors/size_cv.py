@@ -19,6 +19,7 @@ from foresift.data.table import Table
 from foresift.models.forests import default_forest
 from foresift.models.scorer import make_subset_scorer
 from foresift.models.subset_models import fit_plain
+from foresift.selectors.units import Units
 
 __all__ = ["SizeCurve", "SubsetSizeCV", "choose_size", "sizes_for"]
 
@@ -32,7 +33,7 @@ class SizeCurve:
     Attributes
     ----------
     sizes : ndarray of shape (n_sizes,)
-        Numbers of columns, ascending.
+        Numbers of columns, ascending; a group of columns counts as one, and those kept by request not.
     scores : ndarray of shape (n_folds, n_sizes)
         The score of every fold, higher is better.
     chosen : int
@@ -121,10 +122,16 @@ class SubsetSizeCV(BaseEstimator):
     random_state: int = 0
 
     def curve(
-        self, selector: Any, table: Table, weights: NDArray[np.float64] | None, X: Any = None
+        self,
+        selector: Any,
+        table: Table,
+        weights: NDArray[np.float64] | None,
+        X: Any = None,
+        units: Units | None = None,
     ) -> SizeCurve:
-        """Score the sizes for a selector that ranks all columns; rows of weight 0 are left out.
+        """Score the sizes for a selector that ranks all columns, or units; rows of weight 0 are left out.
 
+        Columns that are kept by request are in every model, and not counted; the size 0 has nothing else.
         The table is coded as the selector reads X, and is not coded again. Classifiers and selectors that do
         not read codes get X, or without it numbers from the table.
         """
@@ -132,7 +139,8 @@ class SubsetSizeCV(BaseEstimator):
             raise ValueError(f'rule must be "one-se" or "best", but is {self.rule!r}.')
         estimator = default_forest(table.target.task) if self.estimator is None else self.estimator
         require_model(estimator, "SubsetSizeCV", table.target.task)
-        sizes = self._sizes(table.n_columns)
+        least = int(units is None or not units.kept.any())
+        sizes = self._sizes(table.n_columns if units is None else units.n_free, least)
         if isinstance(self.scoring, list | tuple | set | dict):
             raise ValueError("scoring must be one score, by which the sizes are compared, not several.")
         fixed = isinstance(self.random_state, numbers.Integral)
@@ -171,15 +179,19 @@ class SubsetSizeCV(BaseEstimator):
         scores = np.reshape(scorer.scores(tasks), (len(folds), len(sizes)))
         return SizeCurve(sizes, scores, choose_size(SizeCurve(sizes, scores, 0), self.rule))
 
-    def _sizes(self, n_columns: int) -> NDArray[np.intp]:
+    def _sizes(self, n_columns: int, least: int) -> NDArray[np.intp]:
         if self.sizes is None:
-            return sizes_for(n_columns)
+            return np.append(np.arange(least, 1), sizes_for(n_columns))
         sizes = np.asarray(self.sizes)
-        if sizes.ndim != 1 or not len(sizes) or sizes.dtype.kind not in "iu" or sizes.min() < 1:
-            raise ValueError(f"sizes must be a list of whole numbers of at least 1, but is {self.sizes!r}.")
+        if sizes.ndim != 1 or not len(sizes) or sizes.dtype.kind not in "iu" or sizes.min() < least:
+            raise ValueError(
+                f"sizes must be a list of whole numbers of at least {least}, but is {self.sizes!r}."
+            )
         sizes = np.unique(sizes)
         if sizes[-1] > n_columns:
-            raise ValueError(f"sizes goes up to {sizes[-1]}, but X has {n_columns} columns: leave those out.")
+            raise ValueError(
+                f"sizes goes up to {sizes[-1]}, but there are {n_columns} features: leave those out."
+            )
         return sizes.astype(np.intp)
 
 

@@ -58,6 +58,11 @@ class SSVSelector(RankingSelector):
     n_jobs : int, default=None
         Threads over the columns, with mode="separate"; -1 uses all cores. The result is the same for any
         number.
+    keep : array-like or None, default=None
+        Columns that are kept in any case, by name, number or mask: they are not ranked, and not counted.
+    feature_groups : mapping, list, "one-hot" or None, default=None
+        Columns that are ranked, and kept or dropped, as one: lists of columns or patterns of names, a label
+        for every column, or the blocks of OneHotEncoder; see `foresift.selectors.units.read_units`.
 
     Attributes
     ----------
@@ -120,12 +125,16 @@ class SSVSelector(RankingSelector):
         mode="separate",
         categorical_features="from_dtype",
         n_jobs=None,
+        keep=None,
+        feature_groups=None,
     ):
         self.n_features_to_select = n_features_to_select
         self.task = task
         self.mode = mode
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
+        self.keep = keep
+        self.feature_groups = feature_groups
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -138,10 +147,12 @@ class SSVSelector(RankingSelector):
         require_numbers(table)
         weights = scale_up(weights)
         if self.mode == "separate":
-            return Scores(self._score_columns(table, weights), {"n_rankable_": table.n_columns})
+            return Scores(self._score_columns(table, weights), {"n_rankable_": self.units_.n_free})
         tree = self._grow_full_tree(table, weights)
         scores = rounds_in_tree(tree, table.n_columns)
-        return Scores(scores, {"node_table_": tree, "n_rankable_": int(np.count_nonzero(scores))})
+        return Scores(
+            scores, {"node_table_": tree, "n_rankable_": self.units_.n_free_in(np.flatnonzero(scores))}
+        )
 
     def _score_columns(self, table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
         n_columns, stop = table.n_columns, _core.StopFlag()
@@ -167,7 +178,7 @@ class SSVSelector(RankingSelector):
     def _own_support(self) -> NDArray[np.bool_]:
         if self.mode == "tree":
             return self.scores_ > 0
-        return self.ranking_ <= max(1, len(self.ranking_) // 2)
+        return super()._best(max(1, self.units_.n_free // 2))
 
     def _best(self, size: int) -> NDArray[np.bool_]:
         if size > self.n_rankable_:

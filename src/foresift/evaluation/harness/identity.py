@@ -25,7 +25,7 @@ __all__ = ["add_array", "canonical", "checksum", "describe", "storage"]
 
 _IGNORED = ("n_jobs", "verbose")  # parameters that do not change results
 # Parameters of this package with the value that results from before they existed have.
-_NEW = {"correct_nominal": False, "task": "auto", "sigma": None}
+_NEW = {"correct_nominal": False, "task": "auto", "sigma": None, "keep": None, "feature_groups": None}
 # What None stands for where it was the default once.
 _FORMER: dict[str, dict[str, Any]] = {
     "foresift.ContributionSelector": {"scoring": "accuracy"},
@@ -114,8 +114,12 @@ def _parameters(estimator: Any, inside: tuple[int, ...]) -> dict[str, Any]:
     return {
         name: _describe(former.get(name) if item is None else item, False, inside)
         for name, item in sorted(estimator.get_params(deep=False).items())
-        if name not in _IGNORED and not (name in new and item == new[name])
+        if name not in _IGNORED and not (name in new and _same(item, new[name]))
     }
+
+
+def _same(item: Any, former: Any) -> bool:
+    return item is None if former is None else bool(item == former)
 
 
 def _of_function(function: Any) -> str:

@@ -95,6 +95,11 @@ class RelevanceSelector(RankingSelector):
         Threads; -1 uses all cores. The outcome is the same for any number.
     random_state : int, RandomState or None, default=None
         Draws permutations, columns and halves.
+    keep : array-like or None, default=None
+        Columns that are kept in any case, by name, number or mask: they are not ranked, and not counted.
+    feature_groups : mapping, list, "one-hot" or None, default=None
+        Columns that are ranked, and kept or dropped, as one: lists of columns or patterns of names, a label
+        for every column, or the blocks of OneHotEncoder; see `foresift.selectors.units.read_units`.
 
     Attributes
     ----------
@@ -217,6 +222,8 @@ class RelevanceSelector(RankingSelector):
         categorical_features="from_dtype",
         n_jobs=None,
         random_state=None,
+        keep=None,
+        feature_groups=None,
     ):
         self.n_features_to_select = n_features_to_select
         self.task = task
@@ -237,6 +244,8 @@ class RelevanceSelector(RankingSelector):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.keep = keep
+        self.feature_groups = feature_groups
 
     def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
         if self.minimal and self.redundancy is None:
@@ -417,10 +426,7 @@ class RelevanceSelector(RankingSelector):
 
     def _best(self, size: int) -> NDArray[np.bool_]:
         # If one of each group is wanted, the others come after those.
-        first = self.representative_ & self.minimal
-        support = np.zeros(len(first), dtype=bool)
-        support[np.lexsort((self.ranking_, ~first))[:size]] = True
-        return support
+        return self._best_with_last(~(self.representative_ & self.minimal), size)
 
 
 class _Tested(NamedTuple):

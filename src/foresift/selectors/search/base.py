@@ -6,6 +6,7 @@ import math
 import numbers
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -32,13 +33,17 @@ from foresift.models.scorer import SubsetScorer, make_subset_scorer, takes_store
 from foresift.models.subset_models import reading_options, refuse_numbered_columns, refuse_size_by_cv
 from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.search.path import ROUNDING, SearchPath, Step, report
+from foresift.selectors.units import Units
 
 __all__ = ["Search", "SearchSelector"]
 
 
 @dataclass(eq=False)
 class Search(ABC):
-    """One run of a search, by the parameters of a selector, its `rules`."""
+    """One run of a search, by the parameters of a selector, its `rules`.
+
+    Features are free units: columns, or groups of them.
+    """
 
     rules: Any
     estimator: Any  # seeded
@@ -52,7 +57,22 @@ class Search(ABC):
     last: float = field(default_factory=time.perf_counter)  # time of the last visit
 
     def __post_init__(self) -> None:
-        self.path = SearchPath(self.data.n_columns)
+        self.units: Units = self.rules.units_
+        self.path = SearchPath(self.units.n_free)
+
+    @property
+    def least(self) -> int:
+        """Size of the smallest set: none beside columns that are kept by request."""
+        return 0 if self.units.kept.any() else 1
+
+    def columns(self, features: Iterable[int]) -> tuple[int, ...]:
+        """The columns of a set, with those that are kept by request."""
+        return tuple(self.units.columns(features).tolist())
+
+    def evaluate(self, subsets: Sequence[tuple[int, ...]]) -> Sequence[float]:
+        """Scores of sets."""
+        scores: Sequence[float] = self.scorer([self.columns(subset) for subset in subsets])
+        return scores
 
     @abstractmethod
     def run(self, progress: Progress) -> None:
@@ -118,7 +138,7 @@ class SearchSelector(RankingSelector):
             Interval(RealNotInt, 0, 1, closed="right"),
             None,
         ],
-        "task": RankingSelector._parameter_constraints["task"],
+        **{name: RankingSelector._parameter_constraints[name] for name in ("task", "keep", "feature_groups")},
         "estimator": [HasMethods(["fit", "predict"]), None],
         "max_error_increase": [Interval(numbers.Real, 0, None, closed="left"), None],
         "relative": ["boolean"],
@@ -167,8 +187,8 @@ class SearchSelector(RankingSelector):
         seed = seed_of(self.random_state)
         require_model(self._estimator(data.target.task), type(self).__name__, data.target.task)
         estimator = seeded(clone(self._estimator(data.target.task)), seed)
-        n_wanted = self._n_wanted(data.n_columns)
-        self._check_rules(data.n_columns, n_wanted)
+        n_wanted = self._n_wanted()
+        self._check_rules(self.units_.n_free, n_wanted)
         scorer: SubsetScorer | None = None
         if self.cv is not None:
             folds = make_folds(data, weights, self.cv, seed)
@@ -185,13 +205,14 @@ class SearchSelector(RankingSelector):
             search.interrupted = True
             interrupt = None if self.return_partial else StoppedEarly(self)
         found = search.result()
+        steps = [replace(step, features=search.columns(step.features)) for step in search.path]
         learned = {
-            "path_": search.path,
+            "path_": SearchPath(data.n_columns, steps),
             "full_error_": search.full_error,
             "interrupted_": search.interrupted,
             **found.learned,
         }
-        return replace(found, learned=learned, interrupt=interrupt)
+        return replace(found, learned=learned, interrupt=interrupt, by_unit=True)
 
     def _validate_params(self) -> None:
         refuse_size_by_cv(self)
@@ -201,8 +222,9 @@ class SearchSelector(RankingSelector):
 
     def _best(self, size: int) -> NDArray[np.bool_]:
         """The best set of that size on the path, which need not contain smaller ones; else by the ranking."""
-        if size in self.path_.n_features:
-            return self.path_.mask(self.path_.best(size))
+        steps = [step for step in self.path_ if self.units_.n_free_in(step.features) == size]
+        if steps:
+            return self.path_.mask(SearchPath(self.n_features_in_, steps).best())
         return super()._best(size)
 
     def __sklearn_tags__(self) -> Any:

@@ -34,14 +34,14 @@ class _ContributionSearch(Search):
 
     def run(self, progress: Progress) -> None:
         """Extend `path` until the error, the number of features or a callback ends the search."""
-        features = np.arange(self.data.n_columns)
+        features = np.arange(self.units.n_free)
         beyond = 0
         while True:
             subset = tuple(features.tolist())
             if self.rules.mode == "sequential" or not self.path:  # before the folds: it may find no trees
                 values, ranked = self._read(features)
             order = ranked[np.isin(ranked, features)]
-            score = math.nan if self.scorer is None else self.scorer([subset])[0]
+            score = math.nan if self.scorer is None else self.evaluate([subset])[0]
             if not self.path:
                 self.full_error = 1.0 - score
             self.values.append(values)
@@ -49,7 +49,7 @@ class _ContributionSearch(Search):
             self.visit(subset, score, progress)
             beyond = 0 if self.within_limit(score) else beyond + 1
             enough = beyond > self.rules.patience if self.n_wanted is None else len(features) <= self.n_wanted
-            if self.interrupted or enough or len(features) == 1:
+            if self.interrupted or enough or len(features) == self.least:
                 return
             n_dropped = self._n_dropped(len(features))
             if self.scorer is not None and self.rules.protect_pairs:
@@ -58,14 +58,16 @@ class _ContributionSearch(Search):
 
     def _read(self, features: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """What each column counts with, and the order in which the features are dropped."""
-        ratios, pairs = self.forests.read(features, self.rules.protect_pairs)
+        columns = np.array(self.columns(features))
+        of_columns, pairs = self.forests.read(columns, self.rules.protect_pairs)
         if not self.path:
-            self.learned["contributions_"] = ratios
+            self.learned["contributions_"] = of_columns
             if pairs is not None:
                 self.learned["pairs_"] = pairs
+        ratios = of_columns[self.units.best_members(of_columns)]
         values = ratios.copy()
         if pairs is not None:
-            tied = pairs.significant(self.rules.pair_alpha)
+            tied = self._between_units(pairs.significant(self.rules.pair_alpha))
             self.tied = self.tied | tied  # a pair that was significant once stays one
             one, other = np.nonzero(tied)
             np.maximum.at(values, one, ratios[other])
@@ -74,23 +76,31 @@ class _ContributionSearch(Search):
         keys = (-features, np.round(ratios[features], 9), np.round(values[features], 9))
         return values, features[np.lexsort(keys)]
 
+    def _between_units(self, tied: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which units have columns in a pair with each other."""
+        one, other = self.units.free_of_column[np.array(np.nonzero(tied))]
+        between = np.zeros((self.units.n_free, self.units.n_free), dtype=bool)
+        free = (one >= 0) & (other >= 0) & (one != other)
+        between[one[free], other[free]] = True
+        return between
+
     def _better_order(self, order: NDArray[np.intp], n_dropped: int) -> NDArray[np.intp]:
         """Let features that are in a pair go last, if that makes no larger error now."""
         paired = self.tied[np.ix_(order, order)].any(axis=1)
         other = np.concatenate([order[~paired], order[paired]])
         if set(order[:n_dropped]) == set(other[:n_dropped]):
             return order
-        plain, spared = self.scorer([tuple(np.sort(way[n_dropped:]).tolist()) for way in (order, other)])
+        plain, spared = self.evaluate([tuple(way[n_dropped:].tolist()) for way in (order, other)])
         return other if spared >= plain else order
 
     def _n_dropped(self, n_left: int) -> int:
         step = self.rules.step
         step = step if isinstance(step, numbers.Integral) else max(1, int(step * n_left))
-        return min(int(step), n_left - (self.n_wanted or 1))
+        return min(int(step), n_left - (self.n_wanted or self.least))
 
     def seconds_left(self) -> float:
         """Estimate from the steps so far, on the safe side: a step gets cheaper with fewer features."""
-        left, step = len(self.path[-1].features) - (self.n_wanted or 1), float(self.rules.step)
+        left, step = len(self.path[-1].features) - (self.n_wanted or self.least), float(self.rules.step)
         n_steps = min(left, left / step if step >= 1 else math.log(left + 1) / step)
         return float(np.mean(self.path.seconds[-5:])) * math.ceil(n_steps)
 
@@ -121,7 +131,8 @@ class _ContributionSearch(Search):
 class ContributionSelector(SearchSelector):
     """Drop the features that contribute least to a forest, as long as the error allows (Murata IV).
 
-    The contribution ratio of a feature is the share of a forest's split rows that are split on it (eq. 5).
+    The contribution ratio of a feature is the share of a forest's split rows that are split on it (eq. 5);
+    a group of columns has that of its best column.
     The one with the lowest is dropped, the forest is cross-validated, and so on until the error
     has risen too far. A step takes one forest and its cross-validation, however many features there are; a
     backward search takes one per feature.
@@ -175,6 +186,11 @@ class ContributionSelector(SearchSelector):
         Threads; -1 uses all cores. The outcome is the same for any number.
     random_state : int, RandomState or None, default=None
         Assigns rows to folds and seeds the forest if it has no seed.
+    keep : array-like or None, default=None
+        Columns that are kept in any case, by name, number or mask: they are not ranked, and not counted.
+    feature_groups : mapping, list, "one-hot" or None, default=None
+        Columns that are ranked, and kept or dropped, as one: lists of columns or patterns of names, a label
+        for every column, or the blocks of OneHotEncoder; see `foresift.selectors.units.read_units`.
 
     Attributes
     ----------
@@ -258,6 +274,8 @@ class ContributionSelector(SearchSelector):
         verbose=0,
         n_jobs=None,
         random_state=None,
+        keep=None,
+        feature_groups=None,
     ):
         self.n_features_to_select = n_features_to_select
         self.task = task
@@ -276,6 +294,8 @@ class ContributionSelector(SearchSelector):
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.keep = keep
+        self.feature_groups = feature_groups
 
     _search = _ContributionSearch
 

@@ -26,10 +26,10 @@ class _SequentialSearch(Search):
 
     def run(self, progress: Progress) -> None:
         """Extend `path` until the search ends."""
-        everything = tuple(range(self.data.n_columns))
+        everything = tuple(range(self.units.n_free))
         if self.rules.max_error_increase is not None:
-            self.full_error = 1.0 - self.scorer([everything])[0]
-        for features, score in self._steps(self.data.n_columns):
+            self.full_error = 1.0 - self.evaluate([everything])[0]
+        for features, score in self._steps(self.units.n_free):
             if features == everything:
                 self.full_error = 1.0 - score
             # An exhaustive search yields the best set of a size so far.
@@ -39,15 +39,19 @@ class _SequentialSearch(Search):
                 return
 
     def _steps(self, p: int) -> Iterator[Found]:
-        rules, scorer, n_wanted = self.rules, self.scorer, self.n_wanted
+        rules, score, n_wanted, least = self.rules, self.evaluate, self.n_wanted, self.least
         if rules.direction == "forward":
-            return forward(p, scorer, floating=rules.floating, until=n_wanted)
+            return forward(p, score, floating=rules.floating, until=n_wanted, least=least)
         if rules.direction == "backward":
-            return backward(p, scorer, floating=rules.floating, until=n_wanted)
+            return backward(p, score, floating=rules.floating, until=n_wanted, least=least)
         if rules.direction == "plus-minus":
-            return plus_minus(p, scorer, plus=rules.plus, minus=rules.minus, until=n_wanted)
+            return plus_minus(p, score, plus=rules.plus, minus=rules.minus, until=n_wanted, least=least)
         limited = rules.max_error_increase is not None
-        return exhaustive(p, scorer, size=n_wanted, enough=lambda score: limited and self.within_limit(score))
+
+        def enough(score: float) -> bool:
+            return limited and self.within_limit(score)
+
+        return exhaustive(p, score, size=n_wanted, least=least, enough=enough)
 
     @property
     def _shrinks(self) -> bool:
@@ -97,7 +101,7 @@ class _SequentialSearch(Search):
         """Estimate from the sets that a straight way to the end would evaluate."""
         scorer, n_wanted = self.scorer, self.n_wanted
         p, size = self.path.n_features_in, len(self.path[-1].features)
-        end = n_wanted if n_wanted is not None else 1 if self._shrinks else p
+        end = n_wanted if n_wanted is not None else self.least if self._shrinks else p
         if self.rules.direction == "exhaustive":
             left = max(0, n_subsets(p, n_wanted) - scorer.n_evaluated)
         else:
@@ -156,6 +160,11 @@ class SequentialSelector(SearchSelector):
     random_state : int, RandomState or None, default=None
         Assigns rows to folds and seeds the classifier if it has no seed. All sets meet the same folds and
         seeds.
+    keep : array-like or None, default=None
+        Columns that are kept in any case, by name, number or mask: they are not ranked, and not counted.
+    feature_groups : mapping, list, "one-hot" or None, default=None
+        Columns that are ranked, and kept or dropped, as one: lists of columns or patterns of names, a label
+        for every column, or the blocks of OneHotEncoder; see `foresift.selectors.units.read_units`.
 
     Attributes
     ----------
@@ -231,6 +240,8 @@ class SequentialSelector(SearchSelector):
         verbose=0,
         n_jobs=None,
         random_state=None,
+        keep=None,
+        feature_groups=None,
     ):
         self.estimator = estimator
         self.n_features_to_select = n_features_to_select
@@ -249,6 +260,8 @@ class SequentialSelector(SearchSelector):
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.keep = keep
+        self.feature_groups = feature_groups
 
     _search = _SequentialSearch
 

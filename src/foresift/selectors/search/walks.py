@@ -1,8 +1,8 @@
 """Searches through sets of features: which set comes next, given the scores.
 
 A search is a generator. It asks `evaluate` for the scores of candidate sets and yields every set it moves to,
-with its score; whoever runs it decides when enough is enough. A set is a tuple of column numbers in rising
-order.
+with its score; whoever runs it decides when enough is enough. A set is a tuple of numbers, of columns or
+groups of columns, in rising order; `least` is the size of the smallest, 0 where others are always present.
 """
 
 from __future__ import annotations
@@ -49,8 +49,20 @@ def drop_one(features: Subset, evaluate: Evaluate) -> Found:
     return best_of(candidates, evaluate(candidates))
 
 
+def _empty_set(evaluate: Evaluate, least: int) -> Iterator[Found]:
+    """The set to begin with, if it is worth anything."""
+    if least == 0:
+        (score,) = evaluate([()])
+        yield (), float(score)
+
+
 def forward(
-    n_features: int, evaluate: Evaluate, *, floating: bool = False, until: int | None = None
+    n_features: int,
+    evaluate: Evaluate,
+    *,
+    floating: bool = False,
+    until: int | None = None,
+    least: int = 1,
 ) -> Iterator[Found]:
     """Add one column after the other, up to all (SFS, Whitney; floating: SFFS, Pudil, Novovicova & Kittler).
 
@@ -67,6 +79,7 @@ def forward(
     """
     features: Subset = ()
     best: dict[int, float] = {}
+    yield from _empty_set(evaluate, least)
     last = n_features if until is None else min(until + floating, n_features)
     while len(features) < last:
         features, score = add_one(features, n_features, evaluate)
@@ -81,7 +94,12 @@ def forward(
 
 
 def backward(
-    n_features: int, evaluate: Evaluate, *, floating: bool = False, until: int | None = None
+    n_features: int,
+    evaluate: Evaluate,
+    *,
+    floating: bool = False,
+    until: int | None = None,
+    least: int = 1,
 ) -> Iterator[Found]:
     """Drop one column after the other, down to one (SBS, Marill & Green; floating: SBFS).
 
@@ -99,7 +117,7 @@ def backward(
     (score,) = evaluate([features])
     best = {n_features: float(score)}
     yield features, float(score)
-    last = 1 if until is None else max(until - floating, 1)
+    last = least if until is None else max(until - floating, least)
     while len(features) > last:
         features, score = drop_one(features, evaluate)
         best[len(features)] = max(score, best.get(len(features), -float("inf")))
@@ -113,7 +131,7 @@ def backward(
 
 
 def plus_minus(
-    n_features: int, evaluate: Evaluate, *, plus: int, minus: int, until: int | None = None
+    n_features: int, evaluate: Evaluate, *, plus: int, minus: int, until: int | None = None, least: int = 1
 ) -> Iterator[Found]:
     """Add `plus` columns and drop `minus`, again and again, up to all (Stearns). plus > minus.
 
@@ -129,6 +147,7 @@ def plus_minus(
     """
     features: Subset = ()
     full = False
+    yield from _empty_set(evaluate, least)
     while not full and (until is None or len(features) < until):
         for _ in range(min(plus, n_features - len(features))):
             features, score = add_one(features, n_features, evaluate)
@@ -136,7 +155,7 @@ def plus_minus(
         full = len(features) == n_features
         if full and until in (None, n_features):
             return
-        for _ in range(min(minus, len(features) - 1)):
+        for _ in range(min(minus, len(features) - least)):
             features, score = drop_one(features, evaluate)
             yield features, score
 
@@ -157,6 +176,7 @@ def exhaustive(
     evaluate: Evaluate,
     *,
     size: int | None = None,
+    least: int = 1,
     enough: Callable[[float], bool] = lambda score: False,
 ) -> Iterator[Found]:
     """Score every set of that size, or of every size (round robin), small ones first.
@@ -171,7 +191,7 @@ def exhaustive(
     >>> list(exhaustive(3, total, size=2))
     [((1, 2), 6.0)]
     """
-    for k in range(1, n_features + 1) if size is None else [size]:
+    for k in range(least, n_features + 1) if size is None else [size]:
         best: list[Found] = []
         subsets = combinations(range(n_features), k)
         while some := list(islice(subsets, _TOGETHER)):

@@ -72,6 +72,7 @@ def read_dependence(how: str, groups: Any, time: Any, n_rows: int) -> Dependence
         as they stand.
     groups, time : array-like of shape (n_rows,) or None
         Group of every row; when it was observed: numbers, dates or text that sorts.
+        `groups` may be a `Dependence` that was read before.
     n_rows : int
         Number of rows.
 
@@ -88,6 +89,8 @@ def read_dependence(how: str, groups: Any, time: Any, n_rows: int) -> Dependence
     """
     if how not in DEPENDENCE:
         raise ValueError(f"dependence must be one of {', '.join(DEPENDENCE)}, but is {how!r}.")
+    if isinstance(groups, Dependence):
+        return None if how == "none" else groups
     codes = None if groups is None else _codes(groups, "groups", "name a group for every row", n_rows)
     places = None if time is None else _codes(time, "time", "give a time for every row", n_rows)
     if how in ("groups", "panel") and codes is None:

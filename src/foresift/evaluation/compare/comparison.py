@@ -194,6 +194,7 @@ def compare(
     repeats: int = 1,
     scoring: Any = None,
     groups: Any = None,
+    time: Any = None,
     store: str | os.PathLike[str] | Store | None = None,
     n_jobs: int | None = None,
     random_state: int = 0,
@@ -234,6 +235,10 @@ def compare(
         Scorers of scikit-learn. None: "accuracy", or "r2" for a quantity. Without a store, a lambda will do.
     groups : array-like of shape (n,), default=None
         Rows of one group stay on one side of every split; a `cv` that splits a group is refused.
+    time : array-like of shape (n,), default=None
+        When every row was observed: numbers, dates or text that sorts. A number of folds are blocks of time,
+        without the training rows next to the block that is tested; a share are the last rows; a splitter
+        sees the rows in the order of time.
     store : path or Store, default=None
         A file that keeps results. If it exists, only missing results are computed.
     n_jobs : int, default=None
@@ -269,7 +274,7 @@ def compare(
     estimators = renamed(estimators, classifiers, "classifiers", "estimators")
     if task not in TASKS:
         raise ValueError(f"task is {task!r}: give {', '.join(map(repr, TASKS[:-1]))} or {TASKS[-1]!r}.")
-    data = Data.of(name, X, y, groups, task)
+    data = Data.of(name, X, y, groups, task, time)
     if scoring is None:
         scoring = Quantity.metric if data.task == Quantity.task else Classes.metric
     protocol = Protocol(cv, repeats, "own" if sizes is None else sizes, scoring, random_state)

@@ -35,6 +35,7 @@ from foresift.evaluation.select.choosing import (
 )
 from foresift.evaluation.select.findings import Findings
 from foresift.evaluation.select.fitted import fit_all, has_test
+from foresift.evaluation.select.looks_dependent import notes_on_rows
 from foresift.evaluation.select.models import Model
 from foresift.evaluation.select.resample import Resampled
 from foresift.evaluation.select.result import Selection, names_of
@@ -124,7 +125,8 @@ def select(
         Folds are blocks of time, with a gap between training and test rows; a splitter sees the rows in the
         order of time.
     dependence : {"auto", "none", "groups", "time", "panel"}, default="auto"
-        Which of both to respect; "auto": what was passed. "time" without times takes the rows as they stand.
+        Which of both to respect; "auto": what was passed. "time" without times takes the rows as they stand;
+        "none" says that they are independent, and there is no note if they do not look it.
     parameters : mapping or None, default=None
         Further parameters of the selector, those that it was made with included.
     random_state : int, RandomState or None, default=None
@@ -205,6 +207,8 @@ def select(
     if has_test(selector) and selector.n_features_to_select is not None:
         wanted = len(kept)
     more = notes_on(y, target, modelled, assessment)
+    if depends is None and how == "auto":
+        more = [*notes_on_rows(rows.table, names), *more]
     if getattr(selector, "n_features_to_select", 0) is None:
         more = [*note_on_own_rule(ranking, about), *more]
     if getattr(selector, "interrupted_", False):

@@ -97,12 +97,12 @@ def test_columns_are_called_by_their_names():
         ),
         (
             {"time": [0, 1, 2, 3, 4, 5, 5, 6]},
-            "time is the same in rows 5 and 6: pass groups too if there are several series, or give every row"
-            " a time of its own.",
+            "time repeats: 1 row has the time of another row; pass groups too if there are several series, or"
+            " give every row a time of its own.",
         ),
         (
             {"time": [0, 1, 0, 0, 0, 1, 0, 1], "groups": PAIRS},
-            "time is the same in rows 2 and 3 of a group: give every row a time of its own.",
+            "time repeats: 1 row has the time of another row of a group; give every row a time of its own.",
         ),
         (
             {"groups": "patient"},

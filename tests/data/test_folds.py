@@ -127,7 +127,7 @@ def test_compare_splits_by_time():
     found = compare(X, CLASSES, ["info-gain"], ["nb"], cv=4, time=TIME)
     assert found.about["cv"] == "4 blocks of time"
     assert compare(X, CLASSES, ["info-gain"], ["nb"], cv=0.3, time=TIME).about["cv"] == "last 0.3 for testing"
-    with pytest.raises(ValueError, match="time is the same in rows"):
+    with pytest.raises(ValueError, match="time repeats"):
         compare(X, CLASSES, ["info-gain"], ["nb"], cv=4, time=GROUPS)
     panel = compare(X, CLASSES, [InfoGainSelector()], ["nb"], cv=4, time=TIME, groups=GROUPS)
     assert panel.about["cv"] == "4 stratified folds of groups"

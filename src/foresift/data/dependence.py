@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from foresift.data.target_column import target_column
 from foresift.data.values import is_missing
 
-__all__ = ["DEPENDENCE", "Dependence", "facts_of_dependence", "read_dependence"]
+__all__ = ["DEPENDENCE", "Dependence", "facts_of_dependence", "read_dependence", "unnamed"]
 
 DEPENDENCE = ("auto", "none", "groups", "time", "panel")
 
@@ -131,6 +131,11 @@ def facts_of_dependence(dependence: Dependence | None, groups: Any, time: Any) -
     return facts
 
 
+def unnamed(values: Any) -> Any:
+    """The values of a mapping of one name; anything else as it is."""
+    return _Named.of("", values).values
+
+
 class _Named(NamedTuple):
     """Values of a parameter, and the name of the column that they come from, if it is known."""
 
@@ -194,11 +199,10 @@ def _require_groups(groups: NDArray[np.intp], label: str) -> None:
 def _require_times(time: NDArray[np.intp], groups: NDArray[np.intp] | None, label: str) -> None:
     """Raise if two rows of a series have the same time."""
     key = time if groups is None else groups * (int(time.max()) + 1) + time
-    _, first, counts = np.unique(key, return_index=True, return_counts=True)
-    if counts.max() > 1:
-        one = first[counts.argmax()]
-        other = np.flatnonzero(key == key[one])[1]
+    n_repeated = len(key) - len(np.unique(key))
+    if n_repeated:
         of, more = " of a group", "give every row a time of its own"
         if groups is None:
             of, more = "", f"pass groups too if there are several series, or {more}"
-        raise ValueError(f"{label} is the same in rows {one} and {other}{of}: {more}.")
+        others = "row has" if n_repeated == 1 else "rows have"
+        raise ValueError(f"{label} repeats: {n_repeated:,} {others} the time of another row{of}; {more}.")

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from foresift.data.dependence import facts_of_dependence
 from foresift.data.target import Classes, Quantity
 from foresift.data.target_notes import are_numbers, note_on_quantity, notes_on_classes
 from foresift.errors import renamed
@@ -298,6 +299,7 @@ def compare(
         "notes": _notes(y, data, task),
         "features": list(data.features),
         "cv": jobs[0].units[0].cv,
+        **facts_of_dependence(data.dependence, groups, time),
         "repeats": int(repeats),
         "sizes": list(wanted),
         "scoring": list(protocol.scorers),

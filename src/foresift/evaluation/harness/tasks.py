@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.data.containers import Block, read
-from foresift.data.dependence import Dependence, read_dependence
+from foresift.data.dependence import Dependence, read_dependence, unnamed
 from foresift.data.slices import sliceable
 from foresift.data.target import Classes, Quantity, table_task_of
 from foresift.data.values import is_missing
@@ -80,6 +80,7 @@ class Data:
         elif labels.dtype.kind == "f" and (labels != np.trunc(labels)).any():
             labels = labels.astype(str)  # numbers with fractions are no classes for scikit-learn
         names = source.texts or tuple(map(str, range(source.n_columns)))
+        groups = unnamed(groups)
         parts = None if groups is None else np.asarray(groups)
         if parts is not None and parts.shape != labels.shape:
             raise ValueError(

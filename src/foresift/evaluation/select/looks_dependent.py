@@ -13,13 +13,14 @@ from foresift.data.table import Table
 from foresift.data.target import Quantity, Target
 from foresift.reading.dates import read_dates
 
-__all__ = ["note_on_dates", "notes_on_rows"]
+__all__ = ["ALIKE", "note_on_dates", "notes_on_rows"]
 
 LEAST_GROUPS = 5  # more values of an identifier, or they are categories
 MOST_GROUPS = 0.7  # of the rows; with more values hardly any repeats
 CLEAR = 0.2  # rank correlation of neighbours
 UNLIKELY = 4.9  # standard deviations: a p-value of 1e-6, both sides
 SORTED = 0.98  # share of the steps between rows that do not go down, or not up
+ALIKE = "Neighbouring rows are alike"
 MAX_COLUMNS, MAX_ROWS = 50, 10_000  # that are looked at
 
 _WHO = (
@@ -99,7 +100,7 @@ def _note_on_order(table: Table) -> list[str]:
     if n_alike <= len(some) / 2:
         return []
     return [
-        f"Neighbouring rows are alike (autocorrelation of the target {alike:.2f}), as rows in the order of"
+        f"{ALIKE} (autocorrelation of the target {alike:.2f}), as rows in the order of"
         " time or of groups are. The error rate and the scores are too optimistic for other rows:"
         ' dependence="time" takes the rows in their order; else pass groups= or time=.'
     ]

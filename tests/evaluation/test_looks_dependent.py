@@ -59,6 +59,20 @@ def test_what_is_no_identifier(column):
     assert notes(pd.DataFrame({"a": rng.normal(size=120), **column}), rng.integers(0, 2, 120)) == []
 
 
+def test_columns_that_change_together():
+    rng = np.random.default_rng(0)
+    who = rng.permutation(np.repeat(np.arange(30), 4))
+    X = pd.DataFrame(rng.normal(size=(30, 3))[who], columns=["height", "weight", "blood"])
+    X["mood"] = rng.normal(size=120)
+    (note,) = notes(X, rng.integers(0, 2, 120))
+    assert note.startswith(
+        "The columns height, weight and blood always change together, as if the 120 rows were of 30"
+    )
+    assert "groups=X['height']" in note
+    X["weight"], X["blood"] = -X["height"], X["height"] ** 3
+    assert notes(X, rng.integers(0, 2, 120)) == []
+
+
 def test_series():
     X = pd.DataFrame({f"x{j}": series(400, j) for j in range(4)})
     y = series(400, 9)

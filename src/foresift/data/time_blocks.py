@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from foresift.data.dependence import Dependence
 from foresift.data.target import Target
 
-__all__ = ["correlation_length", "last_rows", "steps_of", "time_blocks"]
+__all__ = ["correlation_length", "last_rows", "time_blocks"]
 
 SHARE = 5  # a gap is at most one part in so many of a block, so that training rows are left
 FORGOTTEN = np.exp(-1)  # autocorrelation below which rows count as new
@@ -19,7 +21,8 @@ def correlation_length(target: Target, dependence: Dependence) -> int:
 
     It is the first lag at which the autocorrelation of the target's ranks, or of the indicators of its
     classes, is below 1/e: of AR(1) noise its time constant. Lags of a panel are within its groups. A target
-    with a trend never gets there: then it is half of the longest series.
+    with a trend never gets there: then it is half of the longest series. Long lags are looked at in steps of
+    a twentieth.
 
     Examples
     --------
@@ -37,7 +40,7 @@ def correlation_length(target: Target, dependence: Dependence) -> int:
     groups = np.zeros(len(order)) if dependence.groups is None else dependence.groups[order]
     variance = (scores**2).mean()
     longest = int(np.bincount(groups.astype(np.intp)).max())
-    for lag in range(1, longest // 2):
+    for lag in _lags(longest // 2):
         same = groups[lag:] == groups[:-lag]
         products = (scores[lag:] * scores[:-lag])[same]
         if products.mean() < FORGOTTEN * variance:
@@ -45,7 +48,14 @@ def correlation_length(target: Target, dependence: Dependence) -> int:
     return max(1, longest // 2)
 
 
-def steps_of(time: NDArray[np.intp]) -> NDArray[np.intp]:
+def _lags(end: int) -> Iterator[int]:
+    lag = 1
+    while lag < end:
+        yield lag
+        lag += max(1, lag // 20)
+
+
+def _steps_of(time: NDArray[np.intp]) -> NDArray[np.intp]:
     """Numbers of the different times among some rows, from 0."""
     return np.unique(time, return_inverse=True)[1]
 
@@ -69,7 +79,7 @@ def time_blocks(
     >>> time_blocks(np.array([5, 4, 3, 2, 1, 0]), 3, 1)[0]
     (array([0, 1, 2]), array([4, 5]))
     """
-    steps = steps_of(time)
+    steps = _steps_of(time)
     n_steps = int(steps.max()) + 1
     if n_steps < n_folds:
         raise ValueError(f"There are {n_steps} different times, fewer than the {n_folds} folds: lower cv.")
@@ -87,7 +97,7 @@ def last_rows(
     time: NDArray[np.intp], share: float, gap: int
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """One split: the last share of the times is tested, those before it but for a gap are trained on."""
-    steps = steps_of(time)
+    steps = _steps_of(time)
     n_steps = int(steps.max()) + 1
     n_tested = min(max(1, round(share * n_steps)), n_steps - 1)
     first = n_steps - n_tested

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,7 @@ MOST_GROUPS = 0.7  # of the rows; with more values hardly any repeats
 CLEAR = 0.2  # rank correlation of neighbours
 UNLIKELY = 4.9  # standard deviations: a p-value of 1e-6, both sides
 SORTED = 0.98  # share of the steps between rows that do not go down, or not up
+TOGETHER = 3  # columns whose values repeat in the same rows
 ALIKE = "Neighbouring rows are alike"
 MAX_COLUMNS, MAX_ROWS = 50, 10_000  # that are looked at
 
@@ -47,6 +50,8 @@ def notes_on_rows(table: Table, names: list[str]) -> list[str]:
         n_values = table.store.n_values(j)
         if LEAST_GROUPS < n_values < MOST_GROUPS * table.n_rows and _is_discrete(table, j):
             return [_note_on_groups(names[j], n_values, table.n_rows)]
+    if alike := _note_on_copies(table, names):
+        return alike
     for name, dates in _dates(table, names):
         if note := note_on_dates(name, dates, table.target):
             return [note]
@@ -112,6 +117,35 @@ def _note_on_groups(name: str, n_values: int, n_rows: int) -> str:
         " of a group are alike, so the error rate and the scores are too optimistic for new groups:"
         f" groups=X[{name!r}] keeps them together."
     )
+
+
+def _note_on_copies(table: Table, names: list[str]) -> list[str]:
+    """Say that several columns always change together, as facts about a patient do from visit to visit.
+
+    Columns that are functions of each other, in the same or the reverse order, count once.
+    """
+    found: dict[bytes, dict[bytes, int]] = {}
+    repeating = (
+        j
+        for j in range(table.n_columns)
+        if LEAST_GROUPS < table.store.n_values(j) < MOST_GROUPS * table.n_rows
+    )
+    for j in islice(repeating, MAX_COLUMNS):
+        _, first, codes = np.unique(np.asarray(table.store.codes(j)), return_index=True, return_inverse=True)
+        places = np.argsort(np.argsort(first))  # of values, by where they occur first
+        rows = hashlib.sha256(places[codes].tobytes()).digest()
+        found.setdefault(rows, {}).setdefault(min(places.tobytes(), places[::-1].tobytes()), j)
+    together = max(found.values(), key=len, default={})
+    if len(together) < TOGETHER:
+        return []
+    some = [names[j] for j in together.values()]
+    n_values = table.store.n_values(min(together.values()))
+    columns = f"{', '.join(some[: TOGETHER - 1])} and {some[TOGETHER - 1]}"
+    return [
+        f"The columns {columns} always change together, as if the {table.n_rows:,} rows were of {n_values:,}"
+        " groups. If so, the error rate and the scores are too optimistic for new groups:"
+        f" groups=X[{some[0]!r}] keeps them together."
+    ]
 
 
 def _is_discrete(table: Table, j: int) -> bool:

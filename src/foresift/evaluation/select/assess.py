@@ -23,9 +23,8 @@ from foresift.evaluation.select.judging import Judge, Measured, is_skewed, logar
 from foresift.evaluation.select.models import Model, boosting_scorer
 from foresift.evaluation.select.plan import Plan
 from foresift.evaluation.select.rows_of_folds import (
-    default_folds,
     drawn_rows,
-    given_folds,
+    folds_of,
     rare_classes,
     require_folds,
     why_not,
@@ -185,11 +184,7 @@ def assess(
     if len(common) > plan.n_rows and not numbers_rows(cv):
         common = drawn_rows(rows, common, plan.n_rows, np.random.default_rng([seed, 2]))
     used = rows.take(common)
-    folds = (
-        default_folds(used, plan.n_folds, seed)
-        if cv is None
-        else given_folds(used, common, len(rows), cv, seed)
-    )
+    folds = folds_of(used, cv, plan.n_folds, seed, common, len(rows))
     plan = replace(plan, n_folds=len(folds))
     outside, inside = plan.jobs(n_jobs)
     light = _lighter(selector, plan.tree_share, inside)
@@ -231,9 +226,8 @@ def assess(
     rival = _rival(used, judge, folds, full, seed) if model.is_default else None
     y, predicted = (np.concatenate(part) for part in zip(*(f.held_out for f in results), strict=True))
     about = (len(common), share, n_kept, baseline, errors, log_error, rival, (y, predicted), rare.tolist())
-    in_time = not (numbers_rows(cv) or hasattr(cv, "split")) and in_blocks_of_time(
-        len(folds), used.table.dependence
-    )
+    drawn = cv is None or isinstance(cv, numbers.Integral)
+    in_time = drawn and in_blocks_of_time(len(folds), used.table.dependence)
     return Assessment(judge, model, curve, choice, check, plan, *about, in_time)
 
 

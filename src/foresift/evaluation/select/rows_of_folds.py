@@ -16,10 +16,8 @@ from foresift.report.numbers import counted
 __all__ = [
     "NoFolds",
     "dealt",
-    "default_folds",
-    "drawn_folds",
     "drawn_rows",
-    "given_folds",
+    "folds_of",
     "rare_classes",
     "require_folds",
     "why_not",
@@ -35,10 +33,20 @@ class NoFolds(ValueError):
     """Rows that depend on each other cannot be split into these folds."""
 
 
-def given_folds(used: Rows, places: NDArray[np.intp], n_rows: int, cv: Any, seed: int) -> list[Fold]:
-    """Folds as `cv` says: a splitter sees the rows that are used, pairs number all of them."""
+def folds_of(
+    used: Rows, cv: Any, n_folds: int, seed: int, places: NDArray[np.intp], n_rows: int
+) -> list[Fold]:
+    """Folds as `cv` says: a splitter sees the rows that are used, pairs number all of them.
+
+    None is so many folds, or if there are fewer groups as many as these.
+    """
+    if cv is None:
+        depends = used.table.dependence
+        if depends is not None and depends.kind == "groups":
+            n_folds = max(MIN_FOLDS, min(n_folds, depends.n_groups))
+        return _drawn_folds(used, n_folds, seed)
     if isinstance(cv, numbers.Integral):
-        return drawn_folds(used, int(cv), seed)
+        return _drawn_folds(used, int(cv), seed)
     if hasattr(cv, "split"):
         some = used.table.dependence
         folds = list(splits_of(cv, used.table.target.strata(N_STRATA), seed, dependence=some))
@@ -56,15 +64,7 @@ def given_folds(used: Rows, places: NDArray[np.intp], n_rows: int, cv: Any, seed
     return folds
 
 
-def default_folds(rows: Rows, n_folds: int, seed: int) -> list[Fold]:
-    """So many folds, or if there are fewer groups as many as these."""
-    depends = rows.table.dependence
-    if depends is not None and depends.kind == "groups":
-        n_folds = max(MIN_FOLDS, min(n_folds, depends.n_groups))
-    return drawn_folds(rows, n_folds, seed)
-
-
-def drawn_folds(rows: Rows, n_folds: int, seed: int) -> list[Fold]:
+def _drawn_folds(rows: Rows, n_folds: int, seed: int) -> list[Fold]:
     """Folds of every class in proportion, or of every size of a quantity; groups are whole."""
     target = rows.table.target
     if n_folds < MIN_FOLDS:

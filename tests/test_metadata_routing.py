@@ -5,6 +5,9 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.feature_selection import RFECV
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
 
@@ -21,6 +24,7 @@ from foresift import (
     SequentialSelector,
     SiftForestClassifier,
     SubsetBaggingClassifier,
+    SubsetSizeCV,
 )
 
 TINY = {"population": 4, "n_candidates": 8, "epochs": 3, "random_state": 0}
@@ -62,3 +66,28 @@ def test_weights_come_through_a_pipeline_if_they_are_requested(meta):
         else:
             with pytest.raises(UnsetMetadataPassedError, match="groups"):
                 Pipeline([("meta", clone(meta))]).fit(X, Y, groups=np.arange(80) // 4)
+
+
+GROUPS, TIME = np.arange(80) // 4, np.arange(80) % 4
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        InfoGainSelector(SubsetSizeCV(cv=4)),
+        SequentialSelector(GaussianNB(), cv=GroupKFold(4), random_state=0),
+        ContributionSelector(estimator=SiftForestClassifier(5), cv=4, random_state=0),
+        AggregateSelector([RFECV(LogisticRegression(), cv=GroupKFold(4)), InfoGainSelector()]),
+    ],
+    ids=lambda selector: type(selector).__name__,
+)
+def test_groups_and_times_come_through_a_pipeline_if_they_are_requested(selector):
+    def seen(fitted):
+        curve = getattr(fitted, "size_curve_", None)
+        return fitted.scores_.tolist(), None if curve is None else curve.scores.tolist()
+
+    expected = seen(clone(selector).fit(X, Y, groups=GROUPS, time=TIME))
+    with config_context(enable_metadata_routing=True):
+        asked = clone(selector).set_fit_request(groups=True, time=True)
+        model = Pipeline([("step", asked)]).fit(X, Y, groups=GROUPS, time=TIME)["step"]
+        assert seen(model) == expected

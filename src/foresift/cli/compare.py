@@ -17,6 +17,7 @@ from foresift.cli.table import (
     Drop,
     Encoding,
     File,
+    Groups,
     KeepIds,
     MaxMemory,
     Numeric,
@@ -24,6 +25,7 @@ from foresift.cli.table import (
     Target,
     Task,
     Tasks,
+    Time,
     column_notes,
     completing,
     names_of,
@@ -104,6 +106,8 @@ def compare(
     as_json: Annotated[bool, option("Print JSON and nothing else.", _OUT, "--json")] = False,
     quiet: Annotated[bool, option("Print only the best result.", _OUT, "--quiet", "-q")] = False,
     debug: Annotated[bool, option("Show the traceback of an error.", _OUT, "--debug")] = False,
+    groups: Groups = "",
+    time: Time = "",
     numeric: Numeric = "",
     categorical: Categorical = "",
     drop: Drop = "",
@@ -152,11 +156,13 @@ def compare(
             drop=drop,
             keep_ids=keep_ids,
             skip_unlabelled=skip_unlabelled,
+            groups=groups,
+            time=time,
             delimiter=delimiter,
             encoding=encoding,
             max_memory=max_memory,
         )
-        arguments |= {"name": Path(table.source).stem, "task": split.task}
+        arguments |= {"name": Path(table.source).stem, "task": split.task, **split.about_rows}
         try:
             found = _compared(split.columns, split.labels, arguments, scheduler)
         except KeyboardInterrupt as stopped:

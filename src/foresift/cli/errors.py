@@ -15,7 +15,7 @@ from typing import Any, NoReturn, ParamSpec
 import typer
 
 from foresift.cli.terminal import printable
-from foresift.errors import InputError, OutputError
+from foresift.errors import InputError, OutputError, typed
 
 __all__ = ["BAD_INPUT", "CLOSED_PIPE", "FAILED", "STOPPED", "as_typed", "guarded"]
 
@@ -28,7 +28,7 @@ P = ParamSpec("P")
 
 _BARE = r"(?<!['\"])\b{}\b(?!['\"])"  # in quotes it is a column name
 # Parameters in messages of the library, and the corresponding options of the command line.
-_TYPED = {
+_TYPED: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"name (it|the column) in categorical_features": r"take \1 as a category (--categorical NAME)",
     r"\(method \"([\w-]+)\"\)": r"(--method \1)",
     r"\bcv=([\d.]+)": r"--cv \1",
@@ -37,6 +37,14 @@ _TYPED = {
     r"\bestimator=HistGradientBoosting\w+\(\)": "--estimator boosting",
     r"\blog_target(=True)?": "--log-target",
     r"\blower cv\b": "lower --cv",
+    r"^(groups|time) \((.+?)\)": lambda found: typed(f"--{found[1]}", found[2]),
+    r"\b(groups|time)=X\['(.+?)'\]": lambda found: typed(f"--{found[1]}", found[2]),
+    r"\bpass groups= or time=": "give --groups NAME or --time NAME",
+    r"\bpass groups too": "give --groups NAME too",
+    r"\bor use time if": "or use --time NAME if",
+    r'\bdependence="(\w+)"( needs groups: pass the group of every row)?': lambda found: (
+        f"--dependence {found[1]}" + (" needs --groups NAME" if found[2] else "")
+    ),
     r"^alpha and error have no effect": "--alpha and --error have no effect",
     r"^(alpha|error) has no effect": r"--\1 has no effect",
     r"\bn_features_to_select cannot be": "--k cannot be",

@@ -15,6 +15,7 @@ from foresift.cli.table import (
     Drop,
     Encoding,
     File,
+    Groups,
     KeepIds,
     MaxMemory,
     Numeric,
@@ -22,6 +23,7 @@ from foresift.cli.table import (
     Target,
     Task,
     Tasks,
+    Time,
     column_notes,
     notes_on_target,
     option,
@@ -46,8 +48,15 @@ Error = StrEnum("Error", ["fdr", "fwer", "none"])
 FDR = Error("fdr")
 Goal = StrEnum("Goal", ["compact", "all"])
 COMPACT = Goal("compact")
+Depends = StrEnum("Depends", ["auto", "none", "groups", "time", "panel"])
 
-_IN_PYTHON = ("estimator=Hist", "log_target=True", "task=")  # notes that say how a parameter is set
+_IN_PYTHON = (
+    "estimator=Hist",
+    "log_target=True",
+    "task=",
+    "groups=",
+    "time=",
+)  # notes that say how a parameter is set
 _HOW = "How to select"
 _OUT = "Output"
 
@@ -105,6 +114,16 @@ def select(
     quiet: Annotated[
         bool, option("Print only the names of the kept columns, one a line.", _OUT, "--quiet", "-q")
     ] = False,
+    groups: Groups = "",
+    time: Time = "",
+    dependence: Annotated[
+        Depends,
+        option(
+            "auto: what --groups and --time say; none; groups; time, without --time as rows stand; panel.",
+            "Rows that belong together",
+            metavar="HOW",
+        ),
+    ] = Depends.auto,
     numeric: Numeric = "",
     categorical: Categorical = "",
     drop: Drop = "",
@@ -151,6 +170,8 @@ def select(
             drop=drop,
             keep_ids=keep_ids,
             skip_unlabelled=skip_unlabelled,
+            groups=groups,
+            time=time,
             delimiter=delimiter,
             encoding=encoding,
             max_memory=max_memory,
@@ -166,10 +187,14 @@ def select(
             "scoring": scoring,
             "cv": cv,
             "log_target": log_target,
+            "dependence": dependence.value,
+            **split.about_rows,
             "parameters": {} if trees is None else {"n_estimators": trees},
         }
         found = _select(table, split, tell, method.value, k, seed=seed, jobs=jobs, **options)
         found = _with_notes(found, split, notes_on_target(split, categorical, task.value))
+        if not split.about_rows and dependence == Depends.auto:
+            found = _with_dates(found, split)
         if place is not None:
             tell("writing", 0, 0)
             _write(found, place, table if write_data and found.features else None)
@@ -216,8 +241,11 @@ def _select(
         row["kind"] = kinds[row["name"]]
     left_out = [{"name": d.name, "reason": d.why} for d in split.decisions if d.left_out]
     left_out += [{"name": name, "reason": "dropped by --drop"} for name in split.dropped]
+    left_out += [
+        {"name": name, "reason": f"{key} of the rows (--{key})"} for key, (name,) in split.about_rows.items()
+    ]
     about = {
-        "n_columns": len(split.decisions) + len(split.dropped),
+        "n_columns": split.n_columns,
         "target": split.target,
         "columns_left_out": left_out,
         "decisions": [{"name": d.name, "kind": d.kind, "why": d.why} for d in split.decisions],
@@ -232,6 +260,24 @@ def _with_notes(found: "Selection", split: "Split", more: list[str]) -> "Selecti
 
     told = [as_typed(note) if any(map(note.count, _IN_PYTHON)) else note for note in found.notes]
     return replace(found, notes=[*told, *more, *split.notes])
+
+
+def _with_dates(found: "Selection", split: "Split") -> "Selection":
+    """Say that a column of dates orders the rows: this says more than that neighbours are alike."""
+    from dataclasses import replace
+
+    from foresift.data.target import Target as Values
+    from foresift.evaluation.select.looks_dependent import ALIKE, note_on_dates
+
+    dates = [d.name for d in split.decisions if d.kind == "date" and not d.left_out]
+    if not dates or any("--groups" in note for note in found.notes if not note.startswith(ALIKE)):
+        return found
+    values = Values.of(split.labels, len(split.labels), split.task)
+    said = filter(None, (note_on_dates(name, split.columns[name], values) for name in dates))
+    if not (note := next(said, "")):
+        return found
+    others = [other for other in found.notes if not other.startswith(ALIKE)]
+    return replace(found, notes=[as_typed(note), *others])
 
 
 def _write(found: "Selection", place: Path, table: "TableFile | None") -> None:
@@ -250,7 +296,9 @@ def _write(found: "Selection", place: Path, table: "TableFile | None") -> None:
             file.writelines(json_lines(plain))
             file.write("\n")
         if table is not None:
-            table.write(new(f"selected{table.suffix}"), {*found.features, found.data["target"]})
+            of_rows = {found.data[key]["column"] for key in ("groups", "time") if key in found.data}
+            kept = {*found.features, found.data["target"], *of_rows}
+            table.write(new(f"selected{table.suffix}"), kept)
         new("report.html").write_text(found.to_html(), encoding="utf-8")
 
 
@@ -273,8 +321,9 @@ def _print(
     if not shown:
         sys.stdout.writelines(f"{printable(name)}\n" for name in found.features)
         return
-    n_columns = len(split.decisions) + len(split.dropped)
-    size = f"{_count(found.data['n_rows'], 'row')}, {_count(n_columns, 'column')}, target {split.target}"
+    size = (
+        f"{_count(found.data['n_rows'], 'row')}, {_count(split.n_columns, 'column')}, target {split.target}"
+    )
     head = f"{table.source} ({table.how}): {size}"
     sys.stdout.write(wrapped(head) + about_target(found.data) + notes(column_notes(split), "selection.json"))
     sys.stdout.write(ranking_table(found.ranking, top))

@@ -20,6 +20,7 @@ __all__ = [
     "Drop",
     "Encoding",
     "File",
+    "Groups",
     "KeepIds",
     "MaxMemory",
     "Numeric",
@@ -27,6 +28,7 @@ __all__ = [
     "Target",
     "Task",
     "Tasks",
+    "Time",
     "column_notes",
     "column_of",
     "columns_of",
@@ -39,7 +41,7 @@ __all__ = [
     "require_jobs",
 ]
 
-_FILE = "File"
+_FILE, _ROWS = "File", "Rows that belong together"
 Tasks = StrEnum("Tasks", ["auto", "classification", "regression"])
 
 
@@ -65,6 +67,10 @@ Categorical = Annotated[str, option("Columns that are categories.", _FILE, metav
 Drop = Annotated[str, option("Columns to drop.", _FILE, metavar="A,B")]
 KeepIds = Annotated[bool, option("Keep columns that look like identifiers.", _FILE)]
 SkipUnlabelled = Annotated[bool, option("Drop rows without a target.", _FILE, "--skip-unlabelled")]
+Groups = Annotated[
+    str, option("Column that groups the rows, such as a patient: groups stay whole.", _ROWS, metavar="COL")
+]
+Time = Annotated[str, option("Column that says when a row was observed.", _ROWS, metavar="COL")]
 Delimiter = Annotated[
     str | None, option("Delimiter, if detected wrongly; a space stands for runs of spaces.", _FILE)
 ]
@@ -164,6 +170,8 @@ def read_columns(
     drop: str = "",
     keep_ids: bool = False,
     skip_unlabelled: bool = False,
+    groups: str = "",
+    time: str = "",
     delimiter: str | None = None,
     encoding: str | None = None,
     max_memory: float = 4.0,
@@ -197,11 +205,14 @@ def read_columns(
         keep_ids,
         skip_unlabelled,
         task,
+        column_of(groups, opened.names),
+        column_of(time, opened.names),
     )
     target = column_of(target, opened.names)
     if target in options.drop:
         raise InputError(f"--drop names the target {target!r}.")
-    table = opened.read(text={target, *options.categorical}, drop=options.drop)
+    as_text = {target, options.groups, *options.categorical} - {""}
+    table = opened.read(text=as_text, drop=options.drop)
     return table, split_table(table, target, options)
 
 
@@ -216,6 +227,7 @@ def column_notes(split: "Split") -> list[tuple[str, str]]:
     plain = ("text", "every cell is a number", "the file says so", "as you say")
     rest = (d for d in decisions if not (d.left_out or d.doubtful or d.kind == "date"))
     said += [(d.name, d.why) for d in rest if d.why not in plain]
+    said += [(name, f"{key} of the rows, no feature") for key, (name,) in split.about_rows.items()]
     return said + [(name, "left out, dropped by --drop") for name in split.dropped]
 
 

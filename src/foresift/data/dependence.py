@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from foresift.data.target_column import target_column
 from foresift.data.values import is_missing
 
-__all__ = ["DEPENDENCE", "Dependence", "read_dependence"]
+__all__ = ["DEPENDENCE", "Dependence", "facts_of_dependence", "read_dependence", "unnamed"]
 
 DEPENDENCE = ("auto", "none", "groups", "time", "panel")
-_NONE_WHOLE = "groups has a group of its own for every row, so no rows belong together: leave groups out."
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +73,8 @@ def read_dependence(how: str, groups: Any, time: Any, n_rows: int) -> Dependence
         as they stand.
     groups, time : array-like of shape (n_rows,) or None
         Group of every row; when it was observed: numbers, dates or text that sorts.
+        A column of a frame, or a mapping of its name to the values, is called by its name. `groups` may be a
+        `Dependence` that was read before.
     n_rows : int
         Number of rows.
 
@@ -84,64 +87,122 @@ def read_dependence(how: str, groups: Any, time: Any, n_rows: int) -> Dependence
     >>> read_dependence("auto", ["a", None, "b"], None, 3)
     Traceback (most recent call last):
         ...
-    ValueError: groups is missing in row 1: name a group for every row, or drop these rows.
+    ValueError: groups is missing in row 1: name a group for every row, or drop the row.
     """
     if how not in DEPENDENCE:
         raise ValueError(f"dependence must be one of {', '.join(DEPENDENCE)}, but is {how!r}.")
-    codes = None if groups is None else _codes(groups, "groups", "name a group for every row", n_rows)
-    places = None if time is None else _codes(time, "time", "give a time for every row", n_rows)
-    if how in ("groups", "panel") and codes is None:
-        raise ValueError(f'dependence="{how}" needs groups: pass the group of every row to fit.')
-    if how in ("time", "panel") and places is None:
+    if isinstance(groups, Dependence):
+        return None if how == "none" else groups
+    named = {"groups": _Named.of("groups", groups), "time": _Named.of("time", time)}
+    if how in ("groups", "panel") and groups is None:
+        raise ValueError(f'dependence="{how}" needs groups: pass the group of every row.')
+    codes, places = None, None
+    if groups is not None:
+        codes = named["groups"].codes("name a group for every row", n_rows)
+    if time is not None:
+        places = named["time"].codes("give a time for every row", n_rows)
+    elif how in ("time", "panel"):
         places = np.arange(n_rows)
     codes = None if how in ("none", "time") else codes
     places = None if how in ("none", "groups") else places
-    if codes is None and places is None:
-        return None
     if codes is not None:
-        _require_groups(codes)
+        _require_groups(codes, named["groups"].label)
     if places is not None:
-        _require_times(places, codes)
-    return Dependence(codes, places)
+        _require_times(places, codes, named["time"].label)
+    return None if codes is None and places is None else Dependence(codes, places)
 
 
-def _codes(values: Any, name: str, advice: str, n_rows: int) -> NDArray[np.intp]:
-    """Numbers of values in their order, from 0."""
-    if isinstance(values, str):
-        raise TypeError(f"{name} is the text {values!r}: {advice}, not the name of a column.")
-    column, _ = target_column(values, warn=False)
-    if column.ndim != 1 or len(column) != n_rows:
-        raise ValueError(f"{name} has {len(column)} values, but X has {n_rows} rows: {advice}.")
-    if column.dtype.kind in "fmM":
-        missing = np.isnan(column) if column.dtype.kind == "f" else np.isnat(column)
-    else:
-        missing = np.array([is_missing(value) for value in column.tolist()], dtype=bool)
-    if missing.any():
-        raise ValueError(f"{name} is missing in row {missing.argmax()}: {advice}, or drop these rows.")
-    try:
-        return np.unique(column, return_inverse=True)[1].astype(np.intp)
-    except TypeError:
-        raise ValueError(f"{name} mixes types that do not compare: {advice}, all of one type.") from None
+def facts_of_dependence(dependence: Dependence | None, groups: Any, time: Any) -> dict[str, Any]:
+    """What JSON tells of it: the names of both columns, None without one, and how many groups there are.
+
+    Examples
+    --------
+    >>> groups = {"patient": [7, 7, 9]}
+    >>> facts_of_dependence(read_dependence("auto", groups, None, 3), groups, None)
+    {'groups': {'column': 'patient', 'n_groups': 2}}
+    """
+    facts: dict[str, Any] = {}
+    if dependence is None:
+        return facts
+    if dependence.groups is not None:
+        facts["groups"] = {"column": _Named.of("groups", groups).name, "n_groups": dependence.n_groups}
+    if dependence.time is not None:
+        facts["time"] = {"column": _Named.of("time", time).name}
+    return facts
 
 
-def _require_groups(groups: NDArray[np.intp]) -> None:
+def unnamed(values: Any) -> Any:
+    """The values of a mapping of one name; anything else as it is."""
+    return _Named.of("", values).values
+
+
+class _Named(NamedTuple):
+    """Values of a parameter, and the name of the column that they come from, if it is known."""
+
+    parameter: str
+    name: str | None
+    values: Any
+
+    @classmethod
+    def of(cls, parameter: str, values: Any) -> _Named:
+        if isinstance(values, Mapping) and len(values) == 1:
+            ((name, values),) = values.items()
+            return cls(parameter, str(name), values)
+        native = nw.from_native(values, allow_series=True, pass_through=True)
+        if isinstance(native, nw.DataFrame) and native.shape[1] == 1:
+            native = native[:, 0]
+        name = native.name if isinstance(native, nw.Series) else None
+        return cls(parameter, name if isinstance(name, str) and name else None, values)
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return self.parameter if self.name is None else f"{self.parameter} ({self.name})"
+
+    def codes(self, advice: str, n_rows: int) -> NDArray[np.intp]:
+        """Numbers of the values in their order, from 0."""
+        if isinstance(self.values, str):
+            raise TypeError(f"{self.label} is the text {self.values!r}: {advice}, not the name of a column.")
+        try:
+            column, items = target_column(self.values, warn=False)
+        except (TypeError, ValueError):
+            raise ValueError(f"{self.label} is not one column of values: {advice}.") from None
+        if len(column) != n_rows:
+            raise ValueError(f"{self.label} has {len(column)} values, but X has {n_rows} rows: {advice}.")
+        if column.dtype.kind in "fmM":
+            missing = np.isnan(column) if column.dtype.kind == "f" else np.isnat(column)
+        else:
+            missing = np.array([is_missing(value) for value in items.tolist()], dtype=bool)
+        if missing.any():
+            raise ValueError(f"{self.label} is missing in row {missing.argmax()}: {advice}, or drop the row.")
+        try:
+            return np.unique(column, return_inverse=True)[1].astype(np.intp)
+        except TypeError:
+            raise ValueError(
+                f"{self.label} mixes types that do not compare: {advice}, all of one type."
+            ) from None
+
+
+def _require_groups(groups: NDArray[np.intp], label: str) -> None:
     counts = np.bincount(groups)
     if len(counts) == 1:
         raise ValueError(
-            "groups has one group only, so there is nothing to compare it with: leave groups out if rows are"
-            ' independent, or use dependence="time" if they follow each other.'
+            f"{label} has one group only, and there is no other to test it on: leave it out if rows are"
+            " independent, or use time if they follow each other."
         )
     if counts.max() == 1:
-        raise ValueError(_NONE_WHOLE)
+        raise ValueError(
+            f"{label} has a group of its own for every row, so no rows belong together: leave it out."
+        )
 
 
-def _require_times(time: NDArray[np.intp], groups: NDArray[np.intp] | None) -> None:
+def _require_times(time: NDArray[np.intp], groups: NDArray[np.intp] | None, label: str) -> None:
     """Raise if two rows of a series have the same time."""
     key = time if groups is None else groups * (int(time.max()) + 1) + time
-    first = np.sort(key)
-    if (first[1:] == first[:-1]).any():
-        of = "the table" if groups is None else "a group"
-        more = ": pass groups too if several series are in it" if groups is None else ""
-        raise ValueError(
-            f"time has the same value in two rows of {of}{more}, or give every row a time of its own."
-        )
+    n_repeated = len(key) - len(np.unique(key))
+    if n_repeated:
+        of, more = " of a group", "give every row a time of its own"
+        if groups is None:
+            of, more = "", f"pass groups too if there are several series, or {more}"
+        others = "row has" if n_repeated == 1 else "rows have"
+        raise ValueError(f"{label} repeats: {n_repeated:,} {others} the time of another row{of}; {more}.")

@@ -11,10 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit
 
+from foresift.data.dependence import Dependence
 from foresift.data.table import Table
-from foresift.data.target import Quantity
+from foresift.data.target import Quantity, Target
+from foresift.data.time_blocks import correlation_length, last_rows, time_blocks
 
-__all__ = ["Fold", "make_folds", "quantile_strata", "rows_of_split", "splits_of"]
+__all__ = [
+    "Fold",
+    "gap_of",
+    "in_blocks_of_time",
+    "make_folds",
+    "quantile_strata",
+    "rows_of_split",
+    "splits_of",
+]
 
 MAX_STRATA = 10  # quantiles of a quantity
 
@@ -29,7 +39,8 @@ class Fold(NamedTuple):
 def make_folds(table: Table, weights: NDArray[np.float64] | None, cv: Any, seed: int) -> list[Fold]:
     """Assign the rows of positive weight to folds; see `splits_of` for `cv`.
 
-    Classes are strata of a number of folds. For a quantity there are none, as in scikit-learn.
+    Classes are strata of a number of folds. For a quantity there are none, as in scikit-learn, unless whole
+    groups are assigned: see `Table.dependence`.
 
     Raises
     ------
@@ -48,8 +59,14 @@ def make_folds(table: Table, weights: NDArray[np.float64] | None, cv: Any, seed:
     # Given folds number all rows; a splitter sees those that are used.
     rows = used if isinstance(cv, numbers.Real) or hasattr(cv, "split") else np.arange(table.n_rows)
     present = np.unique(codes[used])
-    folds = []
-    for number, (train, test) in enumerate(splits_of(cv, codes[rows], seed, labels=labels)):
+    folds, strata = [], codes[rows]
+    how: dict[str, Any] = {}
+    if table.dependence is not None:
+        target, some = table.target.take(rows), table.dependence.take(rows)
+        if isinstance(target, Quantity) and isinstance(cv, numbers.Real):
+            strata = quantile_strata(target, cv)
+        how = {"dependence": some, "gap": gap_of(target, some)}
+    for number, (train, test) in enumerate(splits_of(cv, strata, seed, labels=labels, **how)):
         fold = Fold(np.intersect1d(rows[train], used), np.intersect1d(rows[test], used))
         lacking = np.setdiff1d(present, codes[fold.train])
         if len(lacking) or not len(fold.test):
@@ -64,13 +81,26 @@ def make_folds(table: Table, weights: NDArray[np.float64] | None, cv: Any, seed:
     return folds
 
 
+def gap_of(target: Target, dependence: Dependence) -> int:
+    """Times between training and test rows in folds of time: the correlation length of the target."""
+    return 0 if dependence.time is None else correlation_length(target, dependence)
+
+
+def in_blocks_of_time(n_folds: int, dependence: Dependence | None) -> bool:
+    """Whether a number of folds are blocks of time: not of groups, unless a panel has fewer of them."""
+    if dependence is None or dependence.time is None:
+        return False
+    return dependence.groups is None or dependence.n_groups < n_folds
+
+
 def splits_of(
     cv: Any,
     codes: NDArray[Any],
     seed: int = 0,
     *,
-    groups: NDArray[Any] | None = None,
     labels: NDArray[Any] | None = None,
+    dependence: Dependence | None = None,
+    gap: int = 1,
 ) -> Iterator[Fold]:
     """Split rows as `cv` says.
 
@@ -81,29 +111,44 @@ def splits_of(
         stratified split with this share of test rows. Or a splitter of scikit-learn, or pairs of row numbers
         or masks.
         No row, and no group, may be on both sides of a split.
+        In time, an int is a number of blocks with a gap around each, a float the share of the last rows, and
+        a splitter sees the rows in the order of time. A panel is split by its groups; by time if there are
+        fewer groups than folds, or by a float or a splitter.
     codes : ndarray of shape (n,)
         Class or stratum of every row, see `quantile_strata`.
     seed : int, default=0
         Seeds the split, also of a splitter whose `random_state` is None.
-    groups : ndarray of shape (n,), default=None
-        Group of every row.
     labels : ndarray, default=None
         What messages call the classes; None calls them by their codes.
+    dependence : Dependence, default=None
+        Which rows belong together.
+    gap : int, default=1
+        See `gap_of`.
 
     Examples
     --------
     >>> [fold.test.tolist() for fold in splits_of(2, np.array([0, 1, 0, 1]))]
     [[1, 2], [0, 3]]
     """
+    dependence = dependence or Dependence()
+    groups, time = dependence.groups, dependence.time
+    order = np.arange(len(codes))
     if isinstance(cv, numbers.Integral):
-        cv = _stratified(int(cv), codes, seed, groups, labels)
+        if time is not None and in_blocks_of_time(int(cv), dependence):
+            cv = time_blocks(time, _require_two(int(cv)), gap)
+        else:
+            cv, time = _stratified(int(cv), codes, seed, groups, labels), None
     elif isinstance(cv, numbers.Real):
         if not 0 < float(cv) < 1:
             raise ValueError(f"cv={cv} must be a share of the rows between 0 and 1, or a number of folds.")
-        if groups is not None:
+        if time is not None:
+            cv = last_rows(time, float(cv), gap)
+        elif groups is not None:
             raise ValueError("A random share splits groups: use a number of folds, or GroupShuffleSplit.")
-        cv = StratifiedShuffleSplit(1, test_size=float(cv), random_state=seed % 2**32)
+        else:
+            cv = StratifiedShuffleSplit(1, test_size=float(cv), random_state=seed % 2**32)
     elif hasattr(cv, "split") and not isinstance(cv, str | bytes):
+        order = order if time is None else np.argsort(time, kind="stable")
         cv = copy.deepcopy(cv)
         if getattr(cv, "random_state", 0) is None:
             cv.random_state = seed % 2**32
@@ -112,11 +157,15 @@ def splits_of(
             f"cv is {cv!r}: give a number of folds, a share of the rows for testing, a splitter, or pairs of"
             " row numbers."
         )
-    pairs = cv.split(np.zeros((len(codes), 1)), codes, groups) if hasattr(cv, "split") else cv
+    if hasattr(cv, "split"):
+        pairs = cv.split(np.zeros((len(codes), 1)), codes[order], None if groups is None else groups[order])
+    else:
+        pairs = cv
     number = -1
     for number, pair in enumerate(pairs):
         fold = rows_of_split(pair, len(codes), number)
-        _require_apart(fold, f"Split {number} of cv", groups)
+        fold = Fold(order[fold.train], order[fold.test])
+        _require_apart(fold, f"Split {number} of cv", groups if time is None else None)
         yield fold
     if number < 0:
         raise ValueError("cv makes no splits: give a number of folds of at least 2, or a splitter.")
@@ -145,8 +194,10 @@ def quantile_strata(target: Quantity, cv: Any) -> NDArray[Any]:
 def _stratified(
     n_folds: int, codes: NDArray[Any], seed: int, groups: NDArray[Any] | None, labels: NDArray[Any] | None
 ) -> Any:
-    if n_folds < 2:
-        raise ValueError(f"cv must be at least 2 folds, but is {n_folds}.")
+    _require_two(n_folds)
+    n_groups = n_folds if groups is None else len(np.unique(groups))
+    if n_groups < n_folds:
+        raise ValueError(f"There are {n_groups} groups, fewer than the {n_folds} folds: lower cv.")
     present, counts = np.unique(codes, return_counts=True)
     if len(present) == 1 and counts[0] < n_folds:
         raise ValueError(f"There are {counts[0]} rows, fewer than the {n_folds} folds: lower cv.")
@@ -161,6 +212,12 @@ def _stratified(
     return splitter(n_folds, shuffle=True, random_state=seed % 2**32)
 
 
+def _require_two(n_folds: int) -> int:
+    if n_folds < 2:
+        raise ValueError(f"cv must be at least 2 folds, but is {n_folds}.")
+    return n_folds
+
+
 def _require_apart(fold: Fold, where: str, groups: NDArray[Any] | None) -> None:
     for rows, kind in zip(fold, ("training", "test"), strict=True):
         if len(np.unique(rows)) < len(rows):
@@ -170,10 +227,13 @@ def _require_apart(fold: Fold, where: str, groups: NDArray[Any] | None) -> None:
         raise ValueError(
             f"{where} has row {both[0]} for training and for testing: scores of training rows say nothing."
         )
-    shared = set() if groups is None else {*groups[fold.train].tolist()} & {*groups[fold.test].tolist()}
-    if shared:
+    if groups is None:
+        return
+    shared, train, test = np.intersect1d(groups[fold.train], groups[fold.test], return_indices=True)
+    if len(shared):
+        one, other = fold.train[train[0]], fold.test[test[0]]
         raise ValueError(
-            f"{where} has rows of group {min(shared, key=str)!r} for training and for testing: use a number"
+            f"{where} has row {one} for training and row {other} of the same group for testing: use a number"
             " of folds, or a splitter for groups, such as GroupKFold."
         )
 

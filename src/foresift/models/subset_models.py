@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
+from foresift.data.dependence import Dependence
 from foresift.data.table import Schema
 
 __all__ = [
@@ -131,14 +133,35 @@ def for_columns(estimator: Any, schema: Schema | None, columns: Sequence[int] | 
     return model
 
 
-def fit_plain(model: Any, X: Any, labels: NDArray[Any], weights: NDArray[np.float64] | None) -> Any:
-    """Fit a model, with `sample_weight` if there are weights; of a pipeline the last step gets them."""
+def fit_plain(
+    model: Any,
+    X: Any,
+    labels: NDArray[Any],
+    weights: NDArray[np.float64] | None,
+    dependence: Dependence | None = None,
+) -> Any:
+    """Fit a model, with `sample_weight` if there are weights; of a pipeline the last step gets them.
+
+    Selectors of ours get the dependence of rows, others the groups if their `fit` takes them.
+    """
+    more: dict[str, Any] = {}
+    if dependence is not None and hasattr(model, "fit_table"):
+        more["groups"] = dependence
+    elif dependence is not None and dependence.groups is not None and _takes_groups(model):
+        more["groups"] = dependence.groups
     if weights is None:
-        return model.fit(X, labels)
+        return model.fit(X, labels, **more)
     if isinstance(model, Pipeline) and has_fit_parameter(model[-1], "sample_weight"):
-        return model.fit(X, labels, **{f"{model.steps[-1][0]}__sample_weight": weights})
+        return model.fit(X, labels, **{f"{model.steps[-1][0]}__sample_weight": weights}, **more)
     if not has_fit_parameter(model, "sample_weight"):
         raise ValueError(
             f"{type(model).__name__} takes no sample_weight: leave it out, or take another estimator."
         )
-    return model.fit(X, labels, sample_weight=weights)
+    return model.fit(X, labels, sample_weight=weights, **more)
+
+
+def _takes_groups(model: Any) -> bool:
+    """Whether groups go through `fit`: by its signature, or to a splitter inside, as in RFECV."""
+    if has_fit_parameter(model, "groups"):
+        return True
+    return "groups" in get_routing_for_object(model).consumes("fit", ["groups"])

@@ -43,6 +43,8 @@ class ColumnOptions:
         Whether to drop rows without a target.
     task : {"auto", "classification", "regression"}
         Whether the target holds classes or a quantity; "auto" looks at its cells.
+    groups, time : str
+        Columns that say which rows belong together, and when they were observed; empty for none.
     """
 
     numeric: Collection[str] = ()
@@ -51,6 +53,13 @@ class ColumnOptions:
     keep_ids: bool = False
     skip_unlabelled: bool = False
     task: str = "auto"
+    groups: str = ""
+    time: str = ""
+
+    @property
+    def about_rows(self) -> dict[str, str]:
+        """Columns that are no features: by what they say of rows."""
+        return {key: name for key, name in (("groups", self.groups), ("time", self.time)) if name}
 
 
 @dataclass(frozen=True)

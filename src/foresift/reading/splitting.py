@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from foresift.data.target import Classes, Quantity, table_task_of
 from foresift.errors import InputError, near_names, typed
 from foresift.reading.amounts import decimal_mark
-from foresift.reading.cells import Column
+from foresift.reading.cells import Column, parse_texts
 from foresift.reading.dates import read_dates
 from foresift.reading.delimited import Delimited, name_of
 from foresift.reading.files import TableFile
@@ -44,6 +44,8 @@ class Split:
         Number of rows dropped because they have no label.
     n_comments : int
         Number of comment lines before the header.
+    about_rows : dict of str to dict
+        "groups" and "time", if they are columns of the file: the name and the values of each.
     """
 
     columns: dict[str, NDArray[Any]]
@@ -53,11 +55,17 @@ class Split:
     dropped: list[str]
     n_unlabelled: int = 0
     n_comments: int = 0
+    about_rows: dict[str, dict[str, NDArray[Any]]] = field(default_factory=dict)
 
     @property
     def task(self) -> str:
         """What the target holds: classes ("classification") or a quantity ("regression")."""
         return Classes.task if self.labels.dtype == object else Quantity.task
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the file but the target."""
+        return len(self.decisions) + len(self.dropped) + len(self.about_rows)
 
     @property
     def notes(self) -> list[str]:
@@ -97,6 +105,7 @@ def split_table(table: TableFile, target: str, options: ColumnOptions | None = N
         _require(name, [*names, *table.left_out], "--drop")
     hint = _hint(table.origin) if isinstance(table.origin, Delimited) else ""
     _require(target, names, "", hint)
+    _require_about_rows(options, target, names)
     labelled = next(column for column in table.columns if column.name == target)
     rows = _labelled_rows(labelled) if options.skip_unlabelled else None
     as_text = {target, *options.categorical}
@@ -106,9 +115,13 @@ def split_table(table: TableFile, target: str, options: ColumnOptions | None = N
     columns: dict[str, NDArray[Any]] = {}
     decisions, table_rows = [], table.n_rows
     table.columns.reverse()  # popping from the end is fast
+    about_rows: dict[str, dict[str, NDArray[Any]]] = {}
     while table.columns:
         column = table.columns.pop()
-        if column.name != target:
+        of_rows = [key for key, name in options.about_rows.items() if name == column.name]
+        if of_rows:
+            about_rows[of_rows[0]] = _about_rows(of_rows[0], column if rows is None else column.rows(rows))
+        elif column.name != target:
             decision, values = decide(column, options, decimal_comma=comma, thousands_dot=dots)
             decisions.append(decision)
             if not decision.left_out:
@@ -119,7 +132,39 @@ def split_table(table: TableFile, target: str, options: ColumnOptions | None = N
             f"There is no column besides the target {target!r} to rank{f' ({why})' if why else ''}.{hint}"
         )
     n_comments = table.origin.n_comments if isinstance(table.origin, Delimited) else 0
-    return Split(columns, labels, target, decisions, table.left_out, table_rows - len(labels), n_comments)
+    n_unlabelled = table_rows - len(labels)
+    return Split(columns, labels, target, decisions, table.left_out, n_unlabelled, n_comments, about_rows)
+
+
+def _require_about_rows(options: ColumnOptions, target: str, names: Sequence[str]) -> None:
+    """Raise for columns of groups or times that cannot be."""
+    for key, name in options.about_rows.items():
+        if name in options.drop:
+            raise InputError(f"--drop and --{key} both name {name!r}: name it once, it is no feature then.")
+        _require(name, names, f"--{key}")
+        if name == target:
+            raise InputError(f"--{key} names the target {target!r}.")
+    if options.groups and options.groups == options.time:
+        raise InputError(f"--groups and --time both name {options.time!r}: name two columns.")
+
+
+def _about_rows(key: str, column: Column) -> dict[str, NDArray[Any]]:
+    """Groups as text, times as numbers; text that is no date is sorted as text."""
+    values: NDArray[Any] = column.labels()
+    missing = column.missing
+    if key == "time":
+        parsed = column if column.texts is None else parse_texts(column)
+        values = decide(parsed, ColumnOptions(keep_ids=True))[1]
+        missing = (
+            np.array([value is None for value in values]) if values.dtype == object else np.isnan(values)
+        )
+    if missing.any():
+        n = int(missing.sum())
+        rows = "1 row" if n == 1 else f"{n:,} rows"
+        raise InputError(
+            f"Column {column.name!r} (--{key}) is missing in {rows}: fill it in, or drop those rows."
+        )
+    return {column.name: values}
 
 
 def _marks(table: TableFile) -> tuple[bool, bool]:

@@ -20,7 +20,7 @@ from foresift.data.sklearn_compat import Interval, StrOptions, seed_of, seeded
 from foresift.data.slices import TableOfX
 from foresift.data.table import Table
 from foresift.errors import warn_caller
-from foresift.models.subset_models import read_alike
+from foresift.models.subset_models import fit_plain, read_alike
 from foresift.selectors.base import RankingSelector, Scores, with_task, with_units
 from foresift.selectors.units import Units
 from foresift.stats.concordance import (
@@ -249,7 +249,7 @@ class AggregateSelector(RankingSelector):
         def fit(member: Any, own: NDArray[np.float64] | None) -> Any:
             if self._on_codes(member, data):
                 return member.fit_table(data, own)
-            return member.fit(data.X, labels, **({} if own is None else {"sample_weight": own}))
+            return fit_plain(member, data.X, labels, own, data.dependence)
 
         return Parallel(n_jobs=self.n_jobs, require="sharedmem")(  # the codes stay in this process
             delayed(fit)(member, weights if takes else None)

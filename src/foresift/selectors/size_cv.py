@@ -82,7 +82,8 @@ class SubsetSizeCV(BaseEstimator):
         The model; None is a `SiftForestClassifier` of 100 trees with sqrt(p) split candidates per node, for a
         quantity a `SiftForestRegressor`.
     cv : int, splitter or iterable, default=5
-        Folds: a number means shuffled ones, stratified by class.
+        Folds: a number means shuffled ones, stratified by class, that keep the groups of `fit` whole; with
+        times, blocks of time.
     sizes : array-like of int, default=None
         The sizes to score. None scores all up to 20 columns, and of more about 20, spaced evenly on a
         logarithmic scale.
@@ -165,7 +166,8 @@ class SubsetSizeCV(BaseEstimator):
             if ranker.takes(table):
                 fitted.fit_table(table.take_rows(train), own)
             else:
-                fit_plain(fitted, take_rows(X, train), table.target.values(train), own)
+                some = None if table.dependence is None else table.dependence.take(train)
+                fit_plain(fitted, take_rows(X, train), table.target.values(train), own, some)
             masks = [fitted.subset_of_size(size) for size in sizes.tolist()]
             return [tuple(np.flatnonzero(mask).tolist()) for mask in masks]
 

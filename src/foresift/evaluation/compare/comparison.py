@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from foresift.data.dependence import facts_of_dependence
 from foresift.data.target import Classes, Quantity
 from foresift.data.target_notes import are_numbers, note_on_quantity, notes_on_classes
 from foresift.errors import renamed
@@ -194,6 +195,7 @@ def compare(
     repeats: int = 1,
     scoring: Any = None,
     groups: Any = None,
+    time: Any = None,
     store: str | os.PathLike[str] | Store | None = None,
     n_jobs: int | None = None,
     random_state: int = 0,
@@ -234,6 +236,10 @@ def compare(
         Scorers of scikit-learn. None: "accuracy", or "r2" for a quantity. Without a store, a lambda will do.
     groups : array-like of shape (n,), default=None
         Rows of one group stay on one side of every split; a `cv` that splits a group is refused.
+    time : array-like of shape (n,), default=None
+        When every row was observed: numbers, dates or text that sorts. A number of folds are blocks of time,
+        without the training rows next to the block that is tested; a share are the last rows; a splitter
+        sees the rows in the order of time.
     store : path or Store, default=None
         A file that keeps results. If it exists, only missing results are computed.
     n_jobs : int, default=None
@@ -269,7 +275,7 @@ def compare(
     estimators = renamed(estimators, classifiers, "classifiers", "estimators")
     if task not in TASKS:
         raise ValueError(f"task is {task!r}: give {', '.join(map(repr, TASKS[:-1]))} or {TASKS[-1]!r}.")
-    data = Data.of(name, X, y, groups, task)
+    data = Data.of(name, X, y, groups, task, time)
     if scoring is None:
         scoring = Quantity.metric if data.task == Quantity.task else Classes.metric
     protocol = Protocol(cv, repeats, "own" if sizes is None else sizes, scoring, random_state)
@@ -293,6 +299,7 @@ def compare(
         "notes": _notes(y, data, task),
         "features": list(data.features),
         "cv": jobs[0].units[0].cv,
+        **facts_of_dependence(data.dependence, groups, time),
         "repeats": int(repeats),
         "sizes": list(wanted),
         "scoring": list(protocol.scorers),

@@ -37,7 +37,7 @@ from foresift.evaluation.harness.tasks import (
     software,
 )
 from foresift.models.scorer import PlainScorer, SubsetScorer, make_subset_scorer, takes_store
-from foresift.models.subset_models import reading_options, refuse_numbered_columns
+from foresift.models.subset_models import fit_plain, reading_options, refuse_numbered_columns
 
 __all__ = ["Protocol", "attempt", "plan_scores", "refuse_scorers", "score_units", "selected"]
 
@@ -205,7 +205,7 @@ def plan_scores(
                 method_parameters=about_methods[name],
                 classifier="",
                 classifier_parameters="",
-                cv=cv_name(protocol.cv, grouped=data.groups is not None),
+                cv=cv_name(protocol.cv, data.dependence),
                 repeat=split.repeat,
                 fold=split.fold,
                 rows=split.rows,
@@ -308,7 +308,8 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
         selector = seeded(clone(trial.selector), np.random.default_rng([trial.seed, 0]))
         X = _with_names(take_rows(data.X, fold.train), data, selector)
         start = time.perf_counter()
-        selector.fit(X, data.y[fold.train])
+        some = None if data.dependence is None else data.dependence.take(fold.train)
+        fit_plain(selector, X, data.y[fold.train], None, some)
         seconds = time.perf_counter() - start
         features, unknown = chosen_columns(selector, data.n_features, trial.sizes)
         extra = {"unknown_sizes": unknown} if unknown else {}

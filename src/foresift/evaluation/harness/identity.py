@@ -25,7 +25,14 @@ __all__ = ["add_array", "canonical", "checksum", "describe", "storage"]
 
 _IGNORED = ("n_jobs", "verbose")  # parameters that do not change results
 # Parameters of this package with the value that results from before they existed have.
-_NEW = {"correct_nominal": False, "task": "auto", "sigma": None, "keep": None, "feature_groups": None}
+_NEW = {
+    "correct_nominal": False,
+    "task": "auto",
+    "sigma": None,
+    "keep": None,
+    "feature_groups": None,
+    "dependence": "auto",
+}
 # What None stands for where it was the default once.
 _FORMER: dict[str, dict[str, Any]] = {
     "foresift.ContributionSelector": {"scoring": "accuracy"},

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.data.folds import quantile_strata, splits_of
-from foresift.data.target import Quantity
+from foresift.data.dependence import Dependence
+from foresift.data.folds import gap_of, in_blocks_of_time, quantile_strata, splits_of
+from foresift.data.target import Classes, Quantity
 from foresift.evaluation.harness.tasks import Data, canonical, checksum
 
 __all__ = ["Split", "cv_name", "seed_for", "splits"]
@@ -53,7 +54,7 @@ def seed_for(random_state: int, *place: int) -> int:
     return int(np.random.SeedSequence([random_state, *place]).generate_state(1)[0])
 
 
-def cv_name(cv: Any, *, grouped: bool = False) -> str:
+def cv_name(cv: Any, dependence: Dependence | None = None) -> str:
     """Say in a few words how rows are split; a splitter of scikit-learn says it itself.
 
     Examples
@@ -63,9 +64,12 @@ def cv_name(cv: Any, *, grouped: bool = False) -> str:
     ('10 stratified folds', 'random 0.3 for testing', 'TimeSeriesSplit')
     """
     if isinstance(cv, numbers.Integral):
-        return f"{int(cv)} stratified folds" + (" of groups" if grouped else "")
+        if in_blocks_of_time(int(cv), dependence):
+            return f"{int(cv)} blocks of time"
+        return f"{int(cv)} stratified folds" + ("" if dependence is None else " of groups")
     if isinstance(cv, numbers.Real):
-        return f"random {float(cv):g} for testing"
+        in_time = dependence is not None and dependence.time is not None
+        return f"{'last' if in_time else 'random'} {float(cv):g} for testing"
     if hasattr(cv, "split"):
         said = " ".join(repr(cv).split())
         # An address differs from run to run. The rows of a split have their own checksum.
@@ -115,12 +119,14 @@ def splits(data: Data, cv: Any = 10, *, repeats: int = 1, random_state: int = 0)
     else:
         text = data.y.astype(str) if data.y.dtype == object else data.y
         labels, codes = np.unique(text, return_inverse=True)
+    how: dict[str, Any] = {"labels": labels}
+    if (dependence := data.dependence) is not None:
+        target = Quantity(data.y) if labels is None else Classes(codes.astype(np.int32), labels)
+        how |= {"dependence": dependence, "gap": gap_of(target, dependence)}
     found = [
         Split(repeat, fold, train.astype(np.uint32), test.astype(np.uint32))
         for repeat in range(int(repeats))
-        for fold, (train, test) in enumerate(
-            splits_of(cv, codes, seed_for(random_state, repeat), groups=data.groups, labels=labels)
-        )
+        for fold, (train, test) in enumerate(splits_of(cv, codes, seed_for(random_state, repeat), **how))
     ]
     if repeats > 1 and len({split.rows for split in found}) * repeats <= len(found):
         raise ValueError(

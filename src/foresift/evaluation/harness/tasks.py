@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.data.containers import Block, read
+from foresift.data.dependence import Dependence, read_dependence, unnamed
 from foresift.data.slices import sliceable
 from foresift.data.target import Classes, Quantity, table_task_of
 from foresift.data.values import is_missing
@@ -46,6 +47,8 @@ class Data:
         Whether the columns came with names.
     task : str
         "classification" or "regression".
+    time : ndarray of int of shape (n_rows,) or None
+        Place of every row in time.
 
     Examples
     --------
@@ -62,9 +65,12 @@ class Data:
     features: tuple[str, ...]
     named: bool = False
     task: str = Classes.task
+    time: NDArray[np.intp] | None = None
 
     @classmethod
-    def of(cls, name: str, X: Any, y: Any, groups: Any = None, task: str = Classes.task) -> Data:
+    def of(
+        cls, name: str, X: Any, y: Any, groups: Any = None, task: str = Classes.task, time: Any = None
+    ) -> Data:
         """Check a table and compute its checksum; `task` "auto" is what `table_task_of` says."""
         source = read(X)
         labels = _column(y, source.n_rows)
@@ -74,6 +80,7 @@ class Data:
         elif labels.dtype.kind == "f" and (labels != np.trunc(labels)).any():
             labels = labels.astype(str)  # numbers with fractions are no classes for scikit-learn
         names = source.texts or tuple(map(str, range(source.n_columns)))
+        groups = unnamed(groups)
         parts = None if groups is None else np.asarray(groups)
         if parts is not None and parts.shape != labels.shape:
             raise ValueError(
@@ -97,7 +104,21 @@ class Data:
             add_array(digest, parts)
         if task == Quantity.task:  # of classes there is no mark, so that old results are found
             digest.update(task.encode())
-        return cls(name, kept, labels, parts, digest.hexdigest(), names, named, task)
+        if time is not None:
+            in_time = read_dependence("auto", groups, time, source.n_rows)
+            assert in_time is not None
+            time = in_time.time
+            digest.update(b"time")
+            add_array(digest, time)
+        return cls(name, kept, labels, parts, digest.hexdigest(), names, named, task, time)
+
+    @cached_property
+    def dependence(self) -> Dependence | None:
+        """Which rows belong together."""
+        if self.groups is None and self.time is None:
+            return None
+        groups = None if self.groups is None else np.unique(self.groups, return_inverse=True)[1]
+        return Dependence(groups, self.time)
 
     @property
     def n_rows(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from foresift.data.folds import Fold
+from foresift.data.folds import Fold, in_blocks_of_time
 from foresift.data.target import Quantity, Target
 from foresift.evaluation.harness.chosen import known_sizes
 from foresift.evaluation.select.by_loss import Choice, choose_by_loss
@@ -22,11 +23,10 @@ from foresift.evaluation.select.judging import Judge, Measured, is_skewed, logar
 from foresift.evaluation.select.models import Model, boosting_scorer
 from foresift.evaluation.select.plan import Plan
 from foresift.evaluation.select.rows_of_folds import (
-    drawn_folds,
-    given_folds,
+    drawn_rows,
+    folds_of,
     rare_classes,
     require_folds,
-    stratified_rows,
     why_not,
 )
 from foresift.models.scorer import SubsetScorer
@@ -95,6 +95,8 @@ class Assessment:
         A quantity and its predictions from the selected columns, of the rows of all folds; empty of classes.
     rare : list
         Classes with too few rows, which were left out.
+    in_time : bool
+        Whether the folds are blocks of time.
     n_copies : int
         Rows that are copies of others, and not by coincidence.
     """
@@ -114,6 +116,7 @@ class Assessment:
     rival: Rival | None = None
     held_out: tuple[NDArray[np.float64], NDArray[np.float64]] = (np.empty(0), np.empty(0))
     rare: list[Any] = field(default_factory=list)
+    in_time: bool = False
     n_copies: int = 0
 
     @property
@@ -179,27 +182,25 @@ def assess(
     rare = rare_classes(rows)
     common = np.flatnonzero(rows.counting & ~np.isin(rows.strata, rare))
     if len(common) > plan.n_rows and not numbers_rows(cv):
-        common = stratified_rows(common, rows.strata, plan.n_rows, np.random.default_rng([seed, 2]))
+        common = drawn_rows(rows, common, plan.n_rows, np.random.default_rng([seed, 2]))
     used = rows.take(common)
-    if cv is None:
-        parts = drawn_folds(used, plan.n_folds, seed)
-    else:
-        parts = given_folds(used, common, len(rows), cv, seed)
-    plan = replace(plan, n_folds=len(parts))
+    folds = folds_of(used, cv, plan.n_folds, seed, common, len(rows))
+    plan = replace(plan, n_folds=len(folds))
     outside, inside = plan.jobs(n_jobs)
     light = _lighter(selector, plan.tree_share, inside)
     n_columns = rows.table.n_columns
     ranks_all = is_ours(selector) or len(known_sizes(selector)) == n_columns
     sizes = sizes_for(n_columns) if ranks_all else np.array([n_columns])
     lots, judge = plan.lots(by_curve=by_curve), model.judge(used.table.target)
-    require_folds(parts, judge)
-    scorer = model.scorer(used, judge, [_without(lot, parts) for lot in lots], seed, inside)
-    work = _Folds(used, parts, lots, light, keep, sizes, judge, scorer)
+    held_out = [_without(lot, folds) for lot in lots]
+    require_folds(folds, held_out, used, judge)
+    scorer = model.scorer(used, judge, held_out, seed, inside)
+    work = _Folds(used, folds, lots, light, keep, sizes, judge, scorer)
     in_parallel = Parallel(n_jobs=outside, prefer="threads")
     ranked = dict(zip(lots, in_parallel(delayed(work.ranked)(lot, tell) for lot in lots), strict=True))
-    folds = range(plan.n_folds)
-    curves = np.array([ranked[i,].scores[0] for i in folds])
-    inner = [work.chosen(ranked, [lot for lot in lots if len(lot) == 2 and i in lot], i) for i in folds]
+    numbered = range(plan.n_folds)
+    curves = np.array([ranked[i,].scores[0] for i in numbered])
+    inner = [work.chosen(ranked, [lot for lot in lots if len(lot) == 2 and i in lot], i) for i in numbered]
     results = in_parallel(
         delayed(work.kept)(i, ranked[i,].selector, choice) for i, choice in enumerate(inner)
     )
@@ -210,22 +211,24 @@ def assess(
         corrected_interval(kept, share, least, most),
         corrected_interval(kept - full, share, least - most, most - least),
     )
-    choice = work.chosen(ranked, [(i,) for i in folds])
+    choice = work.chosen(ranked, [(i,) for i in numbered])
     assert choice is not None
     curve = SizeCurve(sizes, curves, choice.size)
     n_kept = np.array([found.n_columns for found in results])
     baseline = float(np.mean([found.of_none for found in results]))
     errors, log_error = None, None
     if isinstance(judge, Measured):
-        of_all = [ranked[i,].error for i in folds]
+        of_all = [ranked[i,].error for i in numbered]
         of_kept, of_none = zip(*((found.error, found.error_of_none) for found in results), strict=True)
         errors = Errors(*(float(np.mean(some)) for some in (of_all, of_kept, of_none)))
         if model.back is None and is_skewed(used.table.target.values()):
-            log_error = _error_of_logarithm(used, model, parts, seed, n_jobs)
-    rival = _rival(used, judge, parts, full, seed) if model.is_default else None
+            log_error = _error_of_logarithm(used, model, folds, seed, n_jobs)
+    rival = _rival(used, judge, folds, full, seed) if model.is_default else None
     y, predicted = (np.concatenate(part) for part in zip(*(f.held_out for f in results), strict=True))
     about = (len(common), share, n_kept, baseline, errors, log_error, rival, (y, predicted), rare.tolist())
-    return Assessment(judge, model, curve, choice, check, plan, *about)
+    drawn = cv is None or isinstance(cv, numbers.Integral)
+    in_time = drawn and in_blocks_of_time(len(folds), used.table.dependence)
+    return Assessment(judge, model, curve, choice, check, plan, *about, in_time)
 
 
 def numbers_rows(cv: Any) -> bool:
@@ -236,42 +239,39 @@ def numbers_rows(cv: Any) -> bool:
 def _rival(
     rows: Rows,
     judge: Judge,
-    parts: list[NDArray[np.intp]],
+    folds: list[Fold],
     full: NDArray[np.float64],
     seed: int,
 ) -> Rival | None:
     """Compare gradient boosting with the scores of forests, both of all columns."""
-    scorer = boosting_scorer(rows, judge, [_without((i,), parts) for i in range(len(parts))], seed)
+    scorer = boosting_scorer(rows, judge, folds, seed)
     if scorer is None:
         return None
     # Its own threads wait for each other at full speed: on a machine that is in use they take minutes.
     with threadpool_limits(1, user_api="openmp"):
-        found = scorer.evaluate([(None, i, [part]) for i, part in enumerate(parts)])
+        found = scorer.evaluate([(None, i, [fold.test]) for i, fold in enumerate(folds)])
     scores = np.array(
         [
-            judge.score(one.scores[0], rows.table.target.take(part), rows.weights_of(part))
-            for one, part in zip(found, parts, strict=True)
+            judge.score(one.scores[0], rows.table.target.take(fold.test), rows.weights_of(fold.test))
+            for one, fold in zip(found, folds, strict=True)
         ]
     )
-    share, (least, most) = 1 / len(parts), judge.bounds
+    share, (least, most) = 1 / len(folds), judge.bounds
     difference = corrected_interval(scores - full, share, least - most, most - least)
     return Rival(corrected_interval(scores, share, least, most), difference)
 
 
-def _error_of_logarithm(
-    rows: Rows, model: Model, parts: list[NDArray[np.intp]], seed: int, n_jobs: int | None
-) -> float:
+def _error_of_logarithm(rows: Rows, model: Model, folds: list[Fold], seed: int, n_jobs: int | None) -> float:
     """Mean absolute error of a model of all columns that predicts the logarithm."""
     logs, back = logarithm(rows.table.target.values())
     rows = replace(rows, table=replace(rows.table, target=Quantity(logs)))
     judge = Measured(back, float(np.var(logs)))
-    folds = [_without((i,), parts) for i in range(len(parts))]
     scorer = model.scorer(rows, judge, folds, seed, n_jobs)
     columns = tuple(range(rows.table.n_columns))
-    found = scorer.evaluate([(columns, i, [part]) for i, part in enumerate(parts)])
+    found = scorer.evaluate([(columns, i, [fold.test]) for i, fold in enumerate(folds)])
     errors = []
-    for part, outputs in zip(parts, found, strict=True):
-        errors.append(judge.error(outputs.scores[0], rows.table.target.take(part), rows.weights_of(part)))
+    for (_, test), outputs in zip(folds, found, strict=True):
+        errors.append(judge.error(outputs.scores[0], rows.table.target.take(test), rows.weights_of(test)))
     return float(np.mean(errors))
 
 
@@ -305,10 +305,10 @@ class _Kept(NamedTuple):
     error_of_none: float
 
 
-def _without(lot: tuple[int, ...], parts: list[NDArray[np.intp]]) -> Fold:
-    """The folds of a lot to judge by, and the rows of all others to learn from."""
-    train = np.concatenate([part for i, part in enumerate(parts) if i not in lot])
-    return Fold(np.sort(train), np.concatenate([parts[i] for i in lot]))
+def _without(lot: tuple[int, ...], folds: list[Fold]) -> Fold:
+    """The folds of a lot to judge by, and the rows that all of them learn from."""
+    train = reduce(np.intersect1d, [folds[i].train for i in lot])
+    return Fold(train, np.concatenate([folds[i].test for i in lot]))
 
 
 @dataclass(frozen=True)
@@ -316,7 +316,7 @@ class _Folds:
     """Rankings and forests of the folds; a lot are the folds that are held out together."""
 
     rows: Rows
-    parts: list[NDArray[np.intp]]  # rows of every fold
+    folds: list[Fold]
     lots: list[tuple[int, ...]]
     selector: Any
     keep: Keep
@@ -332,7 +332,7 @@ class _Folds:
         fitted = self.rows.take(self.train(lot)).fit(clone(self.selector))  # the rows go before forests grow
         order = order_of(fitted)
         by_size = self.predict([order[:size] for size in self.sizes], lot)
-        folds = [(self.target(fold), self.rows.weights_of(self.parts[fold])) for fold in lot]
+        folds = [(self.target(fold), self.rows.weights_of(self.folds[fold].test)) for fold in lot]
         scores = [
             [self.judge.score(part, *fold) for part, fold in zip(of_size, folds, strict=True)]
             for of_size in by_size
@@ -361,7 +361,7 @@ class _Folds:
     def kept(self, fold: int, fitted: Any, choice: Choice | None) -> _Kept:
         """How the columns that the selection keeps predict a fold."""
         columns, target = self.keep(fitted, choice), self.target(fold)
-        weights = self.rows.weights_of(self.parts[fold])
+        weights = self.rows.weights_of(self.folds[fold].test)
         none = outputs = self.of_none((fold,), fold)
         if len(columns):
             outputs = self.predict([columns], (fold,))[0][0]
@@ -374,7 +374,7 @@ class _Folds:
 
     def predict(self, subsets: list[NDArray[np.intp]], lot: tuple[int, ...]) -> list[list[Any]]:
         """Outputs of models of the other folds, for each set of columns and each fold of a lot."""
-        number, tests = self.lots.index(lot), [self.parts[i] for i in lot]
+        number, tests = self.lots.index(lot), [self.folds[i].test for i in lot]
         # Equal sets of columns make equal models.
         tasks = [(tuple(np.sort(columns).tolist()), number, tests) for columns in subsets]
         return [found.scores for found in self.scorer.evaluate(tasks)]
@@ -383,7 +383,7 @@ class _Folds:
         """Losses of the rows of a fold, by their weights."""
         losses, weights = (
             self.judge.losses(outputs, self.target(fold)),
-            self.rows.weights_of(self.parts[fold]),
+            self.rows.weights_of(self.folds[fold].test),
         )
         if weights is None or len(losses) != len(weights):
             return losses
@@ -392,12 +392,12 @@ class _Folds:
     def of_none(self, lot: tuple[int, ...], fold: int) -> Any:
         """What is predicted of a fold without any column, by the rows outside of a lot."""
         train = self.train(lot)
-        weights = self.rows.weights_of(train), self.rows.weights_of(self.parts[fold])
+        weights = self.rows.weights_of(train), self.rows.weights_of(self.folds[fold].test)
         return self.judge.of_none(self.rows.table.target.take(train), self.target(fold), *weights)
 
     def target(self, fold: int) -> Target:
         """The target of a fold."""
-        return self.rows.table.target.take(self.parts[fold])
+        return self.rows.table.target.take(self.folds[fold].test)
 
     def train(self, lot: tuple[int, ...]) -> NDArray[np.intp]:
         """Training rows without a lot."""

@@ -21,7 +21,7 @@ from foresift.evaluation.select.fitted import Rows, has_test, order_of
 from foresift.evaluation.select.models import Model
 from foresift.evaluation.select.plan import Plan, plan_for
 from foresift.evaluation.select.resample import Resampled, resample, samples_for
-from foresift.evaluation.select.rows_of_folds import stratified_rows, why_not
+from foresift.evaluation.select.rows_of_folds import drawn_rows, why_not
 
 __all__ = [
     "Tell",
@@ -281,7 +281,7 @@ class Work:
         some, n_rows = self.rows, len(self.rows)
         if n_rows > 2 * plan.n_rows and not numbers_rows(self.cv):
             rng = np.random.default_rng([self.seed, 1])
-            some = some.take(stratified_rows(np.arange(n_rows), some.strata, 2 * plan.n_rows, rng))
+            some = some.take(drawn_rows(some, np.arange(n_rows), 2 * plan.n_rows, rng))
         found = assess(
             some,
             self.selector,
@@ -312,6 +312,7 @@ class Work:
             lambda selector, rows: self.rows.take(rows).fit(selector),
             self.selector,
             target.values() if target.task == "regression" else self.rows.strata,
+            self.rows.table.dependence,
             tree_share=self._plan.tree_share,
             seed=self.seed,
             n_jobs=n_jobs,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from foresift.data.dependence import Dependence
 from foresift.data.slices import sliceable, take_rows
 from foresift.data.table import Table, make_table
 from foresift.evaluation.harness.chosen import column_order
@@ -67,7 +68,7 @@ class Rows:
         """Fit a selector to these rows."""
         if self.coded:
             return selector.fit_table(self.table, self.weights)
-        return fit_plain(selector, self.X, self.table.target.values(), self.weights)
+        return fit_plain(selector, self.X, self.table.target.values(), self.weights, self.table.dependence)
 
 
 def fit_all(
@@ -78,10 +79,12 @@ def fit_all(
     task: str = "classification",
     *,
     keep_X: bool = False,
+    dependence: Dependence | None = None,
 ) -> Rows:
     """Fit a selector to all rows, which are read once for all that is done with them."""
     ours = is_ours(selector)
     table = selector.read_table(X, y) if ours else make_table(X, y, task=task)
+    table = replace(table, dependence=dependence)
     table.target.require_variety(selector, weights)
     coded = ours and selector.takes(table)
     kept = (X if ours and not keep_X else sliceable(X)) if keep_X or not coded else None

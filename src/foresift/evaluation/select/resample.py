@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 from sklearn.base import clone
 
+from foresift.data.dependence import Dependence
 from foresift.stats import Stability, selection_stability
 
 __all__ = ["Resampled", "resample", "samples_for"]
@@ -18,6 +20,8 @@ __all__ = ["Resampled", "resample", "samples_for"]
 CELLS = 2_000_000  # rows times columns, of all samples together; they take about 10 s
 MOST, LEAST = 20, 4  # samples
 MIN_ROWS = 500  # of a sample, unless half of the rows are fewer
+MIN_GROUPS = 4  # two for each of two samples
+BLOCK_PAIRS = 5  # of blocks of time that two samples share
 
 
 class Resampled(NamedTuple):
@@ -50,13 +54,14 @@ def resample(
     fit: Callable[[Any, NDArray[np.intp]], Any],
     selector: Any,
     strata: NDArray[Any],
+    dependence: Dependence | None = None,
     *,
     tree_share: float,
     seed: int,
     n_jobs: int | None = None,
     n_jobs_each: int | None = 1,
     tell: Callable[[], object] = lambda: None,
-) -> Resampled:
+) -> Resampled | None:
     """Repeat a fitted `RelevanceSelector` on random parts of the rows.
 
     The spread of an estimate over samples of m of n rows, without replacement, times sqrt(m / (n - m)), is
@@ -72,6 +77,8 @@ def resample(
         Fitted to all.
     strata : ndarray
         Class of every row, or a quantity.
+    dependence : Dependence or None
+        Samples are of whole groups, or of blocks of time.
     tree_share : float
         Share of its trees that is grown for a sample.
     seed : int
@@ -83,8 +90,8 @@ def resample(
 
     Returns
     -------
-    Resampled
-        Of the columns.
+    Resampled or None
+        Of the columns; None if there are too few groups, or samples with more than one class.
     """
     n_rows = len(strata)
     n_samples, size = samples_for(n_rows, selector.n_features_in_)
@@ -92,7 +99,14 @@ def resample(
     test_only = {"redundancy": None, "minimal": False, "n_features_to_select": None, "n_half_samples": 0}
     light = clone(selector).set_params(n_jobs=n_jobs_each, n_estimators=n_trees, **test_only)
     rng = np.random.default_rng([seed, 3])
-    samples = [rows for _ in range(n_samples // 2) for rows in _two_parts(strata, size, rng)]
+    parts = _parts_of(dependence)
+    if parts is None:
+        return None
+    samples = [rows for _ in range(n_samples // 2) for rows in parts(strata, size, rng)]
+    if dependence is not None:
+        samples = [rows for rows in samples if len(np.unique(strata[rows])) > 1]
+        if (n_samples := len(samples)) < LEAST:
+            return None
 
     def one(rows: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
         fitted = fit(clone(light), rows)
@@ -104,6 +118,39 @@ def resample(
     errors = scores.std(axis=0, ddof=1) * np.sqrt(n_rows / (n_rows - size))
     half = student.ppf(0.975, n_samples - 1) * errors
     return Resampled(passed.mean(axis=0), selection_stability(passed), half, passed)
+
+
+def _parts_of(dependence: Dependence | None) -> Callable[..., list[NDArray[np.intp]]] | None:
+    """What draws two samples that share no row, and no group; None if there are too few groups."""
+    if dependence is None:
+        return _two_parts
+    if dependence.groups is not None and dependence.n_groups >= MIN_GROUPS:
+        return partial(_two_parts_of_groups, dependence.groups)
+    return None if dependence.time is None else partial(_two_parts_of_time, dependence.time)
+
+
+def _two_parts_of_groups(
+    groups: NDArray[np.intp], strata: NDArray[Any], size: int, rng: np.random.Generator
+) -> list[NDArray[np.intp]]:
+    """Whole groups: of every two with like means of the target one goes to each sample."""
+    means = np.bincount(groups, strata) / np.bincount(groups)
+    order = np.lexsort((rng.random(len(means)), means))
+    pairs = rng.permuted(order[: len(order) // 2 * 2].reshape(-1, 2), axis=1)
+    n_pairs = max(2, round(len(pairs) * 2 * size / len(groups)))
+    pairs = pairs[rng.permutation(len(pairs))[:n_pairs]]
+    return [np.flatnonzero(np.isin(groups, pairs[:, side])) for side in (0, 1)]
+
+
+def _two_parts_of_time(
+    time: NDArray[np.intp], strata: NDArray[Any], size: int, rng: np.random.Generator
+) -> list[NDArray[np.intp]]:
+    """Blocks of a stretch of time: of every two that follow each other one goes to each sample."""
+    first = rng.integers(len(time) - 2 * size + 1)
+    stretch = np.argsort(time, kind="stable")[first : first + 2 * size]
+    sides = rng.permuted(np.tile([0, 1], (BLOCK_PAIRS, 1)), axis=1).ravel()
+    places = (np.arange(2 * size) + rng.integers(2 * size)) % (2 * size)  # else the ends are always the same
+    side = sides[places * len(sides) // (2 * size)]
+    return [np.sort(stretch[side == one]) for one in (0, 1)]
 
 
 def _two_parts(strata: NDArray[Any], size: int, rng: np.random.Generator) -> list[NDArray[np.intp]]:

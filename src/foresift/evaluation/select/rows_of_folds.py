@@ -8,73 +8,103 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.data.folds import splits_of
+from foresift.data.folds import Fold, make_folds, splits_of
 from foresift.evaluation.select.fitted import N_STRATA, Rows
 from foresift.evaluation.select.judging import Judge
 from foresift.report.numbers import counted
 
 __all__ = [
+    "NoFolds",
     "dealt",
-    "drawn_folds",
-    "given_folds",
+    "drawn_rows",
+    "folds_of",
     "rare_classes",
     "require_folds",
-    "stratified_rows",
     "why_not",
 ]
 
 MIN_OF_A_CLASS = 6  # rows; rarer classes cannot be in every fold and beside any two of them
 MIN_FOLDS = 3  # two of which are held out at a time
 LEAST = 20  # rows
+MANY_GROUPS = 30  # of a large table whole groups are drawn if they are so many
 
 
-def given_folds(
-    used: Rows, places: NDArray[np.intp], n_rows: int, cv: Any, seed: int
-) -> list[NDArray[np.intp]]:
-    """Rows of every fold as `cv` says: a splitter sees the rows that are used, pairs number all of them."""
+class NoFolds(ValueError):
+    """Rows that depend on each other cannot be split into these folds."""
+
+
+def folds_of(
+    used: Rows, cv: Any, n_folds: int, seed: int, places: NDArray[np.intp], n_rows: int
+) -> list[Fold]:
+    """Folds as `cv` says: a splitter sees the rows that are used, pairs number all of them.
+
+    None is so many folds, or if there are fewer groups as many as these.
+    """
+    if cv is None:
+        depends = used.table.dependence
+        if depends is not None and depends.kind == "groups":
+            n_folds = max(MIN_FOLDS, min(n_folds, depends.n_groups))
+        return _drawn_folds(used, n_folds, seed)
     if isinstance(cv, numbers.Integral):
-        return drawn_folds(used, int(cv), seed)
+        return _drawn_folds(used, int(cv), seed)
     if hasattr(cv, "split"):
-        folds = list(splits_of(cv, used.table.target.strata(N_STRATA), seed))
-        parts, trained = [fold.test for fold in folds], [len(fold.train) for fold in folds]
+        some = used.table.dependence
+        folds = list(splits_of(cv, used.table.target.strata(N_STRATA), seed, dependence=some))
+        folds = [Fold(np.sort(fold.train), fold.test) for fold in folds]
     else:
-        folds = list(splits_of(cv, np.zeros(n_rows, dtype=np.intp), seed))
-        parts = [np.flatnonzero(np.isin(places, fold.test)) for fold in folds]
-        trained = [int(np.isin(places, fold.train).sum()) for fold in folds]
-    tested = np.bincount(np.concatenate(parts), minlength=len(used))
-    if (tested != 1).any():
+        numbered = splits_of(cv, np.zeros(n_rows, dtype=np.intp), seed)
+        folds = [Fold(*(np.flatnonzero(np.isin(places, part)) for part in fold)) for fold in numbered]
+    tested = np.bincount(np.concatenate([fold.test for fold in folds]))
+    if (tested > 1).any():
         raise ValueError(
-            f"The {len(parts)} splits of cv test {np.count_nonzero(tested == 1):,} of the {len(used):,} rows"
-            " once, but every row must be tested once: use a number of folds, or a splitter such as KFold."
+            f"The {len(folds)} splits of cv test {np.count_nonzero(tested > 1):,} of the {len(used):,} rows"
+            " more than once, but each may be tested once: use a number of folds, or a splitter such as"
+            " KFold."
         )
-    if any(n + len(part) != len(used) for n, part in zip(trained, parts, strict=True)):
-        raise ValueError(
-            "The splits of cv leave rows out that are neither trained on nor tested: the check trains on all"
-            " rows that are not tested. Use a number of folds, or a splitter such as KFold."
-        )
-    return parts
+    return folds
 
 
-def drawn_folds(rows: Rows, n_folds: int, seed: int) -> list[NDArray[np.intp]]:
-    """Rows of every fold: of every class in proportion, or of every size of a quantity."""
+def _drawn_folds(rows: Rows, n_folds: int, seed: int) -> list[Fold]:
+    """Folds of every class in proportion, or of every size of a quantity; groups are whole."""
     target = rows.table.target
     if n_folds < MIN_FOLDS:
         raise ValueError(f"cv must be at least {MIN_FOLDS} folds, but is {n_folds}.")
+    if rows.table.dependence is not None:
+        try:
+            return make_folds(rows.table, None, n_folds, seed)
+        except ValueError as error:
+            raise NoFolds(str(error)) from error
     if target.task == "classification":
-        return [fold.test for fold in splits_of(n_folds, target.strata(1), seed)]
-    return dealt(target.values(), n_folds, seed)
+        return list(splits_of(n_folds, target.strata(1), seed))
+    everything = np.arange(len(rows))
+    return [Fold(np.setdiff1d(everything, part), part) for part in dealt(target.values(), n_folds, seed)]
 
 
-def require_folds(parts: list[NDArray[np.intp]], judge: Judge) -> None:
-    """Refuse folds that are too few, or too small for the score."""
-    if len(parts) < MIN_FOLDS:
-        raise ValueError(f"cv makes {len(parts)} folds: the check needs at least {MIN_FOLDS}.")
-    least = min(map(len, parts))
+def require_folds(folds: list[Fold], lots: list[Fold], rows: Rows, judge: Judge) -> None:
+    """Refuse folds that are too few or too small, and lots of them that leave nothing to learn from."""
+    if len(folds) < MIN_FOLDS:
+        raise ValueError(f"cv makes {len(folds)} folds: the check needs at least {MIN_FOLDS}.")
+    least = min(len(fold.test) for fold in folds)
     if least < judge.least_rows:
         raise ValueError(
             f"A fold of cv has {counted(least, 'row')}, but {judge.metric} needs at least {judge.least_rows}:"
             ' use fewer folds, or another score, such as scoring="neg_mean_absolute_error".'
         )
+    if not all(len(lot.train) for lot in lots):
+        raise ValueError(
+            "Two splits of cv have no training row in common: the size of one is chosen by the other. Use a"
+            " number of folds, or a splitter such as KFold."
+        )
+    target = rows.table.target
+    if rows.table.dependence is None or target.task == "regression":
+        return
+    for lot in lots:
+        lacking = np.setdiff1d(target.codes, target.codes[lot.train])
+        if len(lacking):
+            raise NoFolds(
+                f"Class {target.labels.tolist()[lacking[0]]!r} is in too few groups or blocks of time to be"
+                " among the training rows of every fold: use other folds, or leave the check out."
+            )
 
 
 def dealt(y: NDArray[np.float64], n_folds: int, seed: int) -> list[NDArray[np.intp]]:
@@ -122,7 +152,29 @@ def why_not(rows: Rows) -> str | None:
     return None
 
 
-def stratified_rows(
+def drawn_rows(
+    rows: Rows, among: NDArray[np.intp], n_rows: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Some of the rows of a large table: of every class in proportion, or whole groups, or the latest.
+
+    Of few large groups some rows of each are drawn.
+    """
+    depends = rows.table.dependence
+    if depends is None:
+        return _stratified_rows(among, rows.strata, n_rows, rng)
+    own = depends.take(among)
+    if own.groups is not None and depends.groups is not None:
+        order = rng.permutation(own.n_groups)
+        n_groups = 1 + int(np.searchsorted(np.cumsum(np.bincount(own.groups)[order]), n_rows))
+        if n_groups >= MANY_GROUPS:
+            return among[np.isin(own.groups, order[:n_groups])]
+        if own.time is None:
+            return _stratified_rows(among, depends.groups, n_rows, rng)
+    assert own.time is not None
+    return among[np.sort(np.argsort(own.time, kind="stable")[-n_rows:])]
+
+
+def _stratified_rows(
     rows: NDArray[np.intp], strata: NDArray[np.intp], n_rows: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
     """Rows drawn from every stratum in proportion, of each at least as many as the folds need."""

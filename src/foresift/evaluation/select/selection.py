@@ -12,6 +12,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from foresift.data.containers import read
+from foresift.data.dependence import facts_of_dependence, read_dependence
 from foresift.data.sklearn_compat import seed_of
 from foresift.data.target_column import target_column
 from foresift.data.weights import check_sample_weight
@@ -34,9 +35,11 @@ from foresift.evaluation.select.choosing import (
 )
 from foresift.evaluation.select.findings import Findings
 from foresift.evaluation.select.fitted import fit_all, has_test
+from foresift.evaluation.select.looks_dependent import notes_on_rows
 from foresift.evaluation.select.models import Model
 from foresift.evaluation.select.resample import Resampled
 from foresift.evaluation.select.result import Selection, names_of
+from foresift.evaluation.select.rows_of_folds import NoFolds
 from foresift.evaluation.select.sentences import note_on_own_rule, order_of_ranking, say
 
 __all__ = ["select"]
@@ -64,6 +67,9 @@ def select(
     cv: Any = None,
     log_target: bool = False,
     sample_weight: ArrayLike | None = None,
+    groups: Any = None,
+    time: Any = None,
+    dependence: str = "auto",
     parameters: Mapping[str, Any] | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -105,12 +111,22 @@ def select(
         the rows, or R2 for a quantity.
     cv : int, splitter, iterable or None, default=None
         Folds of the check: their number, at least 3, a splitter of scikit-learn such as KFold, or pairs of
-        training and test rows. Each row is tested once, by models of all others. None is 5, or 3 for a large
-        table.
+        training and test rows. Each row is tested once at most. None is 5, or 3 for a large table.
     log_target : bool, default=False
         Whether to model the logarithm of a quantity that is not negative, of 1 + y if it has zeros.
     sample_weight : array-like of shape (n_rows,) or None, default=None
         How much each row counts.
+    groups : array-like of shape (n_rows,) or None, default=None
+        Group of every row, such as a patient: rows of a group stay together in every fold and sample, and in
+        the permutations of a test. A column of a frame, or a mapping of its name to the values, is called by
+        its name.
+    time : array-like of shape (n_rows,) or None, default=None
+        When every row was observed, within its group if there are groups: numbers, dates or text that sorts.
+        Folds are blocks of time, with a gap between training and test rows; a splitter sees the rows in the
+        order of time.
+    dependence : {"auto", "none", "groups", "time", "panel"}, default="auto"
+        Which of both to respect; "auto": what was passed. "time" without times takes the rows as they stand;
+        "none" says that they are independent, and there is no note if they do not look it.
     parameters : mapping or None, default=None
         Further parameters of the selector, those that it was made with included.
     random_state : int, RandomState or None, default=None
@@ -158,11 +174,14 @@ def select(
     selector = modelled.tell(selector)
     require_rows(selector, source.n_rows)
     weights = check_sample_weight(sample_weight, source.n_rows)
+    how = getattr(selector, "dependence", "auto") if dependence == "auto" else dependence
+    depends = read_dependence(how, groups, time, source.n_rows)
     # The threads are ours: those of the linear algebra would wait for each other in turns, at full speed.
     with one_blas_thread(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "No feature passed")  # the sentence says so
         tell("ranking", 1, 0)
-        rows = fit_all(selector, X, modelled.y, weights, modelled.task, keep_X=check and model.needs_X)
+        keep_X = check and model.needs_X
+        rows = fit_all(selector, X, modelled.y, weights, modelled.task, keep_X=keep_X, dependence=depends)
         tell("ranking", 1, 1)
         work = Work(rows, selector, key, goal, n_features_to_select, seed, n_jobs, tell, model, cv)
         # Not in the threads, which share the filters; the fit to all rows has said what there is to say.
@@ -175,6 +194,7 @@ def select(
         "n_columns": source.n_columns,
         "target": "",
         **facts_of(target, modelled),
+        **facts_of_dependence(depends, groups, time),
         "columns_left_out": [],
         "decisions": [],
     }
@@ -187,6 +207,8 @@ def select(
     if has_test(selector) and selector.n_features_to_select is not None:
         wanted = len(kept)
     more = notes_on(y, target, modelled, assessment)
+    if depends is None and how == "auto":
+        more = [*notes_on_rows(rows.table, names), *more]
     if getattr(selector, "n_features_to_select", 0) is None:
         more = [*note_on_own_rule(ranking, about), *more]
     if getattr(selector, "interrupted_", False):
@@ -211,10 +233,17 @@ def select(
 
 def _checked(work: Work) -> tuple[Assessment | None, Resampled | None, str | None]:
     """What folds and parts of the rows say, and why the folds say nothing."""
-    unchecked = work.why_unchecked()
-    assessment = work.assess() if unchecked is None else None
-    if assessment is None and unchecked is None:
-        unchecked = "too few of the rows that it looked at are of common classes"
+    unchecked, assessment = work.why_unchecked(), None
+    if unchecked is None:
+        try:
+            assessment = work.assess()
+        except NoFolds as error:
+            if work.cv is not None:
+                raise
+            unchecked = str(error)[0].lower() + str(error)[1:].partition(": ")[0]
+        else:
+            if assessment is None:
+                unchecked = "too few of the rows that it looked at are of common classes"
     return assessment, work.resample(), unchecked
 
 

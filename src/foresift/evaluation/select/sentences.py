@@ -70,6 +70,7 @@ def say(
     notes = []
     if assessment is not None:
         details += _how_good(assessment, n_kept, len(ranking), data["n_rows"])
+        details += _how_split(assessment, data)
         details += _how_sure(certainty)
         notes = [
             *_leak(ranking, assessment),
@@ -249,6 +250,18 @@ def _how_good(a: Assessment, n_kept: int, n_columns: int, n_rows: int) -> list[s
         _difference(a),
         f"Each fold kept {sizes}{trees}.",
     ]
+
+
+def _how_split(a: Assessment, data: dict[str, Any]) -> list[str]:
+    """Say what folds keep together."""
+    if a.in_time:
+        latest = "" if a.n_rows == data["n_rows"] else f" of the latest {a.n_rows:,} rows"
+        return [f"Folds are blocks of time{latest}, with a gap between training and test rows."]
+    if "groups" not in data:
+        return []
+    groups = data["groups"]
+    of = "" if groups["column"] is None else f" of {groups['column']}"
+    return [f"Folds keep the {groups['n_groups']:,} groups{of} whole."]
 
 
 def _reached(a: Assessment, score: float) -> str:

@@ -30,8 +30,10 @@ FEW_GROUPS = 15  # with fewer, no column that is constant within groups is relev
 class Oracle(NamedTuple):
     """The model behind y: `latent` = noise of this covariance + a combination of `nuisance` + `effects`.
 
-    A class is whether `latent` is above its median. `scores` are the columns as numbers: a number for
-    every category, nothing missing. If classes are constant within groups, a row is the mean of a group.
+    A class is whether that is above its median; then `latent` is the class, `scores` count with the slope of
+    its probability, and there are no `effects`, which nobody knows. `scores` are the columns as numbers: a
+    number for every category, nothing missing. If classes are constant within groups, a row is the mean of
+    a group.
     """
 
     latent: np.ndarray
@@ -112,8 +114,12 @@ class Cell:
         if self.y == "classes of groups":
             oracle = _of_means(oracle, groups)
         relevant = self._relevant(len(sizes)) & signal
-        oracle = _with_effects(oracle, relevant, rng)
-        y = oracle.latent if self.y == "quantity" else (oracle.latent > np.median(oracle.latent)).astype(int)
+        seen = oracle if self.y == "quantity" else _of_classes(oracle)
+        oracle = _with_effects(oracle, seen, relevant, rng)
+        y = oracle.latent
+        if self.y != "quantity":
+            y = (y > np.median(y)).astype(int)
+            oracle = seen._replace(latent=y.astype(float))
         y = y[groups] if self.y == "classes of groups" else y
         in_groups, in_time = len(sizes) > 1, self.rho is not None
         return Table(X, y, groups if in_groups else None, time if in_time else None, relevant, oracle)
@@ -200,9 +206,21 @@ def _of_means(oracle: Oracle, groups: np.ndarray) -> Oracle:
     return Oracle(*(means @ column for column in columns), means @ covariance @ means.T)
 
 
-def _with_effects(oracle: Oracle, relevant: np.ndarray, rng: np.random.Generator) -> Oracle:
-    """Add effects of relevant columns, each of which one who knows the model sees equally well."""
-    information = (oracle.whitened(oracle.scores) ** 2).sum(axis=0)
+def _of_classes(oracle: Oracle) -> Oracle:
+    """What is left of the model for one who sees the classes: slopes of their probability, covariances.
+
+    By the arcsine law of the signs of two normal numbers, as if effects were small and the median were 0.
+    """
+    deviations = np.sqrt(np.diag(oracle.covariance))
+    slopes = stats.norm.pdf(0) / deviations
+    correlations = np.clip(oracle.covariance / np.outer(deviations, deviations), -1, 1)
+    covariance = np.arcsin(correlations) / (2 * np.pi)
+    return oracle._replace(scores=oracle.scores * slopes[:, np.newaxis], covariance=covariance)
+
+
+def _with_effects(oracle: Oracle, seen: Oracle, relevant: np.ndarray, rng: np.random.Generator) -> Oracle:
+    """Add effects of relevant columns, each of which one who has `seen` as a model sees equally well."""
+    information = (seen.whitened(seen.scores) ** 2).sum(axis=0)
     effects = oracle.scores * relevant * rng.choice([-1, 1], P) * CLEAR / np.sqrt(information)
     return oracle._replace(latent=oracle.latent + effects.sum(axis=1), effects=effects)
 

@@ -26,6 +26,7 @@ _PERIODS = 4  # of a season, at least
 _NEAR = 12  # frequencies on either side that a peak is compared with
 _TREND = 0.001  # p-value of a trend
 _PAD = 8  # finer frequencies than the series has
+_TINY = 1e-300  # nothing, which may divide nothing: of a target that is constant in the rows that count
 _ROUNDS = 10  # of taking away means of series and of times in turn
 
 
@@ -94,7 +95,8 @@ def fit_filter(dependence: Dependence, values: NDArray[np.float64]) -> Filter:
     order = dependence.order
     sizes = np.array([len(order)]) if dependence.groups is None else np.bincount(dependence.groups)
     n_lags = int(np.clip(np.median(sizes) // 10, 1, MAX_LAGS))
-    long_enough = sizes > n_lags + 1  # shorter series of a panel are left to the means of the groups
+    n_lags = n_lags if sizes.max() > n_lags + 1 else 0  # pairs of rows say nothing of autocorrelation
+    long_enough = sizes > min(n_lags + 1, sizes.max() - 1)  # others are left to the means of the groups
     order, sizes = order[np.repeat(long_enough, sizes)], sizes[long_enough]
     assert dependence.time is not None
     time = np.unique(dependence.time[order], return_inverse=True)[1]
@@ -124,7 +126,7 @@ def fit_filter(dependence: Dependence, values: NDArray[np.float64]) -> Filter:
         new = _innovations(rest, sizes, own)
         at_zero = new.var(axis=1) / max(1e-6, 1 - float(own.sum(axis=1).mean())) ** 2
         moved = (ordered**2).sum(axis=1) - (rest**2).sum(axis=1)
-        trend = bool((moved / np.maximum(at_zero, 1e-300) > chi2.isf(_TREND, drift.shape[1])).any())
+        trend = bool((moved / np.maximum(at_zero, _TINY) > chi2.isf(_TREND, drift.shape[1])).any())
         known = drift
     return Filter(order, sizes, codes, known, lags, periods, trend, n_independent)
 
@@ -165,7 +167,7 @@ def _effective_rows(left: NDArray[np.float64], sizes: NDArray[np.intp], lags: ND
     By the variance, and the spectrum at 0 that an autoregression has.
     """
     variance, new = left.var(axis=1), _innovations(left, sizes, lags).var(axis=1)
-    ratio = variance / np.maximum(new, 1e-12 * variance)
+    ratio = variance / np.maximum(new, 1e-12 * variance + _TINY)
     return float(min(1.0, ratio.min() * (1 - float(lags.sum(axis=1).mean())) ** 2) * left.shape[1])
 
 
@@ -299,12 +301,13 @@ def _autoregression(left: NDArray[np.float64], sizes: NDArray[np.intp], n_lags: 
     scaled = left / np.where(norms > 0, norms, 1)
     rows = np.flatnonzero(_places(sizes) >= n_lags)
     y = scaled[:, rows].ravel()
-    lagged = np.column_stack([scaled[:, rows - lag].ravel() for lag in range(1, n_lags + 1)])
+    lagged = np.array([scaled[:, rows - lag].ravel() for lag in range(1, n_lags + 1)])
+    lagged = lagged.reshape(n_lags, len(y)).T
     best, lags = np.inf, np.zeros(0)
     for k in range(n_lags + 1):
         found = np.linalg.lstsq(lagged[:, :k], y, rcond=None)[0]
         rss = float(((y - lagged[:, :k] @ found) ** 2).sum())
-        score = len(rows) * np.log(max(rss, 1e-300)) + 2 * k
+        score = len(rows) * np.log(max(rss, _TINY)) + 2 * k
         if score < best:
             best, lags = score, np.asarray(found)
     if len(lags):

@@ -55,6 +55,10 @@ class View(ABC):
     def seen(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Map numbers of rows, which are along the last axis."""
 
+    def centred(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values as they are seen, along the first axis, without what all rows share: here it is gone."""
+        return values
+
     def n_rows(self, n_seen: int) -> float:
         """About how many of the rows that are seen are independent."""
         return float(n_seen)
@@ -75,6 +79,10 @@ class Independent(View):
     def seen(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return them."""
         return values
+
+    def centred(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Deviations from the mean."""
+        return np.asarray(values - values.mean(axis=0))
 
     def spread(self, ranks: NDArray[np.float64], values: NDArray[np.float64], squares: Squares) -> Spread:
         """All rows are permuted."""
@@ -175,7 +183,9 @@ class Pooled(View):
         between = self.between.spread(*means, Squares.of(*means))
         variance = np.nan_to_num(within.variance) + between.variance
         some = np.maximum(variance, np.finfo(float).tiny)
-        rows = [np.nan_to_num(one.variance / some) ** 2 / (one.n_free - 2) for one in (within, between)]
+        rows = [
+            np.nan_to_num(one.variance / some) ** 2 / max(1.0, one.n_free - 2) for one in (within, between)
+        ]
         # Columns that hardly vary within groups, but do, have no test here.
         unsure = np.isnan(within.variance) & (np.abs(ranks[:, :at]).max(axis=1) > 0)[:, np.newaxis]
         return Spread(np.where(unsure, np.nan, variance), 1 / np.maximum(rows[0] + rows[1], 1e-9) + 2)
@@ -201,8 +211,9 @@ class Innovations(View):
         return filled
 
     def seen(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Filter the series."""
-        return self.filter.apply(values)
+        """Filter the series; what is new has a mean again."""
+        new = self.filter.apply(values)
+        return np.asarray(new - new.mean(axis=-1, keepdims=True))
 
     def n_rows(self, n_seen: int) -> float:
         """Less what was estimated; of many series no number, since rows may depend on each other still."""

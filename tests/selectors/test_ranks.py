@@ -19,7 +19,7 @@ from foresift.selectors.relevance.ranks import rank_tests
 def pvalues_of(X, y, *, weights=None, nominal=None):
     X = np.asarray(X, dtype=float).reshape(len(y), -1)
     table = make_table(X, y, categorical_features=nominal)
-    of_classes, of_residuals = rank_tests(table, weights, np.arange(X.shape[1], dtype=np.uint32))
+    of_classes, of_residuals, _ = rank_tests(table, weights, np.arange(X.shape[1], dtype=np.uint32))
     return np.exp(of_classes), np.exp(of_residuals)
 
 

@@ -73,7 +73,7 @@ def test_ranks_and_residuals_equal_those_written_out(case):
     found = rank_tests(table, weights, np.arange(X.shape[1], dtype=np.uint32))
     # Wallace's quantiles are not exact, least of all with few rows. What a column explains almost
     # whole has no residuals but rounding.
-    for ours, theirs in zip(found, expected, strict=True):
+    for ours, theirs in zip(found[:2], expected, strict=True):
         close = pytest.approx(np.maximum(theirs, -40), rel=0.01, abs=0.01, nan_ok=True)
         assert np.maximum(ours, -40) == close
 

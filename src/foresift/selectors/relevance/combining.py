@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-__all__ = ["CLASSES", "QUANTITY", "WEIGHTS", "Sharing", "combined_log_pvalues", "log_cauchy_mean"]
+from foresift.selectors.units import Units
+
+__all__ = [
+    "CLASSES",
+    "QUANTITY",
+    "WEIGHTS",
+    "Sharing",
+    "combined_log_pvalues",
+    "log_cauchy_mean",
+    "unit_log_pvalues",
+]
 
 
 class Sharing(NamedTuple):
@@ -67,6 +77,19 @@ def combined_log_pvalues(
     _, ranks, residuals, _ = weights = np.repeat(shares[:, np.newaxis], logs.shape[1], axis=1)
     ranks += np.where(np.isnan(tests["residuals"]), residuals, 0.0)
     return log_cauchy_mean(logs, weights)
+
+
+def unit_log_pvalues(
+    units: Units, by_column: NDArray[np.float64], joint: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """P-values of units from those of their columns, and for half from a test of all of them, as logs."""
+    logs = by_column[units.first]
+    for k in np.flatnonzero([len(columns) > 1 for columns in units.members]).tolist():
+        tests = np.append(by_column[units.members[k]], joint[k])[:, np.newaxis]
+        weights = np.ones_like(tests)
+        weights[-1] = np.count_nonzero(~np.isnan(tests[:-1])) or 1
+        logs[k] = log_cauchy_mean(tests, weights)[0]
+    return logs
 
 
 def log_cauchy_mean(logs: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from foresift.data.table import Table
+from foresift.selectors.relevance.beside import Kept
 from foresift.selectors.relevance.combining import log_cauchy_mean
 from foresift.selectors.relevance.joint import category_ranks, joint_log_pvalues
 from foresift.selectors.relevance.moments import (
@@ -25,12 +26,13 @@ from foresift.selectors.relevance.moments import (
 )
 from foresift.selectors.relevance.views import Independent, Squares, View, views_of, visible
 
-__all__ = ["rank_tests"]
+__all__ = ["RankTests", "rank_tests"]
 
 CELLS = 2**22  # ranks at a time
 MAX_KNOWN = 2**20  # ranks of strong predictors; at most a tenth as many columns as rows
 _STRONG = 0.02  # p-value of a strong predictor;
 _BY_CHANCE = 2  # of many columns less, so that of noise no more than this many are expected
+_FEW = 0.01  # share of the rows in which a column that is tested with others must have another value
 RELATED = 0.3  # rank correlation from which on columns count as related
 _FINE = 2**10  # steps to the largest normal score, if there are no more rows
 _SHARES = np.array([1.0, 2.0, 1.0])  # of the scores of a quantity in its p-value
@@ -38,9 +40,30 @@ _RIDGE = 1e-6  # of unit columns: copies share their coefficient
 _NOTHING = 1e-9  # of the variance of a class; residuals below this are rounding
 
 
+class RankTests(NamedTuple):
+    """Logs of p-values.
+
+    Attributes
+    ----------
+    ranks, residuals : ndarray of shape (n_columns,)
+        Of single columns, the classes taken together; NaN for columns with too few values, and residuals
+        without strong predictors.
+    joint : ndarray of shape (n_groups,)
+        Of columns that were tested together.
+    """
+
+    ranks: NDArray[np.float64]
+    residuals: NDArray[np.float64]
+    joint: NDArray[np.float64]
+
+
 def rank_tests(
-    table: Table, weights: NDArray[np.float64] | None, columns: NDArray[np.uint32]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    table: Table,
+    weights: NDArray[np.float64] | None,
+    columns: NDArray[np.uint32],
+    kept: Kept | None = None,
+    members: Sequence[NDArray[np.intp]] = (),
+) -> RankTests:
     """Test whether the ranks of a column are related to the classes, and to what strong predictors leave.
 
     The test of Wilcoxon, Mann & Whitney, of each class against the others. Where a class becomes steadily
@@ -69,36 +92,44 @@ def rank_tests(
         Rows of weight 0 are left out; other weights are ignored.
     columns : ndarray of int
         The columns to test.
+    kept : Kept or None, default=None
+        What columns say that are kept in any case: the question is what helps beside them.
+    members : sequence of ndarray of int, default=()
+        Numbers of columns, counted in `columns`, that are tested together.
 
     Returns
     -------
-    of_classes, of_residuals : ndarray of shape (len(columns),)
-        Logs of the p-values, the classes taken together; NaN for columns with too few values, and residuals
-        without strong predictors.
+    RankTests
+        Logs of p-values.
     """
     counted = counted_rows(table, weights)
     contrasts = table.target.contrasts(counted)
     nothing = np.full(len(columns), np.nan)
+    joint = np.full(len(members), np.nan)
     if not contrasts.shape[1]:
-        return nothing, nothing
+        return RankTests(nothing, nothing, joint)
     if table.target.task == "regression":
         contrasts = _scores(contrasts[:, 0])
     views: list[View] = [Independent()]
     if table.dependence is not None:
         views = views_of(table.dependence.take(counted), contrasts)
+    if kept is not None:
+        views = [kept.seen(view, counted) for view in views]
     seen = [(_Ranked(table, columns, counted, view), visible(view, contrasts.T).T) for view in views]
     of_classes = _together(views, [ranked.log_pvalues(values) for ranked, values in seen], nothing)
     if table.dependence is not None:
         of_classes = _with_all_categories(seen, of_classes)
+    if members:
+        joint = np.array([_of_all(seen, some) for some in members])
     strong = _strong_predictors(of_classes, len(counted))
     if not strong:
-        return of_classes, nothing
+        return RankTests(of_classes, nothing, joint)
     of_residuals = []
     for ranked, values in seen:
         known = [ranks for k in strong if (ranks := ranked.seen(k)) is not None][: len(values) // 10]
         residuals = _Residuals(ranked.view.centred(values), known) if known else None
         of_residuals.append(ranked.log_pvalues(values if residuals is None else residuals.values, residuals))
-    return of_classes, _together(views, of_residuals, nothing)
+    return RankTests(of_classes, _together(views, of_residuals, nothing), joint)
 
 
 def _with_all_categories(
@@ -117,17 +148,30 @@ def _with_all_categories(
         for row, (ranked, values) in enumerate(seen, start=1):
             codes = np.asarray(table.store.codes(column))[ranked.rows].astype(np.intp)
             ranks = visible(ranked.view, category_ranks(codes, table.store.n_values(column)))
-            found = joint_log_pvalues(ranks, values, ranked.view.n_rows(len(values)))
-            found = found[~np.isnan(found)]
-            if not len(found):
-                continue
-            if ranked.quantity:
-                tests[row, k] = log_cauchy_mean(found[:, np.newaxis], np.ones((len(found), 1)))[0]
-            else:
-                tests[row, k] = log_of_any(found.min(keepdims=True), len(found))[0]
+            tests[row, k] = _joint(ranked, values, ranks)
     weights = np.ones_like(tests)
     weights[0] = len(seen)
     return np.where(np.isnan(tests[1:]).all(axis=0), logs, log_cauchy_mean(tests, weights))
+
+
+def _of_all(seen: list[tuple[_Ranked, NDArray[np.float64]]], columns: NDArray[np.intp]) -> float:
+    """Log of the p-value of several columns together, in all views."""
+    logs = []
+    for ranked, values in seen:
+        ranks = [found for k in columns.tolist() if (found := ranked.seen(k, few=True)) is not None]
+        logs.append(_joint(ranked, values, np.array(ranks).reshape(len(ranks), len(values))))
+    return float(log_cauchy_mean(np.array(logs)[:, np.newaxis], np.ones((len(logs), 1)))[0])
+
+
+def _joint(ranked: _Ranked, values: NDArray[np.float64], ranks: NDArray[np.float64]) -> float:
+    """Log of the p-value of ranks together, as they are seen in one view; NaN without a test."""
+    found = joint_log_pvalues(ranks, ranked.view.centred(values), ranked.view.n_rows(len(values)))
+    found = found[~np.isnan(found)]
+    if not len(found):
+        return np.nan
+    if ranked.quantity:
+        return float(log_cauchy_mean(found[:, np.newaxis], np.ones((len(found), 1)))[0])
+    return float(log_of_any(found.min(keepdims=True), len(found))[0])
 
 
 def _together(
@@ -169,10 +213,10 @@ class _Ranked:
         """Whether the target is one; then columns have normal scores."""
         return self.table.target.task == "regression"
 
-    def ranks(self, k: int) -> NDArray[np.float64] | None:
+    def ranks(self, k: int, *, few: bool = False) -> NDArray[np.float64] | None:
         """Whole numbers of mean 0, at most the number of rows: twice the rank, or the commonest category.
 
-        None if too few rows have another value, or that category.
+        None if too few rows have another value, or that category; `few` of them may do.
         """
         store, column = self.table.store, int(self.columns[k])
         codes = np.asarray(store.codes(column))[self.rows]
@@ -180,7 +224,8 @@ class _Ranked:
         counts = np.bincount(codes, minlength=n_values + 1)
         n_known = len(codes) - counts[n_values]
         most = counts[:n_values].max(initial=0)
-        if min(most if store.is_nominal(column) else n_known, n_known - most) < MIN_SHARE * len(codes):
+        least = (_FEW if few else MIN_SHARE) * len(codes)
+        if min(most if store.is_nominal(column) else n_known, n_known - most) < least:
             return None
         if store.is_nominal(column):
             ranks = n_known * (np.arange(n_values + 1) == counts[:n_values].argmax()) - most
@@ -191,9 +236,9 @@ class _Ranked:
         ranks[n_values] = 0
         return self.view.filled(ranks.astype(np.float64)[codes], codes == n_values)
 
-    def seen(self, k: int) -> NDArray[np.float64] | None:
+    def seen(self, k: int, *, few: bool = False) -> NDArray[np.float64] | None:
         """The same as it is seen, unless nothing is."""
-        ranks = self.ranks(k)
+        ranks = self.ranks(k, few=few)
         ranks = None if ranks is None else visible(self.view, ranks)
         return ranks if ranks is not None and ranks.any() else None
 

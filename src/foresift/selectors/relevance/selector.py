@@ -17,7 +17,14 @@ from foresift.engine.grow import one_blas_thread
 from foresift.errors import warn_caller
 from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.redundancy import STEPS, redundant_with
-from foresift.selectors.relevance.combining import CLASSES, QUANTITY, WEIGHTS, combined_log_pvalues
+from foresift.selectors.relevance.beside import Kept
+from foresift.selectors.relevance.combining import (
+    CLASSES,
+    QUANTITY,
+    WEIGHTS,
+    combined_log_pvalues,
+    unit_log_pvalues,
+)
 from foresift.selectors.relevance.dependent import DependentRows, half_of
 from foresift.selectors.relevance.pairs import pair_tests
 from foresift.selectors.relevance.pooling import (
@@ -28,7 +35,12 @@ from foresift.selectors.relevance.pooling import (
     standardized_alone,
 )
 from foresift.selectors.relevance.ranks import rank_tests
-from foresift.selectors.relevance.shadows import deduplicate_columns, gather_shadow_sums, pool_size
+from foresift.selectors.relevance.shadows import (
+    ShadowSums,
+    deduplicate_columns,
+    gather_shadow_sums,
+    pool_size,
+)
 from foresift.stats import adjusted_pvalues, selection_stability
 
 __all__ = ["RelevanceSelector"]
@@ -252,7 +264,7 @@ class RelevanceSelector(RankingSelector):
             raise ValueError(
                 "minimal=True keeps one feature of each group, and redundancy=None looks for none."
             )
-        weights, seed = _scaled(weights), seed_of(self.random_state)
+        weights, seed, units = _scaled(weights), seed_of(self.random_state), self.units_
         order, first = deduplicate_columns(table, weights)
         n_rows = table.n_rows if weights is None else int(np.count_nonzero(weights))
         n_tasks = self.n_estimators * (1 + 2 * self.n_half_samples)
@@ -262,26 +274,30 @@ class RelevanceSelector(RankingSelector):
             halves = self._halves(table, weights, order, first, seed, progress)
             pvalues, adjusted = self._pvalues(tested.log_pvalues)
             relevant = adjusted <= self.alpha
-            scores = self._scores(tested, np.isin(first, order), n_rows)
+            varies = np.array([np.isin(first[columns], order).any() for columns in units.members])
+            scores = self._scores(tested, varies, n_rows)
+            members = units.best_members(-tested.by_column)
             redundant = np.full(table.n_columns, -1)
             if self.redundancy is not None:
                 best_first = np.argsort(-scores, kind="stable")
-                best_first = best_first[relevant[best_first]]
+                best_first = members[best_first[relevant[best_first]]]
                 redundant = redundant_with(table, weights, best_first, self.redundancy, seed, progress)
+        leaders = redundant[members]
+        representative = self._representatives(tested.log_pvalues, relevant & (leaders < 0))
         learned = {
-            "pvalues_": pvalues,
-            "adjusted_pvalues_": adjusted,
+            "pvalues_": units.spread(pvalues, 1.0),
+            "adjusted_pvalues_": units.spread(adjusted, 1.0),
             "test_pvalues_": {name: np.exp(logs) for name, logs in tested.by_test.items()},
-            "relevant_": relevant,
-            "redundant_with_": redundant,
-            "representative_": self._representatives(tested.log_pvalues, relevant & (redundant < 0)),
+            "relevant_": units.spread(relevant, False),
+            "redundant_with_": units.spread(leaders, -1),
+            "representative_": units.spread(representative, False),
             "gains_": tested.gains[:, 0].copy(),  # not all of them
             "expected_gains_": _mean(tested.gains[:, 1:]),
             "shadow_scores_": tested.shadow_scores,
             "stability_": selection_stability(halves) if len(halves) else None,
             "selection_frequencies_": halves.mean(axis=0) if len(halves) else None,
         }
-        return Scores(scores, learned)
+        return Scores(scores, learned, by_unit=True, members=members)
 
     def _n_shadows(self, n_columns: int, dependent: bool) -> int:
         if self.n_shadows is not None:
@@ -336,31 +352,23 @@ class RelevanceSelector(RankingSelector):
         progress: Progress,
     ) -> _Tested:
         """P-values of all tests, and mean gains of columns and shadows; NaN for untested columns."""
-        n_shadows = self._n_shadows(len(order), table.dependence is not None)
+        units = self.units_
+        requested = np.isin(first, first[units.kept])  # kept columns and copies of them, which add nothing
+        kept = Kept.of(table, weights, np.flatnonzero(units.kept), seed)
+        rows = None if table.dependence is None else DependentRows.of(table, weights)
+        n_shadows = self._n_shadows(len(order), rows is not None)
         gains = np.zeros((table.n_columns, 1 + n_shadows))
         shadow_scores = np.full((table.n_columns, n_shadows), np.nan)
         logs = {name: np.full(table.n_columns, np.nan) for name in WEIGHTS}
-        rows = None if table.dependence is None else DependentRows.of(table, weights)
+        joint = np.full(units.n_free, np.nan)
         if len(order) and (rows is None or not rows.too_few):
-            sums = gather_shadow_sums(
-                table,
-                weights,
-                progress,
-                order=order,
-                row_maps=None if rows is None else rows.maps(pool_size(n_shadows, table.n_rows), seed),
-                n_shadows=n_shadows,
-                n_estimators=self.n_estimators,
-                max_features=self.max_features,
-                max_depth=self.max_depth,
-                min_samples_split=self.min_samples_split,
-                min_share=self.min_share,
-                nominal_splits=self.nominal_splits,
-                seed=seed,
-                n_jobs=self.n_jobs,
-            )
+            maps = None if rows is None else rows.maps(pool_size(n_shadows, table.n_rows), seed)
+            grown = table if kept is None else table.with_target(kept.rest)
+            sums = self._grown(grown, weights, order, n_shadows, maps, seed, progress)
             gains = sums.mean
             # In the order of the hashes, so that rounding does not depend on the order of the columns.
             tested = order[(sums.weight[order, 1:] > 0).sum(axis=1) >= _MIN_SHADOWS]
+            tested = tested[~requested[tested]]
             if rows is None:
                 z = standardized(gains[tested], log_effective_levels(table, weights)[tested])
             else:
@@ -372,16 +380,55 @@ class RelevanceSelector(RankingSelector):
             if weights is None or table.target.equal_weights(weights):  # these tests know of no others
                 # Threads of linear algebra on small products wait for each other longer than they work.
                 with one_blas_thread():
-                    logs["ranks"][tested], logs["residuals"][tested] = rank_tests(table, weights, tested)
-                    if self.interactions and rows is None:
+                    large = [k for k, columns in enumerate(units.members) if len(columns) > 1]
+                    place = {column: k for k, column in enumerate(tested.tolist())}
+                    members = [
+                        np.unique([place[j] for j in first[units.members[k]].tolist() if j in place])
+                        for k in large
+                    ]
+                    logs["ranks"][tested], logs["residuals"][tested], joint[large] = rank_tests(
+                        table, weights, tested, kept, members
+                    )
+                    if self.interactions and rows is None and kept is None:
                         logs["pairs"][tested] = pair_tests(table, weights, tested, seed)
         sharing = QUANTITY if table.target.task == "regression" else CLASSES
+        by_column = combined_log_pvalues(logs, sharing)[first]
+        by_column[requested & ~units.kept] = 0.0
         return _Tested(
-            combined_log_pvalues(logs, sharing)[first],
+            unit_log_pvalues(units, by_column, joint),
+            by_column,
             {name: some[first] for name, some in logs.items()},
             gains[first],
             shadow_scores[first],
             None if rows is None else rows.why_untested,
+        )
+
+    def _grown(
+        self,
+        table: Table,
+        weights: NDArray[np.float64] | None,
+        order: NDArray[np.uint32],
+        n_shadows: int,
+        row_maps: NDArray[np.uint32] | None,
+        seed: int,
+        progress: Progress,
+    ) -> ShadowSums:
+        """Gains of columns and shadows in a forest."""
+        return gather_shadow_sums(
+            table,
+            weights,
+            progress,
+            order=order,
+            row_maps=row_maps,
+            n_shadows=n_shadows,
+            n_estimators=self.n_estimators,
+            max_features=self.max_features,
+            max_depth=self.max_depth,
+            min_samples_split=self.min_samples_split,
+            min_share=self.min_share,
+            nominal_splits=self.nominal_splits,
+            seed=seed,
+            n_jobs=self.n_jobs,
         )
 
     def _pvalues(self, log_pvalues: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -418,7 +465,8 @@ class RelevanceSelector(RankingSelector):
             for half in (in_half, 1 - in_half):
                 own_seed = int(rng.integers(2**63))
                 tested = self._test(table, whole * half, order, first, own_seed, progress)
-                chosen.append(self._pvalues(tested.log_pvalues)[1] <= self.alpha)
+                passed = self._pvalues(tested.log_pvalues)[1] <= self.alpha
+                chosen.append(self.units_.spread(passed, False))
         return np.array(chosen, dtype=bool).reshape(-1, table.n_columns)
 
     def _own_support(self) -> NDArray[np.bool_]:
@@ -432,7 +480,8 @@ class RelevanceSelector(RankingSelector):
 class _Tested(NamedTuple):
     """Logs of p-values, combined and by test, and what the forest's test is made from."""
 
-    log_pvalues: NDArray[np.float64]
+    log_pvalues: NDArray[np.float64]  # of the free units
+    by_column: NDArray[np.float64]
     by_test: dict[str, NDArray[np.float64]]
     gains: NDArray[np.float64]
     shadow_scores: NDArray[np.float64]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from foresift.data.dependence import Dependence
 from foresift.selectors.relevance.time_series import Filter, fit_filter
 
-__all__ = ["Independent", "Spread", "Squares", "View", "views_of", "visible"]
+__all__ = ["Independent", "Spread", "Squares", "View", "uneven", "views_of", "visible"]
 
 MIN_GROUPS = 10  # whose means are tested: with fewer, correlations of 1 are not rare enough
 MANY_SERIES = 20  # that are groups of a panel, whose own sums say how far sums spread
@@ -227,38 +227,48 @@ class Innovations(View):
             return Spread(np.stack([(one**2).sum(axis=1) for one in sums], axis=1), len(starts) + 1.0)
         n_free = self.n_rows(len(values))
         variance = np.outer(*squares) / (n_free - 1)
-        factor = _inflation(ranks, values, squares, n_free, sure=bool(self.filter.periods))
-        return Spread(variance * factor, n_free)
+        sure = bool(self.filter.periods)  # a season may well be one of the variance, too
+        more = uneven(ranks, values, squares, sure=sure)
+        return Spread(
+            variance * np.maximum(more, autocorrelated(ranks, values, squares, n_free, sure=sure)), n_free
+        )
 
 
-def _inflation(
+def uneven(
+    ranks: NDArray[np.float64], values: NDArray[np.float64], squares: Squares, *, sure: bool = False
+) -> NDArray[np.float64]:
+    """By how much sums vary more because rows of a column and of the target vary more at the same places.
+
+    It is 1 where more may be chance, unless it is `sure` that there is more.
+    """
+    n_rows, norm = len(values), np.outer(*squares)
+    factor = n_rows * (ranks**2 @ values**2) / norm
+    tails = n_rows**2 * np.outer((ranks**4).sum(axis=1), (values**4).sum(axis=0)) / norm**2
+    return _beyond(factor, 1.0 if sure else 1 + 2 * np.sqrt(np.maximum(tails, 1.0) / n_rows))
+
+
+def autocorrelated(
     ranks: NDArray[np.float64],
     values: NDArray[np.float64],
     squares: Squares,
     n_free: float,
     *,
-    sure: bool,
+    sure: bool = False,
 ) -> NDArray[np.float64]:
-    """By how much sums vary more than those of uncorrelated rows of equal variance.
+    """By how much sums vary more because of what a filter has left of autocorrelation.
 
-    It is 1 where more may be chance, unless there is a season, so that it is likely not. Rows of a column and
-    of the target may vary more at the same times. What the filter has left of autocorrelation shows in the
-    correlations with shifted rows, which are too large on average.
+    It shows in the correlations with shifted rows, which are too large on average.
     """
     n_rows, norm = len(values), np.outer(*squares)
-    at_once = n_rows * (ranks**2 @ values**2) / norm
-    long_tails = n_rows**2 * np.outer((ranks**4).sum(axis=1), (values**4).sum(axis=0)) / norm**2
-    shifted = np.ones_like(at_once)
-    of_ranks = np.fft.rfft(ranks, axis=1)
+    factor, of_ranks = np.ones_like(norm), np.fft.rfft(ranks, axis=1)
     for k, one in enumerate(values.T):
         crossed = np.fft.irfft(of_ranks * np.conj(np.fft.rfft(one)), n_rows, axis=1)
-        far = crossed[:, _NEAR : n_rows - _NEAR + 1] ** 2
-        shifted[:, k] = n_free * far.mean(axis=1) / norm[:, k]
-    factor = np.ones_like(at_once)
-    for some, variance in ((at_once, np.maximum(long_tails, 1.0)), (shifted, 2.0)):
-        least = 1.0 if sure else 1 + 2 * np.sqrt(variance / n_rows)
-        factor = np.maximum(factor, np.where(some > least, some, 1.0))
-    return factor
+        factor[:, k] = n_free * (crossed[:, _NEAR : n_rows - _NEAR + 1] ** 2).mean(axis=1) / norm[:, k]
+    return _beyond(factor, 1.0 if sure else 1 + 2 * np.sqrt(2.0 / n_rows))
+
+
+def _beyond(factor: NDArray[np.float64], least: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    return np.where(factor > least, factor, 1.0)
 
 
 def visible(view: View, values: NDArray[np.float64]) -> NDArray[np.float64]:

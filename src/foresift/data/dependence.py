@@ -51,6 +51,19 @@ class Dependence:
         keys = [key for key in (self.time, self.groups) if key is not None]
         return np.lexsort(keys) if keys else np.empty(0, dtype=np.intp)
 
+    def asked(self, how: str) -> Dependence | None:
+        """The part of it that a selector's `dependence` asks for.
+
+        Examples
+        --------
+        >>> panel = Dependence(np.array([0, 0, 1, 1]), np.arange(4))
+        >>> panel.asked("groups").kind, panel.asked("auto").kind, panel.asked("none")
+        ('groups', 'panel', None)
+        """
+        groups = self.groups if how in ("auto", "groups", "panel") else None
+        time = self.time if how in ("auto", "time", "panel") else None
+        return None if groups is None and time is None else Dependence(groups, time)
+
     def take(self, rows: NDArray[Any]) -> Dependence:
         """The same for some of the rows.
 
@@ -81,7 +94,7 @@ def read_dependence(how: str, groups: Any, time: Any, n_rows: int) -> Dependence
     Examples
     --------
     >>> read_dependence("auto", ["b", "a", "b"], None, 3).groups
-    array([1, 0, 1])
+    array([0, 1, 0])
     >>> read_dependence("time", None, None, 3).time
     array([0, 1, 2])
     >>> read_dependence("auto", ["a", None, "b"], None, 3)
@@ -98,7 +111,7 @@ def read_dependence(how: str, groups: Any, time: Any, n_rows: int) -> Dependence
         raise ValueError(f'dependence="{how}" needs groups: pass the group of every row.')
     codes, places = None, None
     if groups is not None:
-        codes = named["groups"].codes("name a group for every row", n_rows)
+        codes = _by_appearance(named["groups"].codes("name a group for every row", n_rows))
     if time is not None:
         places = named["time"].codes("give a time for every row", n_rows)
     elif how in ("time", "panel"):
@@ -181,6 +194,12 @@ class _Named(NamedTuple):
             raise ValueError(
                 f"{self.label} mixes types that do not compare: {advice}, all of one type."
             ) from None
+
+
+def _by_appearance(codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Number groups as they come, so that nothing depends on how they sort."""
+    _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[codes])
 
 
 def _require_groups(groups: NDArray[np.intp], label: str) -> None:

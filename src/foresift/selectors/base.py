@@ -260,7 +260,8 @@ class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, BaseEstimator)
         self.n_features_in_ = table.n_columns
         if table.schema.names is not None:
             self.feature_names_in_ = np.array(table.schema.names, dtype=object)
-        return self._fit_opened(self._open_table(table), weights, None, table.dependence, table)
+        dependence = None if table.dependence is None else table.dependence.asked(self.dependence)
+        return self._fit_opened(self._open_table(table), weights, None, dependence, table)
 
     def takes(self, table: Table) -> bool:
         """Whether `fit_table` can fit it to a table: not if it needs more of X than the table has."""
@@ -292,7 +293,7 @@ class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, BaseEstimator)
         dependence: Dependence | None,
         table: Table | None = None,
     ) -> Self:
-        if dependence is not None and isinstance(data, Table):
+        if isinstance(data, Table):
             data = replace(data, dependence=dependence)
         if self._for_quantities is not None:
             data.target.require_classes(self, self._for_quantities)

@@ -108,7 +108,7 @@ def half_of(table: Table, weights: NDArray[np.float64], rng: np.random.Generator
     counted = np.flatnonzero(weights > 0)
     assert table.dependence is not None
     dependence = table.dependence.take(counted)
-    if dependence.groups is not None and dependence.n_groups >= BLOCKS:
+    if dependence.groups is not None and (dependence.time is None or dependence.n_groups >= BLOCKS):
         of_row, n_parts = dependence.groups, dependence.n_groups
         level = table.target.contrasts(counted)[:, 0]
     else:

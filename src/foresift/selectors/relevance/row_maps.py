@@ -11,6 +11,7 @@ __all__ = ["draw_row_maps"]
 
 MIN_EXCHANGED = 10  # groups; with fewer, rows move within their group
 _ALIKE = 8  # groups of like size that exchange their rows, at least,
+_MORE = 2  # times as many rows as another group, from which on a group does not have those
 _LIKE = 1.5  # and all up to this times as large
 
 
@@ -20,7 +21,7 @@ def draw_row_maps(
     """Draw maps of row numbers: row i of a shadow has the value of row `map[i]` of its column.
 
     Groups exchange their rows, in random order, with groups of like size; what a smaller group lacks is drawn
-    again. Series of a panel do so in the order of time. With few groups rows are permuted within their group,
+    again, and a group that is much larger than others permutes its own. Series of a panel do so in the order of time. With few groups rows are permuted within their group,
     or shifted around in it. One series is shifted around by at least `min_shift` rows.
 
     Returns
@@ -45,11 +46,15 @@ def draw_row_maps(
     for one in maps:
         if len(series) < MIN_EXCHANGED:
             for rows in series:
-                moved = np.roll(rows, rng.integers(len(rows))) if in_order else rng.permutation(rows)
-                one[rows] = moved
+                one[rows] = _moved(rows, min_shift, rng) if in_order else rng.permutation(rows)
         else:
-            _exchange(one, series, rng, in_order=in_order)
+            _exchange(one, series, min_shift, rng, in_order=in_order)
     return maps
+
+
+def _moved(rows: NDArray[np.intp], min_shift: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """A series shifted around."""
+    return np.roll(rows, -int(_shifts(len(rows), 1, min_shift, rng)[0])) if len(rows) > 1 else rows
 
 
 def _shifts(n_rows: int, n_maps: int, least: int, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -65,9 +70,14 @@ def _by_group(dependence: Dependence) -> list[NDArray[np.intp]]:
 
 
 def _exchange(
-    out: NDArray[np.uint32], series: list[NDArray[np.intp]], rng: np.random.Generator, *, in_order: bool
+    out: NDArray[np.uint32],
+    series: list[NDArray[np.intp]],
+    min_shift: int,
+    rng: np.random.Generator,
+    *,
+    in_order: bool,
 ) -> None:
-    """Give every group the rows of another one of like size."""
+    """Give every group the rows of another one of like size; a group without one has its own."""
     sizes = np.array([len(rows) for rows in series])
     by_size = np.lexsort((rng.random(len(sizes)), sizes))
     first = 0
@@ -78,6 +88,9 @@ def _exchange(
             end = len(by_size)
         some = by_size[first:end]
         for to, source in zip(some, rng.permutation(some), strict=True):
-            rows = series[source] if in_order else rng.permutation(series[source])
+            if sizes[to] > _MORE * sizes[source]:  # few rows, repeated, would vary less than so many do
+                rows = _moved(series[to], min_shift, rng) if in_order else rng.permutation(series[to])
+            else:
+                rows = series[source] if in_order else rng.permutation(series[source])
             out[series[to]] = np.resize(rows, sizes[to])
         first = end

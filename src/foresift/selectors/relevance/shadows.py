@@ -207,7 +207,9 @@ def gather_shadow_sums(
         record_tried=True,
         n_shadows=n_shadows,
         shadow_of=permutations.ravel().tolist(),
-        shadow_rows=[] if row_maps is None else row_maps[: permutations.max() + 1].ravel().tolist(),
+        shadow_rows=np.empty(0, np.uint32)
+        if row_maps is None
+        else row_maps[: permutations.max() + 1].ravel(),
         shadows_per_tree=-(-n_shadows // 2),
         column_order=order.tolist(),
         draw="all",

@@ -15,6 +15,8 @@ __all__ = ["Filter", "fit_filter"]
 
 MAX_LAGS = 10
 MAX_TERMS = 8  # seasons and steps that are taken away
+MAX_PERIOD, MAX_CELLS = 366, 2**24  # rows of a season of any shape, and of its indicators times all rows
+MAX_WAVES = 25  # a line of the spectrum and its multiples
 MAX_DRIFT = 8  # slow cosines that are taken away, whether or not there is a trend
 MIN_ROWS = 50  # in which they are looked for
 LONG = 30  # rows of a series that has an autoregression of its own, if there are few
@@ -104,9 +106,9 @@ def fit_filter(dependence: Dependence, values: NDArray[np.float64]) -> Filter:
     if len(time) >= SHARED * (time.max() + 1):
         codes.append(time)
     plain = Filter(order, sizes, codes, np.empty((len(order), 0)))
-    slope = _without_means(time.astype(np.float64), codes)
     ordered = _without_means(values[order].T, codes)
-    known = _basis(slope[:, np.newaxis]) if len(codes) == 1 else plain.known
+    slopes = _without_means(time.astype(np.float64) * _apart(sizes), codes).T
+    known = _basis(slopes) if len(codes) == 1 else plain.known
     periods: list[float] = []
     left = ordered - (ordered @ known) @ known.T
     if len(sizes) == 1:
@@ -120,7 +122,7 @@ def fit_filter(dependence: Dependence, values: NDArray[np.float64]) -> Filter:
     lags = _lags(left, sizes, n_lags)
     n_independent, trend = _effective_rows(left, sizes, lags), False
     if len(codes) == 1:
-        drift = _basis(np.column_stack([known, slope, *_drift(sizes)]))
+        drift = _basis(np.column_stack([known, _without_means(_drift(sizes), codes).T]))
         rest = ordered - (ordered @ drift) @ drift.T
         own = _lags(rest, sizes, n_lags)  # a trend makes rows look more alike than they are
         new = _innovations(rest, sizes, own)
@@ -154,11 +156,19 @@ def _innovations(
     return np.asarray(new[..., _places(sizes) >= lags.shape[1]])
 
 
-def _drift(sizes: NDArray[np.intp]) -> list[NDArray[np.float64]]:
-    """Slow cosines, of all series together at every place."""
+def _apart(sizes: NDArray[np.intp]) -> NDArray[np.float64]:
+    """1 in the rows of a series, for each of few series; of many, of all together."""
+    if len(sizes) >= MANY:
+        return np.ones((1, int(sizes.sum())))
+    return np.repeat(np.eye(len(sizes)), sizes, axis=1)
+
+
+def _drift(sizes: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Slow cosines of each of few series, of many of all together."""
     places, longest = _places(sizes), int(sizes.max())
-    n_terms = min(MAX_DRIFT, longest // 40)
-    return [np.cos(np.pi * k * (places + 0.5) / longest) for k in range(1, n_terms + 1)]
+    times = np.arange(1, min(MAX_DRIFT, longest // 40) + 1)
+    waves = np.cos(np.pi * np.outer(times, places + 0.5) / longest)
+    return np.concatenate([wave * _apart(sizes) for wave in waves] or [np.empty((0, len(places)))])
 
 
 def _effective_rows(left: NDArray[np.float64], sizes: NDArray[np.intp], lags: NDArray[np.float64]) -> float:
@@ -213,8 +223,9 @@ def _season(values: NDArray[np.float64], n_rows: int) -> tuple[NDArray[np.float6
     Either every place of a whole number of rows is a term of its own, or waves are: a line of the spectrum
     and its multiples, or those of a line that is twice or three times as slow.
     """
-    tries = max(1, n_rows // 8)
-    found = [(_p_of_period(values, period) * tries, float(period)) for period in range(2, n_rows // 8 + 1)]
+    longest = min(n_rows // 8, MAX_PERIOD, MAX_CELLS // n_rows)
+    tries = max(1, longest)
+    found = [(_p_of_period(values, period) * tries, float(period)) for period in range(2, longest + 1)]
     line = _line(values)
     for slower in () if line is None else (1, 2, 3):
         near = (line or 0.0) / slower + np.linspace(-1, 1, 41) / (2 * _PAD * n_rows)
@@ -229,7 +240,7 @@ def _season(values: NDArray[np.float64], n_rows: int) -> tuple[NDArray[np.float6
 
 def _waves(frequency: float, n_rows: int) -> NDArray[np.float64]:
     """Sines and cosines of a frequency and its multiples."""
-    times = np.arange(1, max(1, min(int(0.5 / frequency), n_rows // 16)) + 1)
+    times = np.arange(1, max(1, min(int(0.5 / frequency), n_rows // 16, MAX_WAVES)) + 1)
     angles = np.outer(2 * np.pi * frequency * np.arange(n_rows), times)
     return np.column_stack([np.cos(angles), np.sin(angles)])
 
@@ -261,14 +272,15 @@ def _line(values: NDArray[np.float64]) -> float | None:
     n_rows = values.shape[1]
     spectrum = (np.abs(np.fft.rfft(values)) ** 2).mean(axis=0)[1:]
     n_freq = len(spectrum)
-    around = np.empty(n_freq)
-    for k in range(n_freq):
-        low = max(0, min(k - _NEAR, n_freq - 2 * _NEAR - 1))
-        around[k] = np.median(np.delete(spectrum[low : low + 2 * _NEAR + 1], k - low)) / np.log(2)
-    ratio = spectrum / around
+    places = np.arange(n_freq)
+    low = np.clip(places - _NEAR, 0, n_freq - 2 * _NEAR - 1)
+    others = low[:, np.newaxis] + np.arange(2 * _NEAR)
+    others += others >= places[:, np.newaxis]  # all but the frequency itself
+    ratio = spectrum / (np.median(spectrum[others], axis=1) / np.log(2))
     ratio[: _PERIODS - 1] = 0
     at = int(ratio.argmax())
-    if n_freq * np.exp(-ratio[at]) > _TERM:
+    # The level around it is an estimate from so many frequencies.
+    if n_freq * (1 + ratio[at] / _NEAR) ** -_NEAR > _TERM:
         return None
     fine = np.arange(at * _PAD + 1, (at + 2) * _PAD) / (
         _PAD * n_rows

@@ -96,7 +96,7 @@ def rank_tests(
     of_residuals = []
     for ranked, values in seen:
         known = [ranks for k in strong if (ranks := ranked.seen(k)) is not None][: len(values) // 10]
-        residuals = _Residuals(values, known) if known else None
+        residuals = _Residuals(ranked.view.centred(values), known) if known else None
         of_residuals.append(ranked.log_pvalues(values if residuals is None else residuals.values, residuals))
     return of_classes, _together(views, of_residuals, nothing)
 
@@ -283,16 +283,17 @@ def _log_pvalues(
     NaN if nothing is left of any class: then there is no test.
     """
     n_rows = len(values)
-    centred = values - values.mean(axis=0)
+    centred = view.centred(values)
     squares, cubes = (centred**2).sum(axis=0), (centred**3).sum(axis=0)
     left = values.var(axis=0) > 0  # classes that are not explained to the last row
     if not left.any():
         return np.full(len(block.numbers), np.nan)
-    spread = view.spread(block.ranks, block.squares, centred[:, left])
-    deviation = np.sqrt(spread.variance)
-    z = block.ranks @ values[:, left] / deviation
+    seen = block.ranks, block.squares, centred[:, left]
+    spread = view.spread(*seen)
+    z = block.ranks @ values[:, left] / np.sqrt(spread.variance)
     third = np.outer(block.cubes, cubes[left]) * (n_rows / float((n_rows - 1) * max(1, n_rows - 2)))
-    skewness = np.sign(z) * third / deviation**3
+    # Both moments of all rows permuted: by a spread of the sums of a few series skewness has no bound.
+    skewness = np.sign(z) * third / np.sqrt(Independent().spread(*seen).variance) ** 3
     # A class of a few rows in a column that is mostly missing has longer tails than a gamma distribution.
     of_ranks = n_rows * block.fourths / block.squares**2 - 3
     of_values = n_rows * (centred**4).sum(axis=0)[left] / squares[left] ** 2 - 3
@@ -323,11 +324,10 @@ def _strong_predictors(log_pvalues: NDArray[np.float64], n_rows: int) -> list[in
 class _Residuals:
     """Residuals of the classes: their indicators less a regression on the ranks of strong predictors."""
 
-    def __init__(self, contrasts: NDArray[np.float64], strong: list[NDArray[np.float64]]) -> None:
+    def __init__(self, centred: NDArray[np.float64], strong: list[NDArray[np.float64]]) -> None:
         self.strong = np.column_stack([ranks / np.sqrt(ranks @ ranks) for ranks in strong])
-        centred = contrasts - contrasts.mean(axis=0)
         largest = np.maximum(np.abs(centred).max(axis=0), 1.0)
-        centred /= 2.0 ** np.ceil(np.log2(largest))  # up to 1
+        centred = centred / 2.0 ** np.ceil(np.log2(largest))  # up to 1
         self.nothing = _NOTHING * (centred**2).sum(axis=0)
         self.inverse = np.linalg.inv(self.strong.T @ self.strong + _RIDGE * np.eye(len(strong)))
         self.coefficients = self.inverse @ (self.strong.T @ centred)

@@ -43,6 +43,10 @@ class View(ABC):
     def seen(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Map numbers of rows, which are along the last axis."""
 
+    def centred(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values as they are seen, along the first axis, without what all rows share: here it is gone."""
+        return values
+
     def n_rows(self, n_seen: int) -> float:
         """About how many of the rows that are seen are independent."""
         return float(n_seen)
@@ -65,6 +69,10 @@ class Independent(View):
     def seen(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return them."""
         return values
+
+    def centred(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Deviations from the mean."""
+        return np.asarray(values - values.mean(axis=0))
 
     def spread(
         self, ranks: NDArray[np.float64], squares: NDArray[np.float64], values: NDArray[np.float64]
@@ -199,8 +207,9 @@ class Innovations(View):
         return filled
 
     def seen(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Filter the series."""
-        return self.filter.apply(values)
+        """Filter the series; what is new has a mean again."""
+        new = self.filter.apply(values)
+        return np.asarray(new - new.mean(axis=-1, keepdims=True))
 
     def n_rows(self, n_seen: int) -> float:
         """Less what was estimated; of many series no number, since rows may depend on each other still."""

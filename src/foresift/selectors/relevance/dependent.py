@@ -53,6 +53,8 @@ class DependentRows:
         if dependence.kind == "groups":
             return cls(counted, table.n_rows, dependence, None, float(len(counted)))
         values = table.target.contrasts(counted)
+        if not values.shape[1]:  # one class, in half of the rows
+            return cls(counted, table.n_rows, dependence, None, 0.0)
         fitted = fit_filter(dependence, values)
         return cls(counted, table.n_rows, dependence, fitted, effective_rows(fitted, values))
 
@@ -74,7 +76,7 @@ class DependentRows:
         return (
             "they do not vary within groups, or too little, and there are too few groups to compare"
             f" ({self.dependence.n_groups}; {MIN_GROUPS} are needed)."
-            if self.dependence.n_groups < MIN_GROUPS
+            if self.dependence.kind != "time" and self.dependence.n_groups < MIN_GROUPS
             else "they do not vary enough. Raise n_estimators or max_features if columns were hardly tried."
         )
 

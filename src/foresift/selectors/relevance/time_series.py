@@ -22,6 +22,7 @@ _PERIODS = 4  # of a season, at least
 _NEAR = 12  # frequencies on either side that a peak is compared with
 _SLOPE = 10.8  # chi-square of a trend: a p-value of 0.001
 _PAD = 8  # finer frequencies than the series has
+_TINY = 1e-300  # nothing, which may divide nothing: of a target that is constant in the rows that count
 _ROUNDS = 10  # of taking away means of series and of times in turn
 
 
@@ -94,7 +95,8 @@ def fit_filter(dependence: Dependence, values: NDArray[np.float64]) -> Filter:
     order = dependence.order
     sizes = np.array([len(order)]) if dependence.groups is None else np.bincount(dependence.groups)
     n_lags = int(np.clip(np.median(sizes) // 10, 1, MAX_LAGS))
-    long_enough = sizes > n_lags + 1  # shorter series of a panel are left to the means of the groups
+    n_lags = n_lags if sizes.max() > n_lags + 1 else 0  # pairs of rows say nothing of autocorrelation
+    long_enough = sizes > min(n_lags + 1, sizes.max() - 1)  # others are left to the means of the groups
     order, sizes = order[np.repeat(long_enough, sizes)], sizes[long_enough]
     assert dependence.time is not None
     time = np.unique(dependence.time[order], return_inverse=True)[1]
@@ -132,7 +134,7 @@ def effective_rows(fitted: Filter, values: NDArray[np.float64]) -> float:
     By the variance of what trend and season leave, and its spectrum at 0, which the autoregression has.
     """
     left, new = fitted.left(values.T), fitted.apply(values.T)
-    ratio = left.var(axis=1) / np.maximum(new.var(axis=1), 1e-12 * left.var(axis=1))
+    ratio = left.var(axis=1) / np.maximum(new.var(axis=1), 1e-12 * left.var(axis=1) + _TINY)
     persistence = float(fitted.lags.sum(axis=1).mean())
     return float(min(1.0, ratio.min() * (1 - persistence) ** 2) * left.shape[1])
 
@@ -167,7 +169,7 @@ def _waves(frequency: float, n_rows: int) -> NDArray[np.float64]:
 
 def _has_trend(ordered: NDArray[np.float64], slope: NDArray[np.float64], persistence: float) -> bool:
     """Whether the slope of any of the values is beyond chance, for rows as autocorrelated as these."""
-    share = (ordered @ slope) ** 2 / ((slope @ slope) * (ordered**2).sum(axis=1))
+    share = (ordered @ slope) ** 2 / ((slope @ slope) * (ordered**2).sum(axis=1) + _TINY)
     n_free = len(slope) * max(1e-3, (1 - persistence) / (1 + persistence))
     return bool((n_free * share > _SLOPE).any())
 
@@ -178,7 +180,7 @@ def _line(values: NDArray[np.float64]) -> float | None:
     One of at least a few periods: slower ones are no season but drift.
     """
     # Without most of what neighbours share the spectrum is flat enough to compare frequencies with others.
-    shared = (values[:, 1:] * values[:, :-1]).sum() / (values[:, :-1] ** 2).sum()
+    shared = (values[:, 1:] * values[:, :-1]).sum() / ((values[:, :-1] ** 2).sum() + _TINY)
     values = values[:, 1:] - shared * values[:, :-1]
     n_rows, norms = values.shape[-1], np.linalg.norm(values, axis=-1, keepdims=True)
     if n_rows < 4 * _NEAR or not (norms > 0).all():
@@ -215,7 +217,9 @@ def _autoregression(left: NDArray[np.float64], sizes: NDArray[np.intp], n_lags: 
     scaled = left / np.where(norms > 0, norms, 1)
     rows = np.flatnonzero(_places(sizes) >= n_lags)
     y = scaled[:, rows].ravel()
-    lagged = np.column_stack([scaled[:, rows - lag].ravel() for lag in range(1, n_lags + 1)])
+    lagged = (
+        np.array([scaled[:, rows - lag].ravel() for lag in range(1, n_lags + 1)]).reshape(n_lags, len(y)).T
+    )
     best, lags = np.inf, np.zeros(0)
     for k in range(n_lags + 1):
         found = np.linalg.lstsq(lagged[:, :k], y, rcond=None)[0]

@@ -181,7 +181,9 @@ class Pooled(View):
         between = self.between.spread(ranks[:, at:], of_means, values[at:])
         variance = np.nan_to_num(within.variance) + between.variance
         some = np.maximum(variance, np.finfo(float).tiny)
-        rows = [np.nan_to_num(one.variance / some) ** 2 / (one.n_free - 2) for one in (within, between)]
+        rows = [
+            np.nan_to_num(one.variance / some) ** 2 / max(1.0, one.n_free - 2) for one in (within, between)
+        ]
         # Columns that hardly vary within groups, but do, have no test here.
         unsure = np.isnan(within.variance) & (np.abs(ranks[:, :at]).max(axis=1) > 0)[:, np.newaxis]
         return Spread(np.where(unsure, np.nan, variance), 1 / np.maximum(rows[0] + rows[1], 1e-9) + 2)

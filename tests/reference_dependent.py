@@ -1,4 +1,4 @@
-"""Literal references of tests of rows that depend on each other: loops over groups, series and permutations."""
+"""Literal references for rows that depend on each other: loops over groups, series and permutations."""
 
 from itertools import permutations, product
 
@@ -51,6 +51,17 @@ def scaled_means(values, groups, share):
     means = np.array([np.mean([values[i] for i in rows]) for rows in group_rows(groups)])
     slope = sum(scale * scale * means) / sum(scale * scale)
     return scale * (means - slope)
+
+
+def strata(sizes):
+    """Least and greatest size of groups that exchange rows: up to half as large again, at least 8 groups."""
+    left, found = sorted(sizes), []
+    while left:
+        n = max(8, sum(size <= 1.5 * left[0] for size in left))
+        n = len(left) if len(left) - n < 8 else n
+        found.append((left[0], left[n - 1]))
+        left = left[n:]
+    return found
 
 
 def satterthwaite(variances, freedoms):

@@ -260,9 +260,7 @@ REFUSED: dict[str, Callable[[], object]] = {
         for value in values
     },
     **{
-        f"Grower: shadow_rows of {name}": lambda options=options: grower(record_tried=True, **options).grow(
-            [0]
-        )
+        f"Grower: shadow_rows of {name}": lambda some=some: grower(record_tried=True, **some).grow([0])
         for name, some in {
             "fewer rows": {"n_shadows": 2, "shadow_rows": [0] * 11},
             "more rows": {"n_shadows": 2, "shadow_rows": [0] * 13},

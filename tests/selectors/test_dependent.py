@@ -315,5 +315,5 @@ def test_noise_is_rarely_relevant_if_dependence_is_respected(n_tables, kind, tas
     assert np.mean([one.relevant_.any() for one in fitted]) <= highest(0.1, n_tables)
     for alpha in (0.01, 0.1):
         assert not exceeds([one.pvalues_ for one in fitted], alpha)
-    # Without it most or many columns of noise are: an oracle for whether the tables are hard.
-    assert np.median(ignored) >= (10 if kind != "panel" else 5)
+    # Without it many columns of noise are: the tables are hard.
+    assert np.median(ignored) >= (10 if kind != "panel" else 2)

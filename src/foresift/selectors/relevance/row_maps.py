@@ -32,8 +32,8 @@ def draw_row_maps(
     --------
     >>> rng = np.random.default_rng(0)
     >>> draw_row_maps(Dependence(time=np.arange(5)), 2, 2, rng)
-    array([[3, 4, 0, 1, 2],
-           [2, 3, 4, 0, 1]], dtype=uint32)
+    array([[2, 3, 4, 0, 1],
+           [3, 4, 0, 1, 2]], dtype=uint32)
     """
     maps = np.empty((n_maps, len(dependence.order)), dtype=np.uint32)
     if dependence.kind == "time":

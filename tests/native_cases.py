@@ -259,6 +259,26 @@ REFUSED: dict[str, Callable[[], object]] = {
         }.items()
         for value in values
     },
+    **{
+        f"Grower: shadow_rows of {name}": lambda some=some: grower(record_tried=True, **some).grow([0])
+        for name, some in {
+            "fewer rows": {"n_shadows": 2, "shadow_rows": [0] * 11},
+            "more rows": {"n_shadows": 2, "shadow_rows": [0] * 13},
+            "one shadow of two": {"n_shadows": 2, "shadow_rows": [0] * 6},
+            "no shadow": {"shadow_rows": [0] * 6},
+            "fewer than the pool": {"n_shadows": 2, "shadow_of": [0, 1, 2, 0], "shadow_rows": [0] * 12},
+            "no such row": {"n_shadows": 1, "shadow_rows": [0, 1, 2, 3, 4, 6]},
+            "a row below 0": {"n_shadows": 1, "shadow_rows": [0, 1, 2, 3, 4, -1]},
+            "a wrapped row": {"n_shadows": 1, "shadow_rows": [0, 1, 2, 3, 4, 2**32]},
+            "half a row": {"n_shadows": 1, "shadow_rows": [0, 1, 2, 3, 4, 0.5]},
+        }.items()
+    },
+    **{
+        f"Grower.shadow_rows({number})": lambda number=number: grower(
+            record_tried=True, n_shadows=2, shadow_rows=[0] * 12
+        ).shadow_rows(number)
+        for number in (2, 2**32, 2**63, -1)
+    },
     "Grower: n_draw": lambda: grower(draw="bootstrap", n_draw=BIG).grow([0]),
     "Grower: finish of two sets": lambda: grower(c45=True, missing="fractional", finish=True).grow([0]),
     "Grower: unknown option": lambda: grower(luck=1),
@@ -372,6 +392,9 @@ ANSWERED: dict[str, Callable[[], object]] = {
     "leaves of no data": lambda: _core.leaves(arrays(TABLE), np.zeros((0, 3))),
     "trees without columns": lambda: _core.Grower(_core.ColumnStore(2), ints(0, 1), 2, None).grow([0, 1]),
     "no trees": lambda: grower().grow([]),
+    "shadows by given rows": lambda: grower(
+        record_tried=True, n_shadows=2, shadow_of=[1, 0, 0, 1], shadow_rows=[0, 0, 2, 5, 1, 1] * 2
+    ).grow([0, 1]),
     "shadows of a pool": lambda: grower(record_tried=True, n_shadows=2, shadow_of=[9, 9, 0, 3]).grow([0, 1]),
     "network_outputs without columns": lambda: outputs(n_inputs=0, shape=(4, 0)),
     "Relief, weights that round": lambda: relief(

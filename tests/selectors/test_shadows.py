@@ -65,6 +65,28 @@ def test_shadows_gain_what_permuted_columns_gain(seed, pooled, criterion):
             assert gain == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize("criterion", ["entropy", "variance"])
+def test_shadows_of_given_rows_gain_what_moved_columns_gain(criterion):
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    weights = rng.uniform(0.5, 2, 60)
+    weights[:9] = 0
+    maps = rng.integers(0, 60, (4, 60))  # no permutations, and rows of weight 0 among them
+    numbers = rng.integers(0, 4, (3, 2))
+    numbers[0] = 3, 0
+    options = {**OPTIONS, "criterion": criterion, "n_shadows": 2, "shadow_of": numbers.ravel().tolist()}
+    grower = make_grower(X, y, weights, **options, shadow_rows=maps.ravel().tolist())
+    assert all(np.array_equal(grower.shadow_rows(k), maps[k]) for k in range(4))
+    table = grow_one(grower, tried=True)
+    at_root = table.tried["node"] == 0
+    counted = weights > 0  # weights stay where they are
+    for (_, feature, _), gains in zip(table.tried[at_root], table.permuted[at_root], strict=True):
+        for number, gain in zip(numbers[feature], gains, strict=True):
+            moved = X[maps[number], feature][counted]
+            expected = best_gain(moved, y[counted], weights[counted], False, criterion)
+            assert gain == pytest.approx(expected, abs=1e-9)
+
+
 @pytest.mark.parametrize(
     "shadow_of", [[0, 1], [0, 1, 2, 3, 0, 1], [0, 1, 2, 2**32 - 1]], ids=["short", "long", "number"]
 )

@@ -21,8 +21,9 @@ def draw_row_maps(
     """Draw maps of row numbers: row i of a shadow has the value of row `map[i]` of its column.
 
     Groups exchange their rows, in random order, with groups of like size; what a smaller group lacks is drawn
-    again, and a group that is much larger than others permutes its own. Series of a panel do so in the order of time. With few groups rows are permuted within their group,
-    or shifted around in it. One series is shifted around by at least `min_shift` rows.
+    again, and a group that is much larger than others permutes its own. Series of a panel do so in the order
+    of time. With few groups rows are permuted within their group, or shifted around in it. One series is
+    shifted around by at least `min_shift` rows.
 
     Returns
     -------

@@ -108,9 +108,10 @@ class RelevanceSelector(RankingSelector):
     random_state : int, RandomState or None, default=None
         Draws permutations, columns and halves.
     keep : array-like or None, default=None
-        Columns that are kept in any case, by name, number or mask: they are not ranked, and not counted.
+        Columns that are kept in any case, by name, number or mask: they are not ranked, tested or counted. The
+        others are tested for what they add to these.
     feature_groups : mapping, list, "one-hot" or None, default=None
-        Columns that are ranked, and kept or dropped, as one: lists of columns or patterns of names, a label
+        Columns that are tested, ranked, and kept or dropped, as one: lists of columns or patterns of names, a label
         for every column, or the blocks of OneHotEncoder; see `foresift.selectors.units.read_units`.
 
     Attributes
@@ -175,6 +176,9 @@ class RelevanceSelector(RankingSelector):
     tests if no value has more than three quarters of them. Pairs are tested if there are at most 1,000
     columns, on at most 2,000 rows. Three columns that are uninformative in pairs are not found. For how the
     tests work and the error rates that were measured see docs/relevance.md.
+
+    If rows depend on each other, `groups` and `time` of `fit` keep the error rate: see docs/dependence.md.
+    Pairs are not tested then, nor beside kept columns.
 
     Examples
     --------

@@ -185,7 +185,7 @@ void bind_options(nb::module_& m) {
         .def_rw("column_order", &GrowOptions::column_order)
         .def_rw("n_shadows", &GrowOptions::n_shadows)
         .def_rw("shadow_of", &GrowOptions::shadow_of)
-        .def_prop_rw("shadow_rows", [](const GrowOptions& o) { return to_numpy(std::vector<std::uint32_t>(o.shadow_rows)); },
+        .def_prop_rw("shadow_rows", [](const GrowOptions& o) { return o.shadow_rows; },
                      [](GrowOptions& o, const Vector<std::uint32_t>& rows) {
                          o.shadow_rows.assign(rows.data(), rows.data() + rows.size());
                      })

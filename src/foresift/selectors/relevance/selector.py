@@ -108,11 +108,11 @@ class RelevanceSelector(RankingSelector):
     random_state : int, RandomState or None, default=None
         Draws permutations, columns and halves.
     keep : array-like or None, default=None
-        Columns that are kept in any case, by name, number or mask: they are not ranked, tested or counted. The
-        others are tested for what they add to these.
+        Columns that are kept in any case, by name, number or mask: they are not ranked, tested or counted,
+        and the others are tested for what they add to these.
     feature_groups : mapping, list, "one-hot" or None, default=None
-        Columns that are tested, ranked, and kept or dropped, as one: lists of columns or patterns of names, a label
-        for every column, or the blocks of OneHotEncoder; see `foresift.selectors.units.read_units`.
+        Columns that are tested, ranked, and kept or dropped, as one: lists of columns or patterns of names, a
+        label for every column, or the blocks of OneHotEncoder; see `foresift.selectors.units.read_units`.
 
     Attributes
     ----------

@@ -160,3 +160,14 @@ def test_samples_keep_groups_and_blocks_of_time_whole():
         assert len(one) + len(other) == 2 * size
         assert (np.diff(one) > 1).sum() <= 5
     assert _parts_of(Dependence(groups % 3)) is None
+
+
+def test_a_few_groups_that_are_predicted_by_luck_are_no_reason_to_keep_noise():
+    # Of 900 rows a forest gets 60 % right, which looks sure; they are those of 60 patients.
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(60), 15)
+    X = rng.normal(size=(60, 20))[patient] + 0.3 * rng.normal(size=(900, 20))
+    y = (rng.normal(size=60)[patient] > 0).astype(int)
+    found = select(X, y, groups=patient, random_state=0)
+    assert found.check["full"]["score"] > 0.55
+    assert not any(row["kept"] for row in found.ranking)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from foresift.data.dependence import Dependence
 from foresift.data.target import Target
 
-__all__ = ["correlation_length", "last_rows", "time_blocks"]
+__all__ = ["correlation_length", "last_rows", "parts_of_rows", "time_blocks"]
 
 SHARE = 5  # a gap is at most one part in so many of a block, so that training rows are left
 FORGOTTEN = np.exp(-1)  # autocorrelation below which rows count as new
@@ -46,6 +46,24 @@ def correlation_length(target: Target, dependence: Dependence) -> int:
         if products.mean() < FORGOTTEN * variance:
             return lag
     return max(1, longest // 2)
+
+
+def parts_of_rows(target: Target, dependence: Dependence) -> NDArray[np.intp]:
+    """Number of the part of every row: rows of different parts hardly depend on each other.
+
+    Groups, or stretches of time of twice the correlation length.
+
+    Examples
+    --------
+    >>> from foresift.data.target import Quantity
+    >>> parts_of_rows(Quantity(np.array([1.0, 5, 2, 4])), Dependence(time=np.arange(4)))
+    array([0, 0, 1, 1])
+    """
+    if dependence.groups is not None:
+        return dependence.groups
+    places = np.empty(len(dependence.order), dtype=np.intp)
+    places[dependence.order] = np.arange(len(places))
+    return places // (2 * correlation_length(target, dependence))
 
 
 def _lags(end: int) -> Iterator[int]:

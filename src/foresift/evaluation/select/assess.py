@@ -380,14 +380,20 @@ class _Folds:
         return [found.scores for found in self.scorer.evaluate(tasks)]
 
     def losses(self, outputs: Any, fold: int) -> NDArray[np.float64]:
-        """Losses of the rows of a fold, by their weights."""
-        losses, weights = (
-            self.judge.losses(outputs, self.target(fold)),
-            self.rows.weights_of(self.folds[fold].test),
-        )
-        if weights is None or len(losses) != len(weights):
+        """Losses of the rows of a fold, by their weights; of rows that depend on each other, of their parts.
+
+        Otherwise differences that a few groups make would look as sure as if all rows had made them.
+        """
+        test = self.folds[fold].test
+        losses, weights = self.judge.losses(outputs, self.target(fold)), self.rows.weights_of(test)
+        if len(losses) != len(test):
             return losses
-        return losses * weights / weights.mean()
+        if weights is not None:
+            losses = losses * weights / weights.mean()
+        if self.rows.parts is None:
+            return losses
+        part = np.unique(self.rows.parts[test], return_inverse=True)[1]
+        return np.asarray(np.bincount(part, losses) * (part.max() + 1) / len(part))
 
     def of_none(self, lot: tuple[int, ...], fold: int) -> Any:
         """What is predicted of a fold without any column, by the rows outside of a lot."""

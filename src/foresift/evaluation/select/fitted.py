@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from foresift.data.dependence import Dependence
 from foresift.data.slices import sliceable, take_rows
 from foresift.data.table import Table, make_table
+from foresift.data.time_blocks import parts_of_rows
 from foresift.evaluation.harness.chosen import column_order
 from foresift.models.subset_models import fit_plain
 from foresift.selectors.base import RankingSelector
@@ -54,6 +56,12 @@ class Rows:
             return self
         X = None if self.X is None else take_rows(self.X, rows)
         return Rows(self.table.take_rows(rows), self.strata[rows], self.weights_of(rows), X, self.coded)
+
+    @cached_property
+    def parts(self) -> NDArray[np.intp] | None:
+        """Parts of the rows that hardly depend on each other; None if all rows are such."""
+        dependence = self.table.dependence
+        return None if dependence is None else parts_of_rows(self.table.target, dependence)
 
     @property
     def counting(self) -> NDArray[np.bool_]:

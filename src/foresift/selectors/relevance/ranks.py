@@ -24,6 +24,7 @@ from foresift.selectors.relevance.moments import (
     unskewed,
     without_kurtosis,
 )
+from foresift.selectors.relevance.residuals import Block, Residuals
 from foresift.selectors.relevance.views import Independent, Squares, View, views_of, visible
 
 __all__ = ["RankTests", "rank_tests"]
@@ -33,11 +34,8 @@ MAX_KNOWN = 2**20  # ranks of strong predictors; at most a tenth as many columns
 _STRONG = 0.02  # p-value of a strong predictor;
 _BY_CHANCE = 2  # of many columns less, so that of noise no more than this many are expected
 _FEW = 0.01  # share of the rows in which a column that is tested with others must have another value
-RELATED = 0.3  # rank correlation from which on columns count as related
 _FINE = 2**10  # steps to the largest normal score, if there are no more rows
 _SHARES = np.array([1.0, 2.0, 1.0])  # of the scores of a quantity in its p-value
-_RIDGE = 1e-6  # of unit columns: copies share their coefficient
-_NOTHING = 1e-9  # of the variance of a class; residuals below this are rounding
 
 
 class RankTests(NamedTuple):
@@ -127,7 +125,7 @@ def rank_tests(
     of_residuals = []
     for ranked, values in seen:
         known = [ranks for k in strong if (ranks := ranked.seen(k)) is not None][: len(values) // 10]
-        residuals = _Residuals(ranked.view.centred(values), known) if known else None
+        residuals = Residuals(ranked.view.centred(values), known) if known else None
         of_residuals.append(ranked.log_pvalues(values if residuals is None else residuals.values, residuals))
     return RankTests(of_classes, _together(views, of_residuals, nothing), joint)
 
@@ -184,21 +182,6 @@ def _together(
     return log_cauchy_mean(np.array(logs), weights)
 
 
-class _Block(NamedTuple):
-    """Some columns, each as a row of ranks, and the sums of their second, third and fourth powers."""
-
-    numbers: NDArray[np.intp]
-    ranks: NDArray[np.float64]
-    squares: NDArray[np.float64]
-    cubes: NDArray[np.float64]
-    fourths: NDArray[np.float64]
-
-    def take(self, some: NDArray[np.intp]) -> _Block:
-        """Return some of the columns."""
-        sums = (power[some] for power in (self.squares, self.cubes, self.fourths))
-        return _Block(self.numbers[some], self.ranks[some], *sums)
-
-
 @dataclass(frozen=True)
 class _Ranked:
     """Columns by ranks, in the rows that count."""
@@ -242,7 +225,7 @@ class _Ranked:
         ranks = None if ranks is None else visible(self.view, ranks)
         return ranks if ranks is not None and ranks.any() else None
 
-    def blocks(self) -> Iterator[_Block]:
+    def blocks(self) -> Iterator[Block]:
         """Columns that have ranks, some at a time; made anew each time, unless they fit in one block."""
         size = max(1, CELLS // len(self.rows))
         if len(self.columns) <= size:
@@ -252,10 +235,10 @@ class _Ranked:
                 yield self._block(range(begin, min(begin + size, len(self.columns))))
 
     @cached_property
-    def _only_block(self) -> _Block:
+    def _only_block(self) -> Block:
         return self._block(range(len(self.columns)))
 
-    def _block(self, numbers: range) -> _Block:
+    def _block(self, numbers: range) -> Block:
         known = [(k, ranks) for k in numbers if (ranks := self.ranks(k)) is not None]
         ranks = visible(self.view, np.array([row for _, row in known]).reshape(-1, len(self.rows)))
         known_numbers, some = np.array([k for k, _ in known], dtype=np.intp), ranks.any(axis=1)
@@ -263,10 +246,10 @@ class _Ranked:
             known_numbers, ranks = known_numbers[some], ranks[some]
         squares = ranks**2
         cubes, fourths = (np.einsum("ij,ij->i", other, squares) for other in (ranks, squares))
-        return _Block(known_numbers, ranks, squares.sum(axis=1), cubes, fourths)
+        return Block(known_numbers, ranks, squares.sum(axis=1), cubes, fourths)
 
     def log_pvalues(
-        self, values: NDArray[np.float64], residuals: _Residuals | None = None
+        self, values: NDArray[np.float64], residuals: Residuals | None = None
     ) -> NDArray[np.float64]:
         """Logs of p-values by sums of ranks times values, which have a column for each class.
 
@@ -321,7 +304,7 @@ def _scores(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _log_pvalues(
-    block: _Block, values: NDArray[np.float64], view: View, *, quantity: bool
+    block: Block, values: NDArray[np.float64], view: View, *, quantity: bool
 ) -> NDArray[np.float64]:
     """Logs of p-values, the classes taken together, by the moments that sums have if rows are permuted.
 
@@ -364,45 +347,3 @@ def _strong_predictors(log_pvalues: NDArray[np.float64], n_rows: int) -> list[in
     most = np.log(min(_STRONG, _BY_CHANCE / max(1, int(np.count_nonzero(~np.isnan(log_pvalues))))))
     best = np.argsort(logs, kind="stable")[: min(n_rows // 10, MAX_KNOWN // n_rows)]
     return [int(k) for k in best if logs[k] < most]
-
-
-class _Residuals:
-    """Residuals of the classes: their indicators less a regression on the ranks of strong predictors."""
-
-    def __init__(self, centred: NDArray[np.float64], strong: list[NDArray[np.float64]]) -> None:
-        self.strong = np.column_stack([ranks / np.sqrt(ranks @ ranks) for ranks in strong])
-        largest = np.maximum(np.abs(centred).max(axis=0), 1.0)
-        centred = centred / 2.0 ** np.ceil(np.log2(largest))  # up to 1
-        self.nothing = _NOTHING * (centred**2).sum(axis=0)
-        self.inverse = np.linalg.inv(self.strong.T @ self.strong + _RIDGE * np.eye(len(strong)))
-        self.coefficients = self.inverse @ (self.strong.T @ centred)
-        self.left = centred - self.strong @ self.coefficients
-        self.values = self._whole(self.left)
-
-    def related(self, block: _Block) -> dict[bytes, NDArray[np.intp]]:
-        """Columns of a block by the strong predictors that they are correlated with."""
-        least = _related(len(self.strong)) * np.sqrt(block.squares)[:, np.newaxis]
-        correlated = np.abs(block.ranks @ self.strong) > least
-        groups: dict[bytes, list[int]] = {}
-        for k, row in enumerate(correlated):
-            groups.setdefault(row.tobytes() if row.any() else b"", []).append(k)
-        return {key: np.array(some) for key, some in groups.items()}
-
-    def without(self, key: bytes) -> NDArray[np.float64]:
-        """Residuals without the strong predictors of a key of `related`."""
-        if not key:
-            return self.values
-        related = np.frombuffer(key, dtype=bool)
-        # Coefficients without some columns follow from those with them, by the inverse in blocks.
-        some = np.linalg.solve(self.inverse[np.ix_(related, related)], self.coefficients[related])
-        return self._whole(self.left + self.strong @ (self.inverse[:, related] @ some))
-
-    def _whole(self, left: NDArray[np.float64]) -> NDArray[np.float64]:
-        """In whole steps, few enough that sums of products with ranks are exact; 0 if hardly any is left."""
-        left = left * ((left**2).sum(axis=0) > self.nothing)
-        return np.asarray(np.round(left * 2.0 ** min(20, 51 - 2 * len(left).bit_length())))
-
-
-def _related(n_rows: int) -> float:
-    """A rank correlation that matters and is not by chance."""
-    return float(min(0.9, max(RELATED, 4 / np.sqrt(n_rows))))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import numbers
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,42 +12,15 @@ from scipy.special import ndtri_exp
 from foresift.data.dependence import DEPENDENCE
 from foresift.data.sklearn_compat import Interval, Progress, RealNotInt, StrOptions, seed_of, track
 from foresift.data.table import Table
-from foresift.engine.grow import one_blas_thread
 from foresift.errors import warn_caller
 from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.redundancy import STEPS, redundant_with
-from foresift.selectors.relevance.beside import Kept
-from foresift.selectors.relevance.combining import (
-    CLASSES,
-    QUANTITY,
-    WEIGHTS,
-    combined_log_pvalues,
-    unit_log_pvalues,
-)
-from foresift.selectors.relevance.dependent import DependentRows, half_of
-from foresift.selectors.relevance.pairs import pair_tests
-from foresift.selectors.relevance.pooling import (
-    forest_log_pvalues,
-    log_effective_levels,
-    normalize_null,
-    standardized,
-    standardized_alone,
-)
-from foresift.selectors.relevance.ranks import rank_tests
-from foresift.selectors.relevance.shadows import (
-    ShadowSums,
-    deduplicate_columns,
-    gather_shadow_sums,
-    pool_size,
-)
+from foresift.selectors.relevance.dependent import half_of
+from foresift.selectors.relevance.shadows import deduplicate_columns
+from foresift.selectors.relevance.testing import ColumnTests, Tested
 from foresift.stats import adjusted_pvalues, selection_stability
 
 __all__ = ["RelevanceSelector"]
-
-_SHADOWS = 10  # per column
-_OWN_SHADOWS = 30  # per column, if each is compared with its own alone
-_MIN_POOL = 100  # shadows of all columns: ten of each are too few for a few columns
-_MIN_SHADOWS = 3  # that must have been candidates: each is compared with the spread of the others
 
 
 class RelevanceSelector(RankingSelector):
@@ -269,17 +241,16 @@ class RelevanceSelector(RankingSelector):
                 "minimal=True keeps one feature of each group, and redundancy=None looks for none."
             )
         weights, seed, units = _scaled(weights), seed_of(self.random_state), self.units_
-        order, first = deduplicate_columns(table, weights)
+        tests = self._tests(table, weights)
         n_rows = table.n_rows if weights is None else int(np.count_nonzero(weights))
         n_tasks = self.n_estimators * (1 + 2 * self.n_half_samples)
         n_tasks += 0 if self.redundancy is None else STEPS
         with track(self, n_tasks, task="tree") as progress:
-            tested = self._test(table, weights, order, first, seed, progress)
-            halves = self._halves(table, weights, order, first, seed, progress)
+            tested = tests.run(weights, seed, progress)
+            halves = self._halves(tests, weights, seed, progress)
             pvalues, adjusted = self._pvalues(tested.log_pvalues)
             relevant = adjusted <= self.alpha
-            varies = np.array([np.isin(first[columns], order).any() for columns in units.members])
-            scores = self._scores(tested, varies, n_rows)
+            scores = self._scores(tested, tests.varies, n_rows)
             members = units.best_members(-tested.by_column)
             redundant = np.full(table.n_columns, -1)
             if self.redundancy is not None:
@@ -303,13 +274,6 @@ class RelevanceSelector(RankingSelector):
         }
         return Scores(scores, learned, by_unit=True, members=members)
 
-    def _n_shadows(self, n_columns: int, dependent: bool) -> int:
-        if self.n_shadows is not None:
-            return int(self.n_shadows)
-        if dependent:
-            return _OWN_SHADOWS
-        return max(_SHADOWS, math.ceil(_MIN_POOL / max(1, n_columns)))
-
     def _representatives(
         self, log_pvalues: NDArray[np.float64], kept: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
@@ -328,7 +292,7 @@ class RelevanceSelector(RankingSelector):
             kept[kept] = passes
         return kept
 
-    def _scores(self, tested: _Tested, varies: NDArray[np.bool_], n_rows: int) -> NDArray[np.float64]:
+    def _scores(self, tested: Tested, varies: NDArray[np.bool_], n_rows: int) -> NDArray[np.float64]:
         """Normal quantiles of the p-values: 0 for constant columns, NaN for others without a test."""
         log_pvalues = tested.log_pvalues
         n_untested = int(np.isnan(log_pvalues[varies]).sum())
@@ -346,94 +310,19 @@ class RelevanceSelector(RankingSelector):
             )
         return np.where(varies, -ndtri_exp(np.minimum(log_pvalues, -1e-12)), 0.0)
 
-    def _test(
-        self,
-        table: Table,
-        weights: NDArray[np.float64] | None,
-        order: NDArray[np.uint32],
-        first: NDArray[np.intp],
-        seed: int,
-        progress: Progress,
-    ) -> _Tested:
-        """P-values of all tests, and mean gains of columns and shadows; NaN for untested columns."""
-        units = self.units_
-        requested = np.isin(first, first[units.kept])  # kept columns and copies of them, which add nothing
-        kept = Kept.of(table, weights, np.flatnonzero(units.kept), seed)
-        rows = None if table.dependence is None else DependentRows.of(table, weights)
-        n_shadows = self._n_shadows(len(order), rows is not None)
-        gains = np.zeros((table.n_columns, 1 + n_shadows))
-        shadow_scores = np.full((table.n_columns, n_shadows), np.nan)
-        logs = {name: np.full(table.n_columns, np.nan) for name in WEIGHTS}
-        joint = np.full(units.n_free, np.nan)
-        if len(order) and (rows is None or not rows.too_few):
-            maps = None if rows is None else rows.maps(pool_size(n_shadows, table.n_rows), seed)
-            grown = table if kept is None else table.with_target(kept.rest)
-            sums = self._grown(grown, weights, order, n_shadows, maps, seed, progress)
-            gains = sums.mean
-            # In the order of the hashes, so that rounding does not depend on the order of the columns.
-            tested = order[(sums.weight[order, 1:] > 0).sum(axis=1) >= _MIN_SHADOWS]
-            tested = tested[~requested[tested]]
-            if rows is None:
-                z = standardized(gains[tested], log_effective_levels(table, weights)[tested])
-            else:
-                z = standardized_alone(gains[tested])
-            z = normalize_null(z)
-            shadow_scores[tested] = z[:, 1:]
-            if rows is None or rows.stationary:
-                logs["forest"][tested] = forest_log_pvalues(z)
-            if weights is None or table.target.equal_weights(weights):  # these tests know of no others
-                # Threads of linear algebra on small products wait for each other longer than they work.
-                with one_blas_thread():
-                    large = [k for k, columns in enumerate(units.members) if len(columns) > 1]
-                    place = {column: k for k, column in enumerate(tested.tolist())}
-                    members = [
-                        np.unique([place[j] for j in first[units.members[k]].tolist() if j in place])
-                        for k in large
-                    ]
-                    logs["ranks"][tested], logs["residuals"][tested], joint[large] = rank_tests(
-                        table, weights, tested, kept, members
-                    )
-                    if self.interactions and rows is None and kept is None:
-                        logs["pairs"][tested] = pair_tests(table, weights, tested, seed)
-        sharing = QUANTITY if table.target.task == "regression" else CLASSES
-        by_column = combined_log_pvalues(logs, sharing)[first]
-        by_column[requested & ~units.kept] = 0.0
-        return _Tested(
-            unit_log_pvalues(units, by_column, joint),
-            by_column,
-            {name: some[first] for name, some in logs.items()},
-            gains[first],
-            shadow_scores[first],
-            None if rows is None else rows.why_untested,
-        )
-
-    def _grown(
-        self,
-        table: Table,
-        weights: NDArray[np.float64] | None,
-        order: NDArray[np.uint32],
-        n_shadows: int,
-        row_maps: NDArray[np.uint32] | None,
-        seed: int,
-        progress: Progress,
-    ) -> ShadowSums:
-        """Gains of columns and shadows in a forest."""
-        return gather_shadow_sums(
-            table,
-            weights,
-            progress,
-            order=order,
-            row_maps=row_maps,
-            n_shadows=n_shadows,
-            n_estimators=self.n_estimators,
-            max_features=self.max_features,
-            max_depth=self.max_depth,
-            min_samples_split=self.min_samples_split,
-            min_share=self.min_share,
-            nominal_splits=self.nominal_splits,
-            seed=seed,
-            n_jobs=self.n_jobs,
-        )
+    def _tests(self, table: Table, weights: NDArray[np.float64] | None) -> ColumnTests:
+        """The tests of the columns of a table."""
+        forest = {
+            "n_estimators": self.n_estimators,
+            "max_features": self.max_features,
+            "max_depth": self.max_depth,
+            "min_samples_split": self.min_samples_split,
+            "min_share": self.min_share,
+            "nominal_splits": self.nominal_splits,
+            "n_jobs": self.n_jobs,
+        }
+        columns = deduplicate_columns(table, weights)
+        return ColumnTests(table, *columns, self.units_, self.n_shadows, self.interactions, forest)
 
     def _pvalues(self, log_pvalues: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """P-values, plain and adjusted; untested columns have 1 and do not count."""
@@ -447,15 +336,13 @@ class RelevanceSelector(RankingSelector):
 
     def _halves(
         self,
-        table: Table,
+        tests: ColumnTests,
         weights: NDArray[np.float64] | None,
-        order: NDArray[np.uint32],
-        first: NDArray[np.intp],
         seed: int,
         progress: Progress,
     ) -> NDArray[np.bool_]:
         """What is relevant in either half of the rows, for every halving; a weight of 0 leaves a row out."""
-        chosen = []
+        chosen, table = [], tests.table
         whole = np.ones(table.n_rows) if weights is None else weights
         for k in range(self.n_half_samples):
             rng = np.random.default_rng([seed, k])
@@ -468,7 +355,7 @@ class RelevanceSelector(RankingSelector):
                 in_half[shuffled[::2]] = 1
             for half in (in_half, 1 - in_half):
                 own_seed = int(rng.integers(2**63))
-                tested = self._test(table, whole * half, order, first, own_seed, progress)
+                tested = tests.run(whole * half, own_seed, progress)
                 passed = self._pvalues(tested.log_pvalues)[1] <= self.alpha
                 chosen.append(self.units_.spread(passed, False))
         return np.array(chosen, dtype=bool).reshape(-1, table.n_columns)
@@ -479,17 +366,6 @@ class RelevanceSelector(RankingSelector):
     def _best(self, size: int) -> NDArray[np.bool_]:
         # If one of each group is wanted, the others come after those.
         return self._best_with_last(~(self.representative_ & self.minimal), size)
-
-
-class _Tested(NamedTuple):
-    """Logs of p-values, combined and by test, and what the forest's test is made from."""
-
-    log_pvalues: NDArray[np.float64]  # of the free units
-    by_column: NDArray[np.float64]
-    by_test: dict[str, NDArray[np.float64]]
-    gains: NDArray[np.float64]
-    shadow_scores: NDArray[np.float64]
-    why: str | None  # columns may have no test, if rows depend on each other
 
 
 def _scaled(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:

@@ -1,0 +1,71 @@
+"""What strong predictors leave of a target: residuals of a regression on their ranks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Block", "Residuals"]
+
+RELATED = 0.3  # rank correlation from which on columns count as related
+_RIDGE = 1e-6  # of unit columns: copies share their coefficient
+_NOTHING = 1e-9  # of the variance of a class; residuals below this are rounding
+
+
+class Block(NamedTuple):
+    """Some columns, each as a row of ranks, and the sums of their second, third and fourth powers."""
+
+    numbers: NDArray[np.intp]
+    ranks: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    cubes: NDArray[np.float64]
+    fourths: NDArray[np.float64]
+
+    def take(self, some: NDArray[np.intp]) -> Block:
+        """Return some of the columns."""
+        sums = (power[some] for power in (self.squares, self.cubes, self.fourths))
+        return Block(self.numbers[some], self.ranks[some], *sums)
+
+
+class Residuals:
+    """Residuals of the classes: their indicators less a regression on the ranks of strong predictors."""
+
+    def __init__(self, centred: NDArray[np.float64], strong: list[NDArray[np.float64]]) -> None:
+        self.strong = np.column_stack([ranks / np.sqrt(ranks @ ranks) for ranks in strong])
+        largest = np.maximum(np.abs(centred).max(axis=0), 1.0)
+        centred = centred / 2.0 ** np.ceil(np.log2(largest))  # up to 1
+        self.nothing = _NOTHING * (centred**2).sum(axis=0)
+        self.inverse = np.linalg.inv(self.strong.T @ self.strong + _RIDGE * np.eye(len(strong)))
+        self.coefficients = self.inverse @ (self.strong.T @ centred)
+        self.left = centred - self.strong @ self.coefficients
+        self.values = self._whole(self.left)
+
+    def related(self, block: Block) -> dict[bytes, NDArray[np.intp]]:
+        """Columns of a block by the strong predictors that they are correlated with."""
+        least = _related(len(self.strong)) * np.sqrt(block.squares)[:, np.newaxis]
+        correlated = np.abs(block.ranks @ self.strong) > least
+        groups: dict[bytes, list[int]] = {}
+        for k, row in enumerate(correlated):
+            groups.setdefault(row.tobytes() if row.any() else b"", []).append(k)
+        return {key: np.array(some) for key, some in groups.items()}
+
+    def without(self, key: bytes) -> NDArray[np.float64]:
+        """Residuals without the strong predictors of a key of `related`."""
+        if not key:
+            return self.values
+        related = np.frombuffer(key, dtype=bool)
+        # Coefficients without some columns follow from those with them, by the inverse in blocks.
+        some = np.linalg.solve(self.inverse[np.ix_(related, related)], self.coefficients[related])
+        return self._whole(self.left + self.strong @ (self.inverse[:, related] @ some))
+
+    def _whole(self, left: NDArray[np.float64]) -> NDArray[np.float64]:
+        """In whole steps, few enough that sums of products with ranks are exact; 0 if hardly any is left."""
+        left = left * ((left**2).sum(axis=0) > self.nothing)
+        return np.asarray(np.round(left * 2.0 ** min(20, 51 - 2 * len(left).bit_length())))
+
+
+def _related(n_rows: int) -> float:
+    """A rank correlation that matters and is not by chance."""
+    return float(min(0.9, max(RELATED, 4 / np.sqrt(n_rows))))

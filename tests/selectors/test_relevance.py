@@ -13,6 +13,7 @@ from sklearn.base import clone
 from foresift import RelevanceSelector
 from foresift.data.sklearn_compat import HAS_CALLBACKS
 from foresift.selectors.relevance.combining import WEIGHTS, combined_log_pvalues
+from foresift.selectors.relevance.testing import ColumnTests
 from foresift.stats import selection_stability
 
 QUICK = {"n_estimators": 20, "random_state": 0}
@@ -262,13 +263,13 @@ def test_stability_over_half_samples():
 def test_halves_are_complements_of_each_class(monkeypatch):
     X, y = signal(n=101)
     seen = []
-    original = RelevanceSelector._test
+    original = ColumnTests.run
 
-    def watch(self, table, weights, *rest):
+    def watch(self, weights, *rest):
         seen.append(weights)
-        return original(self, table, weights, *rest)
+        return original(self, weights, *rest)
 
-    monkeypatch.setattr(RelevanceSelector, "_test", watch)
+    monkeypatch.setattr(ColumnTests, "run", watch)
     weights = np.where(np.arange(101) < 20, 0.0, 1.0)
     quiet_fit(X, y, n_half_samples=2)
     _, *halves = seen

@@ -16,6 +16,7 @@ from foresift.data.table import make_table
 from foresift.selectors.relevance.combining import QUANTITY, combined_log_pvalues
 from foresift.selectors.relevance.pairs import pair_tests
 from foresift.selectors.relevance.ranks import rank_tests
+from foresift.selectors.relevance.testing import ColumnTests
 
 QUICK = {"n_estimators": 20, "random_state": 0}
 LEARNED = ("scores_", "pvalues_", "adjusted_pvalues_", "relevant_", "representative_", "redundant_with_")
@@ -183,13 +184,13 @@ def test_halves_have_neighbours_in_y_and_stability_is_high():
 
 def test_halves_share_the_numbers_of_y(monkeypatch):
     X, y = signal(n=101)
-    seen, original = [], RelevanceSelector._test
+    seen, original = [], ColumnTests.run
 
-    def watch(self, table, weights, *rest):
+    def watch(self, weights, *rest):
         seen.append(weights)
-        return original(self, table, weights, *rest)
+        return original(self, weights, *rest)
 
-    monkeypatch.setattr(RelevanceSelector, "_test", watch)
+    monkeypatch.setattr(ColumnTests, "run", watch)
     fit(X, y, n_half_samples=1)
     _, one, other = seen
     assert (one + other == 1).all()

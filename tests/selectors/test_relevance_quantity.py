@@ -60,7 +60,7 @@ def tables(draw):
     weights = rng.integers(0, 2, n).astype(float) if rng.random() < 0.5 else None
     y[:4] = 0, 1, 2, 3
     if weights is not None:
-        weights[:4] = 1
+        weights[:10] = 1  # as many rows as without weights, at least
     return X, y, weights
 
 

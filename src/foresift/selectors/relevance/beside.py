@@ -24,6 +24,7 @@ N_FOLDS = 5
 _DEGREES = (12, 8, 5, 3, 1)  # of the polynomials of ranks, as far as there are rows enough
 _ROWS = 10  # for every term
 _NOTHING = 1e-8
+_ROUNDING = 1e-9  # of the variance of the target
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,11 @@ class Kept:
                 break
         all_terms = np.column_stack(terms)
         return cls(all_terms, _rest(table, weights, all_terms))
+
+    @property
+    def explain_all(self) -> bool:
+        """Whether nothing is left that another column could help with."""
+        return not self.rest.y.any()
 
     def seen(self, view: View, rows: NDArray[np.intp]) -> Beside:
         """Take it away from what a view shows of some rows."""
@@ -105,6 +111,7 @@ def _rest(table: Table, weights: NDArray[np.float64] | None, terms: NDArray[np.f
     rows = counted_rows(table, weights)
     values, basis = _centred(table.target.contrasts(rows)), _basis(_centred(terms[rows]))
     left = values - basis @ (basis.T @ values)
+    left = left * (left.var(axis=0) > _ROUNDING * values.var(axis=0))
     if left.shape[1] > 1:
         left = left @ np.linalg.svd(left, full_matrices=False)[2][:1].T
     rest = np.zeros(table.n_rows)

@@ -97,7 +97,8 @@ class ColumnTests:
         shadow_scores = np.full((table.n_columns, n_shadows), np.nan)
         logs = {name: np.full(table.n_columns, np.nan) for name in WEIGHTS}
         joint = np.full(units.n_free, np.nan)
-        if len(self.order) and (rows is None or not rows.too_few):
+        explained = kept is not None and kept.explain_all
+        if len(self.order) and not explained and (rows is None or not rows.too_few):
             sums = self._grown(weights, kept, rows, n_shadows, seed, progress)
             gains = sums.mean
             # In the order of the hashes, so that rounding does not depend on the order of the columns.
@@ -115,7 +116,7 @@ class ColumnTests:
                 self._test_ranks(logs, joint, tested, weights, kept, seed)
         sharing = QUANTITY if table.target.task == "regression" else CLASSES
         by_column = combined_log_pvalues(logs, sharing)[first]
-        by_column[requested & ~units.kept] = 0.0
+        by_column[(requested | explained) & ~units.kept] = 0.0
         return Tested(
             unit_log_pvalues(units, by_column, joint),
             by_column,

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.selectors.units import Units
-
 __all__ = ["Size", "chosen_columns", "column_order", "known_sizes", "selected"]
 
 MAX_RANKS = 1000  # ranks that a record keeps, if no larger size is asked for
@@ -62,10 +60,10 @@ def known_sizes(selector: Any) -> NDArray[np.intp]:
     return np.cumsum(np.unique(ranks, return_counts=True)[1])
 
 
-def _units_of(selector: Any) -> Units | None:
-    """Groups and columns kept by request, if a selector of ours has any."""
+def _units_of(selector: Any) -> Any:
+    """Units of a selector that ranks other ones than all columns; None of any other selector."""
     units = getattr(selector, "units_", None)
-    return units if isinstance(units, Units) and not units.trivial else None
+    return None if getattr(units, "trivial", True) else units
 
 
 def chosen_columns(

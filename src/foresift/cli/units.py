@@ -1,6 +1,7 @@
 """The options --keep and --feature-groups: columns that must stay, and columns that belong together."""
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,12 +14,17 @@ if TYPE_CHECKING:
 __all__ = ["FeatureGroups", "Keep", "units_of"]
 
 _PANEL = "Columns that must stay, or belong together"
-_FORMS = "a JSON file, patterns such as 'sensor1_*,sensor2_*', or one-hot"
 _FILE = "give labels with lists of columns or patterns, or a list of such lists"
 
 Keep = Annotated[str, option("Columns that stay in any case: what helps beside them?", _PANEL, metavar="A,B")]
 FeatureGroups = Annotated[
-    str, option(f"Columns that are kept or dropped as one: {_FORMS}.", _PANEL, metavar="FILE|PATTERN")
+    str,
+    option(
+        "Columns that are kept or dropped as one: a JSON file, patterns such as `sensor1_*,sensor2_*`, or"
+        " `one-hot`.",
+        _PANEL,
+        metavar="FILE|PATTERN",
+    ),
 ]
 
 
@@ -37,10 +43,13 @@ def units_of(keep: str, feature_groups: str, split: "Split") -> dict[str, Any]:
 def _groups(text: str, split: "Split", known: list[str]) -> Any:
     if text == "one-hot":
         return text
-    if not Path(text).is_file():
+    if not os.path.isfile(text):  # pathlib raises for a name that is too long
         if any(sign in text for sign in "*?["):
             return list(names_of(text))
-        raise InputError(f"There is no file {text!r} (--feature-groups): give {_FORMS}.")
+        raise InputError(
+            f"There is no file {text!r} (--feature-groups): give a JSON file, patterns such as"
+            " 'sensor1_*,sensor2_*', or one-hot."
+        )
     given = _read(text)
     named = isinstance(given, dict)
     found = {}

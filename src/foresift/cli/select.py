@@ -32,6 +32,7 @@ from foresift.cli.table import (
     require_jobs,
 )
 from foresift.cli.terminal import about_target, notes, printable, ranking_table, wrapped
+from foresift.cli.units import FeatureGroups, Keep, units_of
 from foresift.errors import InputError
 from foresift.evaluation.registry import METHODS, make_estimator
 
@@ -124,6 +125,8 @@ def select(
             metavar="HOW",
         ),
     ] = Depends.auto,
+    keep: Keep = "",
+    feature_groups: FeatureGroups = "",
     numeric: Numeric = "",
     categorical: Categorical = "",
     drop: Drop = "",
@@ -189,6 +192,7 @@ def select(
             "log_target": log_target,
             "dependence": dependence.value,
             **split.about_rows,
+            **units_of(keep, feature_groups, split),
             "parameters": {} if trees is None else {"n_estimators": trees},
         }
         found = _select(table, split, tell, method.value, k, seed=seed, jobs=jobs, **options)

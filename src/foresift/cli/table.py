@@ -33,6 +33,7 @@ __all__ = [
     "column_of",
     "columns_of",
     "completing",
+    "how_to_keep",
     "names_of",
     "notes_on_target",
     "option",
@@ -220,7 +221,7 @@ def column_notes(split: "Split") -> list[tuple[str, str]]:
     """Notes on columns: dropped ones, dates, and text among numbers."""
     decisions = sorted(split.decisions, key=lambda d: not d.doubtful)  # a long list is cut off at the end
     said = [(d.name, d.why) for d in decisions if d.doubtful and not d.left_out]
-    said += [(d.name, f"left out, {d.kind}: {d.why}{_how_to_keep(d)}") for d in decisions if d.left_out]
+    said += [(d.name, f"left out, {d.kind}: {d.why}{how_to_keep(d)}") for d in decisions if d.left_out]
     if split.n_unlabelled:
         said.insert(0, (split.target, f"missing in {split.n_unlabelled:,} rows, which are left out"))
     said += [(d.name, d.why) for d in decisions if d.kind == "date"]
@@ -249,6 +250,6 @@ def notes_on_target(split: "Split", categorical: str, task: str = "auto") -> lis
     return [as_typed(note) for note in notes_on_classes(sorted(labels), numeric=True)]
 
 
-def _how_to_keep(decision: "Decision") -> str:
+def how_to_keep(decision: "Decision") -> str:
     """The option that keeps a column which is not an identifier but, for example, a postal code."""
     return f" ({typed(decision.keep_by, decision.name)} keeps it)" if decision.keep_by else ""

@@ -166,16 +166,23 @@ def _columns(console: Any, rows: list[dict[str, Any]]) -> list[_Column]:
     def relevant(row: dict[str, Any], _: float) -> str:
         return {True: "yes", False: "no", None: ""}[row["relevant"]]
 
+    def none(row: dict[str, Any]) -> str:
+        return "" if row.get("requested") else "none"
+
+    def kept(row: dict[str, Any], _: float) -> str:
+        return "by request" if row.get("requested") else "yes" if row["kept"] else ""
+
     return [
-        _Column("rank", "rank", lambda row, _: row["rank"], "right"),
+        _Column("rank", "rank", lambda row, _: row["rank"] or "", "right"),
         _Column("column", "name", lambda row, _: _brief(row["name"]), overflow="fold"),
-        _Column("score", "score", lambda row, _: number(row["score"]) or "none", "right"),
+        _Column("group", "group", lambda row, _: _brief(row["group"] or ""), overflow="fold"),
+        _Column("score", "score", lambda row, _: number(row["score"]) or none(row), "right"),
         _Column("95 % interval", "low", interval, "right"),
-        _Column("by chance", "chance", lambda row, _: number(row["chance"]) or "none", "right"),
+        _Column("by chance", "chance", lambda row, _: number(row["chance"]) or none(row), "right"),
         _Column("p", "pvalue", lambda row, _: PLAIN.pvalue(row["pvalue"]), "right"),
         _Column("", "score", bar, min_width=BAR_WIDTH),
         _Column("relevant", "relevant", relevant),
-        _Column("kept", "name", lambda row, _: "yes" if row["kept"] else ""),
+        _Column("kept", "name", kept),
         _Column(
             "redundant with",
             "redundant_with",

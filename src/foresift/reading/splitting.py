@@ -19,7 +19,7 @@ from foresift.reading.files import TableFile
 from foresift.reading.kinds import ColumnOptions, Decision, decide, numbers_of, without_dashes
 from foresift.reading.numbers import is_number
 
-__all__ = ["Split", "split_table"]
+__all__ = ["Split", "require_column", "split_table"]
 
 MAX_NAMES = 8  # columns listed in a message
 
@@ -100,11 +100,11 @@ def split_table(table: TableFile, target: str, options: ColumnOptions | None = N
     names = [column.name for column in table.columns]
     for flag, wanted in (("--numeric", options.numeric), ("--categorical", options.categorical)):
         for name in wanted:
-            _require(name, names, flag)
+            require_column(name, names, flag)
     for name in options.drop:
-        _require(name, [*names, *table.left_out], "--drop")
+        require_column(name, [*names, *table.left_out], "--drop")
     hint = _hint(table.origin) if isinstance(table.origin, Delimited) else ""
-    _require(target, names, "", hint)
+    require_column(target, names, "", hint)
     _require_about_rows(options, target, names)
     labelled = next(column for column in table.columns if column.name == target)
     rows = _labelled_rows(labelled) if options.skip_unlabelled else None
@@ -141,7 +141,7 @@ def _require_about_rows(options: ColumnOptions, target: str, names: Sequence[str
     for key, name in options.about_rows.items():
         if name in options.drop:
             raise InputError(f"--drop and --{key} both name {name!r}: name it once, it is no feature then.")
-        _require(name, names, f"--{key}")
+        require_column(name, names, f"--{key}")
         if name == target:
             raise InputError(f"--{key} names the target {target!r}.")
     if options.groups and options.groups == options.time:
@@ -201,7 +201,8 @@ def _labelled_rows(target: Column) -> NDArray[np.bool_] | None:
     return ~target.missing if target.missing.any() else None
 
 
-def _require(name: str, names: Sequence[str], flag: str, hint: str = "") -> None:
+def require_column(name: str, names: Sequence[str], flag: str, hint: str = "") -> None:
+    """Raise if there is no such column, and suggest others."""
     if name in names:
         return
     if near := list(map(repr, near_names(name, names))):

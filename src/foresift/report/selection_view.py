@@ -15,6 +15,7 @@ from foresift.report.drawing import BAR, Scale, shortened, words
 from foresift.report.numbers import TYPESET, counted, decimals_for, unknown
 from foresift.report.plots.size_curve import curves, hit_areas, known_points
 from foresift.report.quantity_view import histogram_view, predictions_view
+from foresift.report.unit_view import COLUMNS, kind_text, lengths, size_text
 
 __all__ = ["FIRST_ROWS", "MAX_FEATURES", "view"]
 
@@ -35,6 +36,7 @@ KEPT = {  # by the goal of the method auto
 }
 STATES = {  # key: text in the table, and position when sorted by it
     "kept": ("kept", 0),
+    "requested": ("kept by request", 0),
     "redundant": ("redundant", 1),
     "relevant": ("relevant, left out", 2),
     "out": ("left out", 3),
@@ -109,7 +111,9 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         "made": _made(d, data, method),
         "parameters": _parameters(method),
         "cite": _cite(d, method),
-        "in_script": _for_script(features, rows, d.get("curve"), n_kept),
+        "requested": any(f.get("requested") for f in features),
+        "in_groups": any(f.get("group") is not None for f in features),
+        "in_script": _for_script(features, rows, curve, d.get("curve"), n_kept),
     }
 
 
@@ -181,8 +185,8 @@ def _rows(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
         rows.append(
             {
                 "name": shortened(f["name"]),
-                "kind": f.get("kind") or "",
-                "rank": TYPESET.number(f.get("rank"), 0),
+                "kind": kind_text(f),
+                "rank": TYPESET.number(f.get("rank") or None, 0),
                 "score": write(f.get("score")),
                 "interval": TYPESET.interval(write, f.get("low"), f.get("high")) or TYPESET.missing,
                 "chance": write(f.get("chance")),
@@ -200,7 +204,7 @@ def _rows(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _state(feature: dict[str, Any]) -> str:
     if feature.get("kept"):
-        return "kept"
+        return "requested" if feature.get("requested") else "kept"
     if feature.get("redundant_with") is not None:
         return "redundant"
     return {True: "relevant", False: "below", None: "out"}[feature.get("relevant")]
@@ -221,12 +225,19 @@ def _curve(curve: dict[str, Any] | None) -> dict[str, Any] | None:
         return None
     drawn = curves([points], curve.get("metric"))
     (line,) = drawn["lines"]
+    counts = curve.get("counts") or COLUMNS
     for point, (begin, width) in zip(line["points"], hit_areas(line["points"]), strict=True):
-        point |= {"begin": begin, "width": width}
+        point |= {"begin": begin, "width": width, "size": size_text(point["n"], counts)}
     start = next((i for i, p in enumerate(points) if p["n"] == curve.get("chosen")), None)
     best = max(range(len(points)), key=lambda i: points[i]["score"])
     gaps = any(b["n"] - a["n"] > 1 for a, b in pairwise(points))
-    more = {"metric": words(curve.get("metric")), "best": best, "start": start, "gaps": gaps}
+    more = {
+        "metric": words(curve.get("metric")),
+        "best": best,
+        "start": start,
+        "gaps": gaps,
+        "counts": counts,
+    }
     return drawn | line | more
 
 
@@ -321,9 +332,16 @@ def _literal(name: Any) -> str:
 
 
 def _for_script(
-    features: list[dict[str, Any]], rows: list[dict[str, Any]], curve: dict[str, Any] | None, n_kept: int
+    features: list[dict[str, Any]],
+    rows: list[dict[str, Any]],
+    drawn: dict[str, Any] | None,
+    curve: dict[str, Any] | None,
+    n_kept: int,
 ) -> dict[str, Any]:
     """The columns of the table for the script: texts, and numbers to sort by."""
+    points, order = (drawn or {}).get("points", []), _order(features, (curve or {}).get("order"))
+    sizes = [p["n"] for p in points]
+    start = (drawn or {}).get("start")
     cells = ("kind", "rank", "score", "interval", "chance", "pvalue", "adjusted", "frequency", "with")
     return {
         "page": PAGE,
@@ -338,9 +356,12 @@ def _for_script(
             **{key: [_key(f.get(key)) for f in features] for key in ("rank", "score", "pvalue", "frequency")},
             "status": [STATES[row["state"]][1] for row in rows],
         },
-        "sizes": [p["n"] for p in known_points((curve or {}).get("points"))],
+        "sizes": sizes,
+        "size_texts": [p["size"] for p in points],
+        "lengths": lengths([features[i] for i in order], sizes),
+        "start": -1 if start is None else start,
         "chosen": n_kept,
-        "order": _order(features, (curve or {}).get("order")),
+        "order": order,
     }
 
 

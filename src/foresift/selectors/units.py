@@ -80,6 +80,11 @@ class Units:
         return int(self.free_of_column.max()) + 1
 
     @cached_property
+    def sizes(self) -> NDArray[np.intp]:
+        """Number of columns in the unit of every column."""
+        return np.asarray(np.bincount(self.of_column)[self.of_column])
+
+    @cached_property
     def first(self) -> NDArray[np.intp]:
         """The first column of every free unit."""
         return np.unique(self.free_of_column, return_index=True)[1][-self.n_free :]

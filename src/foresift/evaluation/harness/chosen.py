@@ -17,7 +17,8 @@ Size = int | str
 def column_order(selector: Any) -> NDArray[np.intp] | None:
     """Columns of a fitted selector, best first; None if it has neither `ranking_` nor `scores_`.
 
-    Where ranks are tied, `scores_` decide, if there are any, else the order of the columns.
+    Where ranks are tied, `scores_` decide, if there are any, else the order of the columns. Columns that are
+    kept by request come first, and those of a group one after the other.
 
     Examples
     --------
@@ -27,6 +28,8 @@ def column_order(selector: Any) -> NDArray[np.intp] | None:
     array([2, 3, 0, 1])
     """
     ranking = getattr(selector, "ranking_", None)
+    if _units_of(selector) is not None:
+        return np.argsort(np.asarray(ranking), kind="stable")
     if ranking is not None and np.array_equal(np.sort(ranking), np.arange(1, len(ranking) + 1)):
         return np.argsort(ranking, kind="stable")
     scores = getattr(selector, "scores_", None)
@@ -38,6 +41,8 @@ def column_order(selector: Any) -> NDArray[np.intp] | None:
 def known_sizes(selector: Any) -> NDArray[np.intp]:
     """Numbers of columns of which a fitted selector knows the best: all, unless it ranks several equally.
 
+    A group of columns counts as one, and those that are kept by request do not count.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -47,10 +52,18 @@ def known_sizes(selector: Any) -> NDArray[np.intp]:
     array([2, 3, 4])
     """
     scores, ranking = (getattr(selector, name, None) for name in ("scores_", "ranking_"))
+    if (units := _units_of(selector)) is not None:
+        return np.arange(1, units.n_free + 1)
     if scores is not None:
         return np.arange(1, len(scores) + 1)
     ranks: Any = [] if ranking is None else ranking
     return np.cumsum(np.unique(ranks, return_counts=True)[1])
+
+
+def _units_of(selector: Any) -> Any:
+    """Units of a selector that ranks other ones than all columns; None of any other selector."""
+    units = getattr(selector, "units_", None)
+    return None if getattr(units, "trivial", True) else units
 
 
 def chosen_columns(
@@ -76,6 +89,11 @@ def chosen_columns(
             unknown[str(count)] = (
                 f"{name} has neither scores_ nor a ranking_, so there is no best {count} of {n_features}:"
                 " leave sizes out to take what it selects."
+            )
+        elif count not in known and (units := _units_of(selector)) is not None:
+            unknown[str(count)] = (
+                f"{name} has {units.n_free} columns and groups that may be dropped, so there is no best"
+                f" {count}: leave that size out."
             )
         elif count not in known:
             unknown[str(count)] = (

@@ -16,9 +16,8 @@ from threadpoolctl import threadpool_limits
 
 from foresift.data.folds import Fold, in_blocks_of_time
 from foresift.data.target import Quantity, Target
-from foresift.evaluation.harness.chosen import known_sizes
 from foresift.evaluation.select.by_loss import Choice, choose_by_loss
-from foresift.evaluation.select.fitted import Rows, is_ours, order_of
+from foresift.evaluation.select.fitted import Rows, is_ours, ranked, sizes_of
 from foresift.evaluation.select.judging import Judge, Measured, is_skewed, logarithm
 from foresift.evaluation.select.models import Model, boosting_scorer
 from foresift.evaluation.select.plan import Plan
@@ -30,7 +29,8 @@ from foresift.evaluation.select.rows_of_folds import (
     why_not,
 )
 from foresift.models.scorer import SubsetScorer
-from foresift.selectors.size_cv import SizeCurve, sizes_for
+from foresift.selectors.base import with_units
+from foresift.selectors.size_cv import SizeCurve
 from foresift.stats import Estimate, corrected_interval
 
 __all__ = ["Assessment", "Check", "Errors", "Keep", "assess", "numbers_rows"]
@@ -70,7 +70,8 @@ class Assessment:
     model : Model
         What predicts.
     curve : SizeCurve
-        Scores of the best 1, 2, 3 ... columns; of a selector that does not rank all, of all columns only.
+        Scores of the best 1, 2, 3 ... columns; of a selector that does not rank all, of all columns only. A
+        group counts as one, columns kept by request do not count, and with such there is a size 0.
     choice : Choice
         The size that the curve suggests.
     check : Check
@@ -82,7 +83,7 @@ class Assessment:
     test_share : float
         Share of them that is tested in a fold.
     n_kept : ndarray of int
-        Columns that the selection kept in each fold.
+        Columns that the selection kept in each fold, those kept by request included.
     baseline : float
         Score without any column: of the commonest class, 0.5, or of the mean.
     errors : Errors or None
@@ -154,7 +155,7 @@ def assess(
     rows : Rows
         The table.
     selector : selector
-        It is cloned; one that is none of ours is fitted to all rows, and so shows what it ranks.
+        Fitted to all rows, so that it shows what it ranks. It is cloned.
     keep : callable
         What a fitted selector keeps.
     plan : Plan
@@ -188,9 +189,7 @@ def assess(
     plan = replace(plan, n_folds=len(folds))
     outside, inside = plan.jobs(n_jobs)
     light = _lighter(selector, plan.tree_share, inside)
-    n_columns = rows.table.n_columns
-    ranks_all = is_ours(selector) or len(known_sizes(selector)) == n_columns
-    sizes = sizes_for(n_columns) if ranks_all else np.array([n_columns])
+    sizes = sizes_of(selector, rows.table.n_columns)
     lots, judge = plan.lots(by_curve=by_curve), model.judge(used.table.target)
     held_out = [_without(lot, folds) for lot in lots]
     require_folds(folds, held_out, used, judge)
@@ -276,8 +275,10 @@ def _error_of_logarithm(rows: Rows, model: Model, folds: list[Fold], seed: int, 
 
 
 def _lighter(selector: Any, tree_share: float, n_jobs: int | None) -> Any:
-    """Clone with fewer trees, and without what only the whole table needs."""
+    """Clone with fewer trees, and without what only the whole table needs; with the same units."""
     light = clone(selector)
+    if is_ours(selector):
+        light = with_units(light, selector.units_)
     params = light.get_params(deep=False)
     new = {name: value for name, value in {"n_jobs": n_jobs, "n_half_samples": 0}.items() if name in params}
     if tree_share < 1 and "n_estimators" in params:
@@ -330,8 +331,8 @@ class _Folds:
         The selector is returned only if its selection is scored.
         """
         fitted = self.rows.take(self.train(lot)).fit(clone(self.selector))  # the rows go before forests grow
-        order = order_of(fitted)
-        by_size = self.predict([order[:size] for size in self.sizes], lot)
+        order = ranked(fitted)
+        by_size = self.predict([order.best(size) for size in self.sizes], lot)
         folds = [(self.target(fold), self.rows.weights_of(self.folds[fold].test)) for fold in lot]
         scores = [
             [self.judge.score(part, *fold) for part, fold in zip(of_size, folds, strict=True)]
@@ -348,7 +349,10 @@ class _Folds:
     def chosen(
         self, learnt: dict[tuple[int, ...], _Ranked], lots: list[tuple[int, ...]], without: int | None = None
     ) -> Choice | None:
-        """Size that lots of folds suggest; those of two are scored on the fold that is not left out."""
+        """Size that lots of folds suggest; those of two are scored on the fold that is not left out.
+
+        Columns are to predict better than none, or than those that are kept by request.
+        """
         if not lots:
             return None
         losses, of_none = [], []
@@ -356,7 +360,9 @@ class _Folds:
             place = 0 if without is None else 1 - lot.index(without)
             losses.append(learnt[lot].losses[place])
             of_none.append(self.losses(self.of_none(lot, lot[place]), lot[place]))
-        return choose_by_loss(self.sizes, np.concatenate(losses, axis=1), np.concatenate(of_none))
+        by_size = np.concatenate(losses, axis=1)
+        without_any = np.concatenate(of_none) if self.sizes[0] else by_size[0]
+        return choose_by_loss(self.sizes, by_size, without_any)
 
     def kept(self, fold: int, fitted: Any, choice: Choice | None) -> _Kept:
         """How the columns that the selection keeps predict a fold."""

@@ -37,11 +37,11 @@ def choose_by_loss(
     Parameters
     ----------
     sizes : ndarray of shape (n_sizes,)
-        Numbers of columns, ascending.
+        Numbers of columns, ascending; 0 if some are kept by request.
     losses : ndarray of shape (n_sizes, n_rows)
         Brier score of every held-out row.
     of_none : ndarray of shape (n_rows,)
-        The same of the shares of the classes.
+        The same of the shares of the classes, or of the columns that are kept by request.
 
     Examples
     --------

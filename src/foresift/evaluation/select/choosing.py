@@ -17,7 +17,7 @@ from foresift.errors import no_such, warn_caller
 from foresift.evaluation.registry import METHODS, is_slow
 from foresift.evaluation.select.assess import Assessment, assess, numbers_rows
 from foresift.evaluation.select.by_loss import Choice
-from foresift.evaluation.select.fitted import Rows, has_test, order_of
+from foresift.evaluation.select.fitted import Rows, has_test, is_ours, is_relevant, ranked
 from foresift.evaluation.select.models import Model
 from foresift.evaluation.select.plan import Plan, plan_for
 from foresift.evaluation.select.resample import Resampled, resample, samples_for
@@ -92,10 +92,20 @@ def make(
     parameters: Mapping[str, Any],
     seed: int,
     n_jobs: int | None,
+    keep: Any = None,
+    feature_groups: Any = None,
 ) -> Any:
     """Make the selector of a method; `parameters` go before what we would take."""
     if not isinstance(parameters, Mapping):
         raise TypeError(f"parameters is {parameters!r}: give a mapping of names to values.")
+    units = {"keep": keep, "feature_groups": feature_groups}
+    units = {key: value for key, value in units.items() if value is not None}
+    if not (isinstance(method, str) or is_ours(method)) and units:
+        raise ValueError(
+            f"{next(iter(units))} is for selectors of foresift, and {name_of(method)} is none: leave it out,"
+            " or use a method such as auto."
+        )
+    parameters = {**units, **parameters}
     if method == "auto" and "n_features_to_select" in parameters:
         raise ValueError("Pass n_features_to_select to select itself, not in parameters.")
     asked = [key for key, value in {"alpha": alpha, "error": error}.items() if value != USUAL[key]]
@@ -179,7 +189,7 @@ def require_task(method: Any, task: str) -> None:
         )
 
 
-def require_size(n_wanted: Any, n_columns: int, method: str) -> None:
+def require_size(n_wanted: Any, n_columns: int, method: str, which: str = "to choose from") -> None:
     """Refuse a number of columns that cannot be kept; methods know what else they take."""
     whole = isinstance(n_wanted, numbers.Integral) and not isinstance(n_wanted, bool)
     if n_wanted is None or (not whole and method != "auto"):
@@ -187,7 +197,7 @@ def require_size(n_wanted: Any, n_columns: int, method: str) -> None:
     if not whole or not 1 <= n_wanted <= n_columns:
         columns = f"{n_columns} columns" if n_columns != 1 else "1 column"
         raise ValueError(
-            f"n_features_to_select is {n_wanted!r}, but there are {columns} to choose from: use a whole "
+            f"n_features_to_select is {n_wanted!r}, but there are {columns} {which}: use a whole "
             f"number from 1 to {n_columns}, or None to leave it to the method."
         )
 
@@ -242,25 +252,32 @@ class Work:
         many redundant ones are added: the curve of a small table is too rough to leave out others, unless
         there are many. Of a quantity more columns are kept than are relevant if the relevant ones predict
         significantly worse: those that matter only together may fail the test. If no column passes the test,
-        but the best of them predict better than none, those are kept. The sentences say so.
+        but the best of them predict better than none, those are kept. The sentences say so. All this counts
+        groups of columns as one, and not those that are kept by request, which are always there.
         """
         if self.method != "auto":
             # If nothing is relevant, a selector keeps the best all the same, and we do not.
             by_test = has_test(fitted) and fitted.n_features_to_select is None
-            return np.flatnonzero(fitted._own_support() if by_test else fitted.get_support())
-        order, relevant = order_of(fitted), fitted.relevant_
+            if not by_test:
+                return np.flatnonzero(fitted.get_support())
+            return np.flatnonzero(fitted.units_.spread(fitted._own_support()[fitted._members], True))
+        return ranked(fitted).best(self._n_best(fitted, choice))
+
+    def _n_best(self, fitted: Any, choice: Choice | None) -> int:
+        """How many units "auto" keeps."""
         if self.n_wanted is not None:
-            return order[: self.n_wanted]
+            return self.n_wanted
+        n_relevant = int(is_relevant(fitted).sum())
         if self.goal == "all":
-            return order[: int(relevant.sum())]
+            return n_relevant
+        n_representative = int(is_relevant(fitted, representative=True).sum())
         if choice is None:
-            return order[: int(fitted.representative_.sum())]
-        if not relevant.any():
-            return order[: choice.size if choice.predicts else 0]
-        n_least, n_relevant = min(int(fitted.representative_.sum()), FEW), int(relevant.sum())
+            return n_representative
+        if not n_relevant:
+            return choice.size if choice.predicts else 0
         if fitted.task_ == "regression" and n_relevant <= choice.worse:
-            return order[: choice.size]
-        return order[: min(max(choice.size, n_least), n_relevant)]
+            return choice.size
+        return min(max(choice.size, min(n_representative, FEW)), n_relevant)
 
     @property
     def by_curve(self) -> bool:

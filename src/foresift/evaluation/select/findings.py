@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foresift.evaluation.select.assess import Assessment
-from foresift.evaluation.select.fitted import has_test, order_of
+from foresift.evaluation.select.fitted import has_test, is_ours, is_relevant, ranked
 from foresift.evaluation.select.resample import Resampled
+from foresift.selectors.units import Units, read_units
 from foresift.stats import Estimate, corrected_interval
 
 __all__ = ["Findings"]
@@ -30,19 +32,28 @@ class Findings:
     assessment: Assessment | None
     resampled: Resampled | None
 
+    @cached_property
+    def units(self) -> Units:
+        """What was ranked."""
+        s = self.selector
+        return s.units_ if is_ours(s) else read_units(None, None, tuple(self.names), len(self.names))
+
     def rows(self) -> list[dict[str, Any]]:
-        """One row for every column, best first."""
-        s, order = self.selector, order_of(self.selector)
-        nan = np.full(len(order), np.nan)
-        score, pvalue = (_numbers(s, name, nan) for name in ("scores_", "pvalues_"))
-        chance = _numbers(s, "expected_scores_", np.zeros(len(order)) if has_test(s) else nan)
-        ends = _numbers(s, "intervals_", np.column_stack([nan, nan]))
+        """One row for every column, those kept by request before the others, and these best first."""
+        s, order, units = self.selector, ranked(self.selector), self.units
+        nan = np.full(units.n_columns, np.nan)
+        score, pvalue = (_numbers(s, name, nan, units) for name in ("scores_", "pvalues_"))
+        zeros_of_tests = np.zeros(units.n_columns) if has_test(s) else nan
+        chance = _numbers(s, "expected_scores_", zeros_of_tests, units)
+        ends = _numbers(s, "intervals_", np.column_stack([nan, nan]), units)
         if self.resampled is not None:
             half = self.resampled.half_widths
             ends = np.column_stack([score - half, score + half])
-        adjusted = _numbers(s, "adjusted_pvalues_", nan)
-        leaders = s.redundant_with_ if has_test(s) else np.full(len(order), -1)
-        kept = set(self.kept.tolist())
+        adjusted = _numbers(s, "adjusted_pvalues_", nan, units)
+        relevant = units.spread(is_relevant(s), False) if has_test(s) else units.kept
+        leaders = s.redundant_with_ if has_test(s) else np.full(units.n_columns, -1)
+        kept, tested = set(self.kept.tolist()), ~units.kept if has_test(s) else np.zeros_like(units.kept)
+        ranks = np.searchsorted(order.ends, np.arange(units.n_columns), side="right").tolist()
         return [
             {
                 "name": self.names[j],
@@ -54,16 +65,31 @@ class Findings:
                 "chance": _number(chance[j]),
                 "pvalue": _number(pvalue[j]),
                 "adjusted_pvalue": _number(adjusted[j]),
-                "relevant": bool(s.relevant_[j]) if has_test(s) else None,
+                "relevant": bool(relevant[j]) if tested[j] else None,
                 "kept": j in kept,
                 "redundant_with": self.names[leaders[j]] if leaders[j] >= 0 else None,
-                "frequency": None if self.resampled is None else _number(self.resampled.frequency[j]),
+                "frequency": None
+                if self.resampled is None or not tested[j]
+                else _number(self.resampled.frequency[j]),
+                **self._about_units(j),
             }
-            for rank, j in enumerate(order.tolist(), start=1)
+            for rank, j in zip(ranks, order.columns.tolist(), strict=True)
         ]
 
+    def _about_units(self, column: int) -> dict[str, Any]:
+        """Whether a column is kept by request, and its group, where there are such."""
+        units = self.units
+        if units.trivial:
+            return {}
+        alone = units.sizes[column] == 1
+        group = None if alone else units.labels[units.of_column[column]]
+        return {"requested": bool(units.kept[column]), "group": group}
+
     def curve(self) -> dict[str, Any] | None:
-        """Score of every size, with 95 % intervals, and the number of columns kept."""
+        """Score of every size, with 95 % intervals, and the number of columns kept.
+
+        `counts` says what sizes are, unless they are numbers of columns.
+        """
         a = self.assessment
         if a is None or (len(a.curve.sizes) == 1 and len(self.names) > 1):
             return None
@@ -71,7 +97,9 @@ class Findings:
         for size, scores in zip(a.curve.sizes.tolist(), a.curve.scores.T, strict=True):
             mean, low, high = _known(corrected_interval(scores, a.test_share, *a.judge.bounds))
             points.append({"n": size, "score": _number(mean), "low": _number(low), "high": _number(high)})
-        return {"metric": a.metric, "points": points, "chosen": len(self.kept), "by_rule": a.curve.chosen}
+        chosen = {"chosen": self.units.n_free_in(self.kept), "by_rule": a.curve.chosen}
+        counts = {} if self.units.trivial else {"counts": _counted(self.units)}
+        return {"metric": a.metric, "points": points, **chosen, **counts}
 
     def check(self) -> dict[str, Any] | None:
         """Scores of all columns and of the selected ones, and their difference."""
@@ -107,11 +135,25 @@ class Findings:
         return {"value": _number(value), "low": _number(low), "high": _number(high)}
 
 
-def _numbers(selector: Any, name: str, otherwise: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Attribute of a selector that has a number for every column; not every selector has each of them."""
+def _numbers(selector: Any, name: str, otherwise: NDArray[np.float64], units: Units) -> NDArray[np.float64]:
+    """Attribute of a selector that has a number for every column; not every selector has each of them.
+
+    Nothing is known of columns that are kept by request, nor of groups if their columns have different ones.
+    """
     value = getattr(selector, name, None)
     fits = value is not None and np.shape(value) == np.shape(otherwise)
-    return np.asarray(value, dtype=np.float64) if fits else otherwise
+    values = np.asarray(value, dtype=np.float64) if fits else otherwise
+    if units.trivial:
+        return values
+    known = np.array([len(np.unique(values[one], axis=0)) == 1 for one in units.members])
+    known = units.spread(known, False)
+    return np.where(known if values.ndim == 1 else known[:, np.newaxis], values, np.nan)
+
+
+def _counted(units: Units) -> str:
+    """What the sizes of a curve count."""
+    groups = " and groups" if (units.sizes[~units.kept] > 1).any() else ""
+    return f"columns{groups}{' beside those kept by request' if units.kept.any() else ''}"
 
 
 def _score(estimate: Estimate, value: str = "score") -> dict[str, float | None]:

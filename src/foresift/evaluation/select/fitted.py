@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,12 @@ from foresift.data.dependence import Dependence
 from foresift.data.slices import sliceable, take_rows
 from foresift.data.table import Table, make_table
 from foresift.data.time_blocks import parts_of_rows
-from foresift.evaluation.harness.chosen import column_order
+from foresift.evaluation.harness.chosen import column_order, known_sizes
 from foresift.models.subset_models import fit_plain
 from foresift.selectors.base import RankingSelector
+from foresift.selectors.size_cv import sizes_for
 
-__all__ = ["Rows", "fit_all", "has_test", "is_ours", "order_of"]
+__all__ = ["Order", "Rows", "fit_all", "has_test", "is_ours", "is_relevant", "order_of", "ranked", "sizes_of"]
 
 N_STRATA = 10  # of a quantity
 
@@ -111,8 +112,46 @@ def has_test(selector: Any) -> bool:
     return is_ours(selector) and hasattr(selector, "relevant_")
 
 
+def is_relevant(selector: Any, *, representative: bool = False) -> NDArray[np.bool_]:
+    """Which free units passed the test of a fitted selector; of redundant ones, if wanted, only the best."""
+    passed = selector.representative_ if representative else selector.relevant_
+    return np.asarray(passed[selector._members])
+
+
+class Order(NamedTuple):
+    """Columns, those that are kept by request before the others, and these best first, unit by unit.
+
+    `ends` are the numbers of columns of the best 0, 1, 2 ... units, with those that are kept by request.
+    """
+
+    columns: NDArray[np.intp]
+    ends: NDArray[np.intp]
+
+    def best(self, size: int) -> NDArray[np.intp]:
+        """The best units, and what is kept by request."""
+        return self.columns[: self.ends[size]]
+
+
+def ranked(selector: Any) -> Order:
+    """How a fitted selector orders units; of one that is none of ours every column is a unit."""
+    columns = order_of(selector)
+    if not is_ours(selector) or selector.units_.trivial:
+        return Order(columns, np.arange(len(columns) + 1))
+    n_kept = np.count_nonzero(selector.units_.kept)
+    changes = np.flatnonzero(np.diff(selector.units_.free_of_column[columns])) + 1
+    return Order(columns, np.array([n_kept, *changes[changes > n_kept], len(columns)]))
+
+
+def sizes_of(selector: Any, n_columns: int) -> NDArray[np.intp]:
+    """Numbers of units to score; with columns that are kept by request these alone, too."""
+    if not is_ours(selector):
+        return sizes_for(n_columns) if len(known_sizes(selector)) == n_columns else np.array([n_columns])
+    units = selector.units_
+    return np.append(np.zeros(int(units.kept.any()), dtype=np.intp), sizes_for(units.n_free))
+
+
 def order_of(selector: Any) -> NDArray[np.intp]:
-    """Columns in the order in which a fitted selector would keep them, best first.
+    """Columns in the order in which a fitted selector would keep them: by request, then best first.
 
     Relevant columns come before the others, and among them first one of each redundant group. Gains of
     `ForestGainSelector` count by how far they are above chance: a column of many values gains more by chance
@@ -121,11 +160,20 @@ def order_of(selector: Any) -> NDArray[np.intp]:
     if not is_ours(selector):
         order = column_order(selector)
         return np.argsort(~selector.get_support(), kind="stable") if order is None else order
-    ranks = np.asarray(selector.ranking_)
+    best, units = _best_units(selector), selector.units_
+    if units.trivial:
+        return best
+    return np.concatenate([np.flatnonzero(units.kept), *(units.members[unit] for unit in best)])
+
+
+def _best_units(selector: Any) -> NDArray[np.intp]:
+    """Free units of a selector of ours, best first."""
+    columns = selector._members
+    ranks = np.asarray(selector.ranking_)[columns]
     if hasattr(selector, "redundant_with_"):
-        group = np.where(selector.representative_, 0, np.where(selector.relevant_, 1, 2))
-        return np.lexsort((ranks, group))
+        relevant, one_of_each = is_relevant(selector), is_relevant(selector, representative=True)
+        return np.lexsort((ranks, np.where(one_of_each, 0, np.where(relevant, 1, 2))))
     if hasattr(selector, "expected_scores_"):
-        above = np.asarray(selector.scores_ - selector.expected_scores_)
+        above = np.asarray(selector.scores_ - selector.expected_scores_)[columns]
         return np.lexsort((ranks, -np.where(np.isnan(above), -np.inf, above)))
     return np.argsort(ranks, kind="stable")

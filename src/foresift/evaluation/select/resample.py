@@ -13,6 +13,8 @@ from scipy.stats import t as student
 from sklearn.base import clone
 
 from foresift.data.dependence import Dependence
+from foresift.evaluation.select.fitted import is_relevant
+from foresift.selectors.base import with_units
 from foresift.stats import Stability, selection_stability
 
 __all__ = ["Resampled", "resample", "samples_for"]
@@ -98,6 +100,7 @@ def resample(
     n_trees = max(1, round(tree_share * selector.n_estimators))
     test_only = {"redundancy": None, "minimal": False, "n_features_to_select": None, "n_half_samples": 0}
     light = clone(selector).set_params(n_jobs=n_jobs_each, n_estimators=n_trees, **test_only)
+    light = with_units(light, selector.units_)
     rng = np.random.default_rng([seed, 3])
     parts = _parts_of(dependence)
     if parts is None:
@@ -111,13 +114,14 @@ def resample(
     def one(rows: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
         fitted = fit(clone(light), rows)
         tell()
-        return fitted.relevant_, np.nan_to_num(fitted.scores_)
+        return fitted.units_.spread(is_relevant(fitted), False), np.nan_to_num(fitted.scores_)
 
     results = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(one)(rows) for rows in samples)
     passed, scores = (np.array(part) for part in zip(*results, strict=True))
     errors = scores.std(axis=0, ddof=1) * np.sqrt(n_rows / (n_rows - size))
     half = student.ppf(0.975, n_samples - 1) * errors
-    return Resampled(passed.mean(axis=0), selection_stability(passed), half, passed)
+    stability = selection_stability(passed[:, selector.units_.first])  # a group counts once
+    return Resampled(passed.mean(axis=0), stability, half, passed)
 
 
 def _parts_of(dependence: Dependence | None) -> Callable[..., list[NDArray[np.intp]]] | None:

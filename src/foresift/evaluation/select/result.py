@@ -32,7 +32,8 @@ class Selection:
         The columns to keep, best first, as X labels them; may be empty. ``X[selection.features]`` are these
         columns of a frame, also if its labels are numbers or pairs.
     ranking : list of dict
-        A row for every column, best first, as in `to_dict`: there a label is text.
+        A row for every column, best first, as in `to_dict`: there a label is text. Columns that are kept by
+        request come before the others, with the rank 0; those of a group share a rank.
     verdict : str
         The result in one short sentence.
     certainty : str or None

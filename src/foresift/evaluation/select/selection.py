@@ -34,7 +34,7 @@ from foresift.evaluation.select.choosing import (
     require_task,
 )
 from foresift.evaluation.select.findings import Findings
-from foresift.evaluation.select.fitted import fit_all, has_test
+from foresift.evaluation.select.fitted import fit_all, has_test, is_ours
 from foresift.evaluation.select.looks_dependent import notes_on_rows
 from foresift.evaluation.select.models import Model
 from foresift.evaluation.select.resample import Resampled
@@ -70,6 +70,8 @@ def select(
     groups: Any = None,
     time: Any = None,
     dependence: str = "auto",
+    keep: Any = None,
+    feature_groups: Any = None,
     parameters: Mapping[str, Any] | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -89,7 +91,7 @@ def select(
         Or any selector with `get_support`, of foresift or of scikit-learn: a clone of it is fitted, with its
         own parameters; a `random_state` or `n_jobs` that it leaves None is set.
     n_features_to_select : int or None, default=None
-        Keep so many; None leaves it to the method.
+        Keep so many, beside those in `keep`, where a group counts as one; None leaves it to the method.
     task : {"auto", "classification", "regression"}, default="auto"
         Whether y holds classes or a quantity. "auto" takes numbers with fractions, and more than 20 different
         whole numbers, as a quantity; text, booleans, categories and any two values as classes.
@@ -127,6 +129,12 @@ def select(
     dependence : {"auto", "none", "groups", "time", "panel"}, default="auto"
         Which of both to respect; "auto": what was passed. "time" without times takes the rows as they stand;
         "none" says that they are independent, and there is no note if they do not look it.
+    keep : array-like or None, default=None
+        Columns that stay in any case: names, numbers or a mask. They are in every model of the check and are
+        not tested: the question is what helps beside them.
+    feature_groups : mapping, list, array-like, "one-hot" or None, default=None
+        Columns that are kept or dropped as one: lists of columns or patterns such as ``"sensor3_*"``, by
+        label or without, a label for every column, or the blocks of OneHotEncoder.
     parameters : mapping or None, default=None
         Further parameters of the selector, those that it was made with included.
     random_state : int, RandomState or None, default=None
@@ -170,7 +178,9 @@ def select(
     model.require(modelled.task)
     if isinstance(scoring, str):
         refuse_scorers({scoring: scoring}, target_column(modelled.y)[0], modelled.task)
-    selector = make(method, n_features_to_select, alpha, error, parameters or {}, seed, n_jobs)
+    selector = make(
+        method, n_features_to_select, alpha, error, parameters or {}, seed, n_jobs, keep, feature_groups
+    )
     selector = modelled.tell(selector)
     require_rows(selector, source.n_rows)
     weights = check_sample_weight(sample_weight, source.n_rows)
@@ -183,11 +193,15 @@ def select(
         keep_X = check and model.needs_X
         rows = fit_all(selector, X, modelled.y, weights, modelled.task, keep_X=keep_X, dependence=depends)
         tell("ranking", 1, 1)
+        if is_ours(selector) and not selector.units_.trivial:
+            which = "and groups that may be dropped"
+            require_size(n_features_to_select, selector.units_.n_free, key, which)
         work = Work(rows, selector, key, goal, n_features_to_select, seed, n_jobs, tell, model, cv)
         # Not in the threads, which share the filters; the fit to all rows has said what there is to say.
         warnings.simplefilter("ignore", UserWarning)
         assessment, resampled, unchecked = _checked(work) if check else (None, None, None)
     kept = work.keep(selector, None if assessment is None else assessment.choice)
+    n_best = selector.units_.n_free_in(kept) if is_ours(selector) else len(kept)
     target = rows.table.target
     facts = {
         "n_rows": source.n_rows,
@@ -205,7 +219,7 @@ def select(
     about = _about(method, selector, aim, ranking, perf_counter() - started)
     wanted = n_features_to_select
     if has_test(selector) and selector.n_features_to_select is not None:
-        wanted = len(kept)
+        wanted = n_best
     more = notes_on(y, target, modelled, assessment)
     if depends is None and how == "auto":
         more = [*notes_on_rows(rows.table, names), *more]
@@ -213,7 +227,7 @@ def select(
         more = [*note_on_own_rule(ranking, about), *more]
     if getattr(selector, "interrupted_", False):
         more.insert(0, "The search was stopped by Ctrl-C: this is the best set it had found until then.")
-    certainty = None if assessment is None else _certainty(selector, assessment, resampled, len(kept))
+    certainty = None if assessment is None else _certainty(selector, assessment, resampled, n_best)
     said = say(ranking, about, wanted, facts, assessment, certainty, unchecked, more)
     return Selection(
         selector,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from foresift.evaluation.select.assess import Assessment
 from foresift.evaluation.select.certainty import CLEAR, PROVISIONAL, TOO_FEW_ROWS, Certainty
 from foresift.evaluation.select.rows_of_folds import MIN_OF_A_CLASS
+from foresift.evaluation.select.unit_rows import UnitRows
 from foresift.report.numbers import PLAIN, counted
 
 __all__ = ["Said", "note_on_own_rule", "order_of_ranking", "say"]
@@ -65,27 +66,32 @@ def say(
     Said
         Whole sentences.
     """
-    n_kept = sum(row["kept"] for row in ranking)
-    details = [*_why(ranking, method, n_wanted, n_kept, assessment)]
-    notes = []
+    units = UnitRows.of(ranking)
+    n_kept = sum(row["kept"] for row in units.rows)
+    details = [*_why(units, method, n_wanted, n_kept, assessment)]
+    notes = units.note(method)
     if assessment is not None:
-        details += _how_good(assessment, n_kept, len(ranking), data["n_rows"])
+        n_columns = sum(row["kept"] for row in ranking)
+        details += _how_good(assessment, n_columns, len(ranking), data["n_rows"])
         details += _how_split(assessment, data)
         details += _how_sure(certainty)
-        notes = [
-            *_leak(ranking, assessment),
+        notes += [
+            *_leak(units, assessment),
             *_rival(assessment),
             *_copies(assessment),
             *_rare(assessment, data),
         ]
     elif unchecked:
-        notes = [f"The check was left out because {unchecked}."]
-    verdict = _verdict(ranking, method, n_wanted, n_kept, assessment, certainty)
+        notes += [f"The check was left out because {unchecked}."]
+    verdict = _verdict(units, method, n_wanted, n_kept, assessment, certainty)
     return Said(verdict, details, [*notes, *more])
 
 
 def order_of_ranking(ranking: list[dict[str, Any]]) -> str:
     """Say by what the ranking is ordered, which is not always the score alone."""
+    free = [row for row in ranking if not row.get("requested")]
+    if len(free) < len(ranking):
+        return f"columns that you keep, then {order_of_ranking(free)}"
     if any(row["redundant_with"] is not None for row in ranking):
         return "one of each redundant group by score, then the other relevant columns, then the rest"
     if any(row["relevant"] for row in ranking):
@@ -97,19 +103,19 @@ def order_of_ranking(ranking: list[dict[str, Any]]) -> str:
 
 def note_on_own_rule(ranking: list[dict[str, Any]], method: dict[str, Any]) -> list[str]:
     """Warn of a method that keeps columns by its own rule, though its p-values are high: `forest-gain`."""
-    kept = [row for row in ranking if row["kept"]]
+    kept = [row for row in ranking if row["kept"] and not row.get("requested")]
     high = sum(row["pvalue"] is not None and row["pvalue"] > SIGNIFICANT for row in kept)
     if method["error"] is not None or not high:
         return []
     return [
         f"The rule of {method['key']} is not a test, and many irrelevant columns pass it by chance: {high} of"
-        f" the {_columns(len(kept))} kept {_have(high)} a p-value above {SIGNIFICANT:g}. To control an error"
-        " rate, use the method auto or relevance."
+        f" the {counted(len(kept), 'column')} kept {_have(high)} a p-value above {SIGNIFICANT:g}. To control"
+        " an error rate, use the method auto or relevance."
     ]
 
 
 def _verdict(
-    ranking: list[dict[str, Any]],
+    units: UnitRows,
     method: dict[str, Any],
     n_wanted: int | None,
     n_kept: int,
@@ -117,42 +123,45 @@ def _verdict(
     certainty: Certainty | None,
 ) -> str:
     """Say the result in a dozen words."""
-    n = len(ranking)
     if method["error"] is None:
-        return f"Kept {'the best ' if n_wanted is not None else ''}{n_kept} of {_columns(n)}."
-    n_relevant = sum(row["relevant"] for row in ranking)
+        return f"Kept {'the best ' if n_wanted is not None else ''}{n_kept} of {units.all}."
+    n_relevant = sum(row["relevant"] for row in units.rows)
     if n_wanted is not None:
         found = f"{n_relevant or 'none'} {_are(n_relevant or 1)} relevant"
-        return f"The best {n_kept} of {_columns(n)} {_are(n_kept)} kept, as requested; {found}."
+        return f"The best {n_kept} of {units.all} {_are(n_kept)} kept, as requested; {found}."
     level = None if certainty is None else certainty.level
     if not n_relevant:
-        return _none_significant(n, n_kept, level)
+        return _none_significant(units, n_kept, level)
     if method["key"] == "auto" and method["goal"] == "compact" and a is not None:
         worse = a.check.difference.high < 0
-        return _enough(n, n_kept, n_relevant, level, a.model.name, worse=worse)
-    what = f"{n_relevant} of {_columns(n)} {_are(n_relevant)} relevant"
+        return _enough(units, n_kept, n_relevant, level, a.model.name, worse=worse)
+    what = f"{n_relevant} of {units.all} {_are(n_relevant)} relevant"
     kept = " and kept" if n_kept == n_relevant else f"; {n_kept} {_are(n_kept)} kept"
     return _OPENINGS[level].format("to be sure: ") + f"{what}{kept}."
 
 
-def _none_significant(n: int, n_kept: int, level: str | None) -> str:
+def _none_significant(units: UnitRows, n_kept: int, level: str | None) -> str:
     opening = _OPENINGS[level].format("to say which columns matter: ")
-    none = f"{'none' if opening else 'None'} of the {_columns(n)} is significant"
+    none = f"{'none' if opening else 'None'} of the {units.all} is significant"
     if not n_kept:
-        return f"{opening}{none}; none is kept."
-    best = "the best one predicts" if n_kept == 1 else f"the best {n_kept} together predict"
-    best = "all together predict" if n_kept == n > 1 else best
-    return f"{opening}{none} alone, but {best} better than chance and {_are(n_kept)} kept."
+        return f"{opening}{none}; {'no other' if units.requested else 'none'} is kept."
+    best = "all together" if n_kept == len(units.rows) > 1 else f"the best {n_kept} together"
+    best = "the best one" if n_kept == 1 else best
+    s = "s" if n_kept == 1 else ""
+    better = f"improve{s} on {units.them}" if units.requested else f"predict{s} better than chance"
+    return f"{opening}{none} alone, but {best} {better} and {_are(n_kept)} kept."
 
 
-def _enough(n: int, n_kept: int, n_relevant: int, level: str | None, model: str, *, worse: bool) -> str:
+def _enough(
+    units: UnitRows, n_kept: int, n_relevant: int, level: str | None, model: str, *, worse: bool
+) -> str:
     """Say whether the kept columns are enough; if all relevant ones are kept, say that instead of both."""
     all_relevant = n_kept == n_relevant
-    rest = "" if all_relevant else f"; {n_relevant} are relevant"
+    rest = "" if all_relevant else f"; {n_relevant} {_are(n_relevant)} relevant"
     if level == TOO_FEW_ROWS:
-        which = f"the {n_kept} relevant of {_columns(n)}" if all_relevant else f"{n_kept} of {_columns(n)}"
+        which = f"the {n_kept} relevant of {units.all}" if all_relevant else f"{n_kept} of {units.all}"
         return f"Too few rows to say whether {which} {_are(n_kept)} enough{rest}."
-    kept = f"{n_kept} of {_columns(n)} {_are(n_kept)}"
+    kept = f"{n_kept} of {units.all} {_are(n_kept)}"
     if worse:
         also = "relevant and kept" if all_relevant else "kept"
         return f"{kept} {also}, but {model} on all columns predicts better{rest}."
@@ -160,7 +169,7 @@ def _enough(n: int, n_kept: int, n_relevant: int, level: str | None, model: str,
     if all_relevant:
         they = "it" if n_kept == 1 else "they"
         return f"{_OPENINGS[level]}{kept} relevant, and {they} {verb} enough."
-    return f"{_OPENINGS[level]}{n_kept} of {_columns(n)} {verb} enough{rest}."
+    return f"{_OPENINGS[level]}{n_kept} of {units.all} {verb} enough{rest}."
 
 
 def _how_sure(certainty: Certainty | None) -> list[str]:
@@ -174,7 +183,7 @@ def _how_sure(certainty: Certainty | None) -> list[str]:
 
 
 def _why(
-    ranking: list[dict[str, Any]],
+    units: UnitRows,
     method: dict[str, Any],
     n_wanted: int | None,
     n_kept: int,
@@ -184,7 +193,7 @@ def _why(
     if method["error"] is None:
         return [f"Method {method['key']}: {method['title']}."]
     rate = _RATES[method["error"]].format(100 * method["alpha"])
-    relevant = [row for row in ranking if row["relevant"]]
+    relevant = [row for row in units.rows if row["relevant"]]
     same = sum(row["redundant_with"] is not None for row in relevant)
     said = [f"Relevance was tested at {rate}."]
     if same:
@@ -205,7 +214,7 @@ def _why(
         but = f"{n_kept} are kept because they are not redundant"
         if chosen > n_kept:
             but = f"only {n_kept} {_are(n_kept)} relevant"
-        return [*said, f"The size curve suggests {_columns(chosen)}, but {but}."]
+        return [*said, f"The size curve suggests {units.counted(chosen)}, but {but}."]
     if n_kept > len(relevant):
         more = n_kept - len(relevant)
         them = "it" if more == 1 else "them"
@@ -214,15 +223,15 @@ def _why(
             f" {them} predict worse: no error rate holds for {them}."
         )
     elif n_kept < len(relevant):
-        best = "the best column" if n_kept == 1 else f"the best {n_kept} columns"
+        best = f"the best {units.counted(n_kept).removeprefix('1 ')}"
         said.append(f"{a.judge.best(best, a.model.name)} of all sizes.")
-    doubles = sum(row["kept"] and row["redundant_with"] is not None for row in ranking)
+    doubles = sum(row["kept"] and row["redundant_with"] is not None for row in units.rows)
     if doubles:
-        first = next(i for i, row in enumerate(ranking) if row["redundant_with"] is not None)
+        first = next(i for i, row in enumerate(units.rows) if row["redundant_with"] is not None)
         said.append(
             f"{doubles} of the kept columns {_are(doubles)} redundant with a better one, but"
             f" {a.model.plural} on fewer columns predict worse. To leave redundant columns out, request"
-            f" {_columns(first)}."
+            f" {units.counted(first)}."
         )
     return said
 
@@ -240,16 +249,24 @@ def _how_good(a: Assessment, n_kept: int, n_columns: int, n_rows: int) -> list[s
     least, most = int(a.n_kept.min()), int(a.n_kept.max())
     if least == n_columns:
         return [f"In nested {folds} every fold kept all columns; {a.model.name} on them reaches {full}."]
-    sizes = f"{least} to {most} columns" if least < most else _columns(least)
+    sizes = f"{least} to {most} columns" if least < most else counted(least, "column")
     trees = "" if a.plan.tree_share == 1 else f", with {PLAIN.share(a.plan.tree_share)} of the trees"
     kept, full = _reached(a, a.check.kept.value), PLAIN.score(a.metric, a.check.full.value)
     return [
         f"In nested {folds} {a.model.name} on the selected columns reaches {kept},"
         f" {a.model.again} on all columns {full}.",
+        *_of_requested(a),
         *_off(a),
         _difference(a),
         f"Each fold kept {sizes}{trees}.",
     ]
+
+
+def _of_requested(a: Assessment) -> list[str]:
+    """Say what the columns that are kept by request predict by themselves."""
+    if a.curve.sizes[0]:
+        return []
+    return [f"The columns that you keep reach {PLAIN.score(a.metric, a.curve.mean[0])} by themselves."]
 
 
 def _how_split(a: Assessment, data: dict[str, Any]) -> list[str]:
@@ -295,13 +312,14 @@ def _difference(a: Assessment) -> str:
     return f"{text} not significant."
 
 
-def _leak(ranking: list[dict[str, Any]], a: Assessment) -> list[str]:
+def _leak(units: UnitRows, a: Assessment) -> list[str]:
     """Ask where a column comes from that is too good."""
-    alone = float(a.curve.mean[0])
-    if a.judge.bounds[1] != 1 or a.curve.sizes[0] != 1 or alone < ALMOST_PERFECT or not ranking[0]["kept"]:
+    alone, best = float(a.curve.mean[0]), units.rows[0]
+    if a.judge.bounds[1] != 1 or a.curve.sizes[0] != 1 or alone < ALMOST_PERFECT or not best["kept"]:
         return []
+    what, name = ("group", best["group"]) if best.get("group") else ("column", best["name"])
     return [
-        f"The best column alone ({ranking[0]['name']}) predicts almost perfectly"
+        f"The best {what} alone ({name}) predicts almost perfectly"
         f" ({a.metric} {PLAIN.score(a.metric, alone)}). It may be a leak: check that it is known when the"
         " prediction is made."
     ]
@@ -335,10 +353,6 @@ def _rare(a: Assessment, data: dict[str, Any]) -> list[str]:
     more = f" and {len(names) - MAX_CLASSES} more" if len(names) > MAX_CLASSES else ""
     said = ", ".join(names[:MAX_CLASSES]) + more
     return [f"Classes with fewer than {MIN_OF_A_CLASS} rows were left out of the check: {said}."]
-
-
-def _columns(n: int) -> str:
-    return counted(n, "column")
 
 
 def _are(n: int) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from foresift.report.numbers import unknown
 from foresift.report.plots.display import ACCENT, GREY, INK, TINT, Display, label, numbers
 from foresift.report.plots.size_curve import known_points
+from foresift.report.unit_view import COLUMNS
 
 __all__ = [
     "CurveDisplay",
@@ -116,6 +117,8 @@ class CurveDisplay(Display):
         The size to mark.
     metric : str, default="score"
         Name of the scores.
+    counts : str, default="columns"
+        What the sizes are numbers of.
 
     Examples
     --------
@@ -134,10 +137,11 @@ class CurveDisplay(Display):
         high: ArrayLike | None = None,
         chosen: int | None = None,
         metric: str | None = "score",
+        counts: str | None = COLUMNS,
     ) -> None:
         self.sizes, self.scores = np.asarray(sizes), np.asarray(scores, dtype=np.float64)
         self.low, self.high = (_or_nan(values, len(self.sizes)) for values in (low, high))
-        self.chosen, self.metric = chosen, metric or "score"
+        self.chosen, self.metric, self.counts = chosen, metric or "score", counts or COLUMNS
 
     @classmethod
     def from_selection(cls, d: Mapping[str, Any], *, ax: Any = None) -> CurveDisplay:
@@ -155,7 +159,7 @@ class CurveDisplay(Display):
         if not points:
             raise ValueError("This selection has no curve: no sizes were compared when it was made.")
         known: dict[str, Any] = {key: numbers(points, key) for key in ("low", "high")}
-        options = {key: curve.get(key) for key in ("chosen", "metric")}
+        options = {key: curve.get(key) for key in ("chosen", "metric", "counts")}
         return cls([p["n"] for p in points], numbers(points, "score"), **known, **options).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
@@ -168,7 +172,7 @@ class CurveDisplay(Display):
         if self.sizes.min() > 0 and self.sizes.max() > 20 * self.sizes.min():
             ax.set_xscale("log")
             ax.xaxis.set_major_formatter("{x:g}")
-        ax.set(xlabel="number of columns", ylabel=self.metric.replace("_", " "))
+        ax.set(xlabel=f"number of {self.counts}", ylabel=self.metric.replace("_", " "))
 
 
 class RedundancyDisplay(Display):

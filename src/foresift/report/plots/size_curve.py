@@ -73,7 +73,8 @@ def curves(
     y = Scale.around(heights, HEIGHT - BOTTOM, TOP)
     sizes = [p["n"] for p in points]
     # Sizes that double look evenly spaced only on a logarithmic scale.
-    far = math.log if min(sizes) > 0 and max(sizes) > 20 * min(sizes) else float
+    wide = max(sizes) > 20 * min((n for n in sizes if n > 0), default=1)
+    far = (lambda n: math.log(n or 0.5)) if wide else float
     longest = max((min(len(name), MAX_CHARACTERS) for name in names), default=0)
     right = WIDTH - RIGHT - (LEADER + CHARACTER * longest if names else 0.0)
     x = Scale.around([far(n) for n in sizes], LEFT + 12, right - 12)

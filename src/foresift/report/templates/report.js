@@ -115,7 +115,7 @@
       const only = document.querySelector("input[name=only]:checked").value;
       const fits = (i) =>
         folds[i].includes(text) &&
-        (only === "all" || (only === "kept" ? data.state[i] === "kept" : data.relevant[i]));
+        (only === "all" || (only === "kept" ? ["kept", "requested"].includes(data.state[i]) : data.relevant[i]));
       const values = key === "name" ? names : data.sort[key];
       const found = names.map((_, i) => i).filter(fits);
       found.sort((a, b) => compare(values[a], values[b], down) || a - b);
@@ -244,9 +244,9 @@
     };
     const asKept = $("chosen") ? $("chosen").textContent : "";
     const choose = (at) => { /* before the first point of the curve stands what was kept, if that was not measured */
-      make(at < 0 ? data.chosen : data.sizes[at]);
+      make(at < 0 ? data.chosen : data.lengths[at]);
       const text = at < 0 ? "" : document.querySelectorAll(".size-text")[at].textContent;
-      $("chosen").textContent = at < 0 ? asKept : `${data.sizes[at]} column${data.sizes[at] === 1 ? "" : "s"}: ${text}`;
+      $("chosen").textContent = at < 0 ? asKept : `${data.size_texts[at]}: ${text}`;
       curve.querySelectorAll(".point").forEach((point, i) => point.classList.toggle("now", i === at));
       size.value = at;
       size.setAttribute("aria-valuetext", $("chosen").textContent);
@@ -274,8 +274,7 @@
       $("copied").textContent = "Copied.";
     });
     $("copy").hidden = $("tools").hidden = false;
-    if (curve && data.sizes.includes(data.chosen)) choose(data.sizes.indexOf(data.chosen));
-    else if (curve) choose(-1);
+    if (curve) choose(data.start);
     else make(data.chosen);
     show();
   }

@@ -24,6 +24,10 @@ def ints(*values):
     return np.array(values, dtype=np.int32)
 
 
+def numbers(*values):
+    return np.array(values, dtype=np.uint32)
+
+
 def small_store(n_rows=6, n_columns=2):
     store = _core.ColumnStore(n_rows)
     store.add_numeric(np.arange(float(n_rows * n_columns)).reshape(n_rows, n_columns))
@@ -262,20 +266,26 @@ REFUSED: dict[str, Callable[[], object]] = {
     **{
         f"Grower: shadow_rows of {name}": lambda some=some: grower(record_tried=True, **some).grow([0])
         for name, some in {
-            "fewer rows": {"n_shadows": 2, "shadow_rows": [0] * 11},
-            "more rows": {"n_shadows": 2, "shadow_rows": [0] * 13},
-            "one shadow of two": {"n_shadows": 2, "shadow_rows": [0] * 6},
-            "no shadow": {"shadow_rows": [0] * 6},
-            "fewer than the pool": {"n_shadows": 2, "shadow_of": [0, 1, 2, 0], "shadow_rows": [0] * 12},
-            "no such row": {"n_shadows": 1, "shadow_rows": [0, 1, 2, 3, 4, 6]},
-            "a row below 0": {"n_shadows": 1, "shadow_rows": [0, 1, 2, 3, 4, -1]},
-            "a wrapped row": {"n_shadows": 1, "shadow_rows": [0, 1, 2, 3, 4, 2**32]},
-            "half a row": {"n_shadows": 1, "shadow_rows": [0, 1, 2, 3, 4, 0.5]},
+            "fewer rows": {"n_shadows": 2, "shadow_rows": numbers(*[0] * 11)},
+            "more rows": {"n_shadows": 2, "shadow_rows": numbers(*[0] * 13)},
+            "one shadow of two": {"n_shadows": 2, "shadow_rows": numbers(*[0] * 6)},
+            "no shadow": {"shadow_rows": numbers(*[0] * 6)},
+            "fewer than the pool": {
+                "n_shadows": 2,
+                "shadow_of": [0, 1, 2, 0],
+                "shadow_rows": numbers(*[0] * 12),
+            },
+            "no such row": {"n_shadows": 1, "shadow_rows": numbers(0, 1, 2, 3, 4, 6)},
+            "the greatest number": {"n_shadows": 1, "shadow_rows": numbers(0, 1, 2, 3, 4, 2**32 - 1)},
+            "a row below 0": {"n_shadows": 1, "shadow_rows": ints(0, 1, 2, 3, 4, -1)},
+            "two axes": {"n_shadows": 2, "shadow_rows": np.zeros((2, 6), np.uint32)},
+            "a list": {"n_shadows": 1, "shadow_rows": [0, 1, 2, 3, 4, 5]},
+            "text": {"n_shadows": 1, "shadow_rows": "012345"},
         }.items()
     },
     **{
         f"Grower.shadow_rows({number})": lambda number=number: grower(
-            record_tried=True, n_shadows=2, shadow_rows=[0] * 12
+            record_tried=True, n_shadows=2, shadow_rows=numbers(*[0] * 12)
         ).shadow_rows(number)
         for number in (2, 2**32, 2**63, -1)
     },
@@ -393,7 +403,7 @@ ANSWERED: dict[str, Callable[[], object]] = {
     "trees without columns": lambda: _core.Grower(_core.ColumnStore(2), ints(0, 1), 2, None).grow([0, 1]),
     "no trees": lambda: grower().grow([]),
     "shadows by given rows": lambda: grower(
-        record_tried=True, n_shadows=2, shadow_of=[1, 0, 0, 1], shadow_rows=[0, 0, 2, 5, 1, 1] * 2
+        record_tried=True, n_shadows=2, shadow_of=[1, 0, 0, 1], shadow_rows=numbers(*[0, 0, 2, 5, 1, 1] * 2)
     ).grow([0, 1]),
     "shadows of a pool": lambda: grower(record_tried=True, n_shadows=2, shadow_of=[9, 9, 0, 3]).grow([0, 1]),
     "network_outputs without columns": lambda: outputs(n_inputs=0, shape=(4, 0)),

@@ -75,25 +75,43 @@ def without_terms(values, terms):
     return values - design @ np.linalg.lstsq(design, values, rcond=None)[0]
 
 
-def waves(frequency, n_rows, n_times):
-    """Sines and cosines of the first multiples of a frequency."""
+def places_of_a_season(period, n_rows):
+    """Indicators of the places of a season of a whole number of rows."""
+    return [[float(i % period == place) for i in range(n_rows)] for place in range(period)]
+
+
+def waves(frequency, n_rows):
+    """Cosines and sines of a frequency and of its multiples up to half a turn per row, at most 25 of them."""
+    n_times = max(1, min(int(0.5 / frequency), n_rows // 16, 25))
     turns = 2 * np.pi * frequency * np.arange(n_rows)
     return [wave(k * turns) for k in range(1, n_times + 1) for wave in (np.cos, np.sin)]
 
 
-def autoregression(left, n_lags):
-    """Coefficients of the rows before by Akaike's criterion; the sum is less biased in the first."""
-    n, best, found = len(left), np.inf, None
+def drift(n_rows):
+    """Slow cosines of half a period, a whole one and so on, at most 8 and one for 40 rows."""
+    places = np.arange(n_rows) + 0.5
+    return [np.cos(np.pi * k * places / n_rows) for k in range(1, min(8, n_rows // 40) + 1)]
+
+
+def autoregression(series, n_lags):
+    """Coefficients of the rows before, shared by series, by Akaike's criterion.
+
+    The sum is less biased in the first.
+    """
+    norm = np.sqrt(sum(part @ part for part in series))
+    series, best, found = [part / norm for part in series], np.inf, None
+    y = np.concatenate([part[n_lags:] for part in series])
     for k in range(n_lags + 1):
-        rows = [[left[i - lag] for lag in range(1, k + 1)] for i in range(n_lags, n)]
-        y = left[n_lags:]
+        rows = [
+            [part[i - lag] for lag in range(1, k + 1)] for part in series for i in range(n_lags, len(part))
+        ]
         lags = np.linalg.lstsq(np.array(rows).reshape(len(y), k), y, rcond=None)[0] if k else np.zeros(0)
         rss = sum((y[i] - sum(rows[i] * lags)) ** 2 for i in range(len(y)))
         if len(y) * np.log(rss) + 2 * k < best:
             best, found = len(y) * np.log(rss) + 2 * k, lags
     if len(found):
         total = sum(found)
-        found[0] += min(max(0.0, (2 + 4 * total) / (n - n_lags)), max(0.0, 1 - total))
+        found[0] += min(max(0.0, (2 + 4 * total) / len(y)), max(0.0, 1 - total))
     return found
 
 

@@ -28,10 +28,11 @@ PAIRS = [0, 0, 1, 1, 2, 2, 3, 3]
     ],
     ids=["text", "numbers", "categories", "polars", "frame", "booleans"],
 )
-def test_groups_are_numbered_in_their_order(groups):
+def test_groups_are_numbered_as_they_come(groups):
     found = read_dependence("auto", groups, None, 8)
     assert found.kind == "groups"
-    assert found.groups[:4].tolist() == [1, 1, 0, 0]
+    assert found.groups[:4].tolist() == [0, 0, 1, 1]
+    assert found.n_groups == len(set(found.groups.tolist()))
 
 
 def test_times_of_all_types_are_ordered():

@@ -44,6 +44,13 @@ def make_rows(seed=0, task="regression", n=240, size=8):
     return X, y if task == "regression" else (y > 0).astype(int)
 
 
+def make_series(task):
+    """The first column matters; columns and noise are autoregressive, which effects of groups are not."""
+    X, noise, _ = autoregressive_noise(np.random.default_rng(0), 240, 0.6)
+    y = X[:, 0] + noise
+    return X[:, :6], y if task == "regression" else (y > 0).astype(int)
+
+
 def quiet_fit(X, y, **arguments):
     rows = {name: arguments.pop(name) for name in ("groups", "time", "sample_weight") if name in arguments}
     with warnings.catch_warnings():
@@ -73,7 +80,7 @@ def assert_same_ranks(one, other):
 @pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_finds_what_matters(kind, task):
-    X, y = make_rows(task=task)
+    X, y = make_series(task) if kind == "time" else make_rows(task=task)
     selector = quiet_fit(X, y, **rows_of(kind))
     assert selector.relevant_[0]
     assert selector.relevant_[1:].sum() <= 1
@@ -240,14 +247,20 @@ def test_short_series_and_small_groups(kind, n_classes, n_groups, size):
     ("rows", "message"),
     [
         ({"groups": np.zeros(240)}, "one group only"),
-        ({"groups": np.arange(240)}, "leave groups out"),
+        (
+            {"groups": np.arange(240)},
+            "no rows belong together: leave it out",
+        ),
         ({"groups": np.arange(9)}, "has 9 values, but X has 240 rows"),
         ({"groups": np.r_[np.nan, np.ones(239)]}, "missing in row 0"),
         ({"groups": np.array([1, "a"] * 120, dtype=object)}, "mixes types"),
         ({"groups": "patient"}, "not the name of a column"),
-        ({"time": np.zeros(240)}, "pass groups too if several series"),
+        ({"time": np.zeros(240)}, "pass groups too if there are several series"),
         ({"time": [None, *range(239)]}, "missing in row 0"),
-        ({"time": np.arange(240) // 2, "groups": np.arange(240) // 8}, "two rows of a group"),
+        (
+            {"time": np.arange(240) // 2, "groups": np.arange(240) // 8},
+            "the time of another row of a group",
+        ),
         ({"dependence": "panel"}, "needs groups"),
         ({"dependence": "groups"}, "needs groups"),
         ({"dependence": "rows"}, "dependence"),

@@ -36,21 +36,27 @@ def test_series_are_shifted_around(seed, n, least):
     assert len(shifts) == min(12, possible)  # none again while there are others
 
 
-@given(seeds, st.integers(2, 9), st.booleans())
+def shift_of(moved, rows):
+    """By how many rows a series is shifted around."""
+    place = {row: k for k, row in enumerate(rows.tolist())}
+    (shift,) = {(place[row] - k) % len(rows) for k, row in enumerate(moved.tolist())}
+    return shift
+
+
+@given(seeds, st.integers(2, 9), st.booleans(), st.integers(0, 4))
 @settings(deadline=None, max_examples=30)
-def test_with_few_groups_rows_stay_in_their_group(seed, n_groups, panel):
+def test_with_few_groups_rows_stay_in_their_group(seed, n_groups, panel, least):
     rng = np.random.default_rng(seed)
-    groups = grouped_rows(rng, n_groups, 6)
+    groups = grouped_rows(rng, n_groups, 12)
     time = rng.permutation(len(groups)) if panel else None
-    for one in draw_row_maps(Dependence(groups, time), 5, 1, rng):
+    for one in draw_row_maps(Dependence(groups, time), 5, least, rng):
         assert np.array_equal(groups[one], groups)
         assert sorted(one.tolist()) == list(range(len(groups)))
         for g in range(n_groups if panel else 0):
             rows = np.flatnonzero(groups == g)
             rows = rows[np.argsort(time[rows])]
-            place = {row: k for k, row in enumerate(rows.tolist())}
-            steps = {(place[int(one[row])] - k) % len(rows) for k, row in enumerate(rows)}
-            assert len(steps) == 1
+            shift = shift_of(one[rows], rows)
+            assert len(rows) == 1 or min(shift, len(rows) - shift) >= max(1, min(least, (len(rows) - 1) // 2))
 
 
 @given(seeds, st.integers(10, 60), st.integers(1, 30), st.booleans())
@@ -68,16 +74,35 @@ def test_groups_exchange_their_rows_with_groups_of_like_size(seed, n_groups, mos
             moved = one[rows].astype(int)
             (source,) = set(groups[moved].tolist())
             sources.append(source)
+            assert sizes[g] <= 2 * sizes[source]
             # All rows of the other group as often as there is room, and none more often than another by two.
             counts = np.unique(moved, return_counts=True)[1]
             assert len(counts) == min(sizes[g], sizes[source])
             assert counts.max() - counts.min() <= 1
-            if panel:
+            if panel and source == g:
+                assert 0 <= shift_of(moved, rows) < sizes[g]
+            elif panel:
                 first = moved[: sizes[source]]
                 assert (np.diff(time[first]) > 0).all()
                 assert moved.tolist() == np.resize(first, sizes[g]).tolist()
             assert any(low <= sizes[g] <= high and low <= sizes[source] <= high for low, high in strata)
-        assert sorted(sources) == list(range(n_groups))
+        others = [source for g, source in enumerate(sources) if source != g]
+        assert len(set(others)) == len(others)
+        if all(high <= 2 * low for low, high in strata):
+            assert sorted(sources) == list(range(n_groups))
+
+
+@pytest.mark.parametrize("panel", [True, False])
+def test_a_group_without_peers_permutes_its_own_rows(panel):
+    groups = np.repeat(np.arange(12), [3] * 11 + [20])
+    dependence = Dependence(groups, np.arange(len(groups)) if panel else None)
+    rows, shifts = np.arange(33, 53), set()
+    for one in draw_row_maps(dependence, 30, 4, np.random.default_rng(0)):
+        if panel:
+            shifts.add(shift_of(one[rows], rows))
+        assert sorted(one[rows].tolist()) == rows.tolist()
+        assert not np.array_equal(one[rows], rows) or (one[:33] < 33).all()  # or it has its own by chance
+    assert all(shift == 0 or 4 <= shift <= 16 for shift in shifts)
 
 
 def test_equal_groups_go_to_every_place():
@@ -134,9 +159,9 @@ def test_halves_keep_groups_and_blocks_of_time_whole(kind):
         half = half_of(table, weights, np.random.default_rng(seed))
         assert not half[:5].any()
         assert 0.3 <= half[5:].mean() <= 0.7
-        if kind in ("groups", "panel"):
+        if KINDS[kind].groups is not None and kind != "few series":
             inside = np.bincount(KINDS[kind].groups[5:], half[5:]) / np.bincount(KINDS[kind].groups[5:])
             assert set(inside.tolist()) == {0.0, 1.0}
-        elif kind != "few groups":
+        else:
             assert np.count_nonzero(np.diff(half[5:])) <= 7
     assert len({half_of(table, weights, np.random.default_rng(s)).tobytes() for s in range(5)}) > 1

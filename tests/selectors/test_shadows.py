@@ -75,7 +75,7 @@ def test_shadows_of_given_rows_gain_what_moved_columns_gain(criterion):
     numbers = rng.integers(0, 4, (3, 2))
     numbers[0] = 3, 0
     options = {**OPTIONS, "criterion": criterion, "n_shadows": 2, "shadow_of": numbers.ravel().tolist()}
-    grower = make_grower(X, y, weights, **options, shadow_rows=maps.ravel().tolist())
+    grower = make_grower(X, y, weights, **options, shadow_rows=maps.ravel().astype(np.uint32))
     assert all(np.array_equal(grower.shadow_rows(k), maps[k]) for k in range(4))
     table = grow_one(grower, tried=True)
     at_root = table.tried["node"] == 0

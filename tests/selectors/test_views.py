@@ -8,7 +8,17 @@ from hypothesis import strategies as st
 
 from foresift.data.dependence import Dependence
 from foresift.selectors.relevance.joint import category_ranks, joint_log_pvalues
-from foresift.selectors.relevance.views import Between, Innovations, Pooled, Within, views_of, visible
+from foresift.selectors.relevance.views import (
+    Between,
+    Innovations,
+    Pooled,
+    Squares,
+    Within,
+    autocorrelated,
+    uneven,
+    views_of,
+    visible,
+)
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -21,6 +31,12 @@ def some_groups(rng, n_groups, most):
 
 def by_kind(views):
     return {type(view): view for view in views}
+
+
+def spread_of(view, x, y):
+    """Spread of sums of columns, one or several, times one target, all as they are seen."""
+    ranks, values = np.atleast_2d(x), y[:, np.newaxis]
+    return view.spread(ranks, values, Squares.of(ranks, values))
 
 
 def grouped(groups, values):
@@ -59,7 +75,7 @@ def test_the_variance_within_groups_is_that_of_all_permutations(seed):
     starts = np.cumsum(sizes) - sizes
     by_group = np.add.reduceat(x**2, starts) * np.add.reduceat(y**2, starts) / (sizes - 1)
     assert by_group.sum() == pytest.approx(expected)
-    spread = view.spread(x[np.newaxis], (x**2).sum(keepdims=True), y[:, np.newaxis])
+    spread = spread_of(view, x, y)
     varying = by_group.sum() ** 2 / (by_group**2 / (sizes - 1)).sum()
     assert varying < 10  # so few rows have no test
     assert np.isnan(spread.variance).all()
@@ -67,7 +83,7 @@ def test_the_variance_within_groups_is_that_of_all_permutations(seed):
     # The same groups often enough: variances add up.
     often = np.tile(x, 20), np.tile(y, 20)
     view = grouped(np.repeat(np.arange(20 * len(sizes)), np.tile(sizes, 20)), often[1][:, np.newaxis])[Within]
-    spread = view.spread(often[0][np.newaxis], np.ones(1), often[1][:, np.newaxis])
+    spread = spread_of(view, *often)
     assert spread.variance[0, 0] == (
         pytest.approx(20 * expected) if 20 * varying >= 10 else pytest.approx(np.nan, nan_ok=True)
     )
@@ -81,8 +97,7 @@ def test_both_views_together_have_the_freedom_of_satterthwaite():
     x = np.stack([rng.normal(size=len(groups)), rng.normal(size=30)[groups]])
     spreads = {}
     for kind, view in views.items():
-        ranks, values = visible(view, x), view.seen(y)[:, np.newaxis]
-        spreads[kind] = view.spread(ranks, (ranks**2).sum(axis=1), values)
+        spreads[kind] = spread_of(view, visible(view, x), view.seen(y))
     squared = views[Pooled].scale ** 4
     parts = [squared * spreads[Within].variance[0, 0], spreads[Between].variance[0, 0]]
     assert spreads[Pooled].variance[0, 0] == pytest.approx(sum(parts))
@@ -100,7 +115,7 @@ def test_means_of_groups_spread_as_if_groups_were_permuted():
     view = grouped(groups, rng.normal(size=(36, 1)))[Between]
     x, y = view.seen(rng.normal(size=(2, 36)))
     sums = [x @ rng.permutation(y) for _ in range(20_000)]
-    spread = view.spread(x[np.newaxis], (x**2).sum(keepdims=True), y[:, np.newaxis])
+    spread = spread_of(view, x, y)
     assert spread.variance[0, 0] == pytest.approx(np.var(sums), rel=0.05)
     assert spread.n_free == 12
 
@@ -140,7 +155,7 @@ def test_sums_of_many_series_say_how_far_sums_spread():
     groups, time = np.repeat(np.arange(30), 5), np.tile(np.arange(5), 30)
     view = by_kind(views_of(Dependence(groups, time), rng.normal(size=(150, 1))))[Innovations]
     x, y = view.seen(rng.normal(size=(2, 150)))
-    spread = view.spread(x[np.newaxis], (x**2).sum(keepdims=True), y[:, np.newaxis])
+    spread = spread_of(view, x, y)
     assert spread.variance[0, 0] == pytest.approx(((x * y).reshape(30, -1).sum(axis=1) ** 2).sum())
     assert spread.n_free == 31
 
@@ -153,10 +168,25 @@ def test_a_series_spreads_more_where_column_and_target_vary_more_at_the_same_tim
     for x, y in (white, burst):
         view = Innovations(views_of(Dependence(time=np.arange(400)), y[:, np.newaxis])[0].filter)
         x, y = view.seen(np.stack([x, y]))
-        spread = view.spread(x[np.newaxis], (x**2).sum(keepdims=True), y[:, np.newaxis])
+        spread = spread_of(view, x, y)
         ratios.append(spread.variance[0, 0] / ((x @ x) * (y @ y) / (spread.n_free - 1)))
     assert ratios[0] == 1
     assert 1.5 < ratios[1] < 3  # 2 (1 + 256) / (1 + 16)^2 = 1.78 in the long run
+
+
+def test_factors_of_the_spread_are_those_of_sums():
+    # Of squares at the same rows, and of correlations with rows that are shifted around by four or more.
+    rng = np.random.default_rng(4)
+    ranks, values = rng.normal(size=(3, 90)), rng.normal(size=(90, 2))
+    squares = Squares.of(ranks, values)
+    products = [[90 * sum(x**2 * y**2) / (x @ x * (y @ y)) for y in values.T] for x in ranks]
+    assert uneven(ranks, values, squares, sure=True) == pytest.approx(np.maximum(products, 1))
+    assert (uneven(ranks, values, squares) == 1).all()  # by chance
+    shifted = [
+        [np.mean([(x @ np.roll(y, k)) ** 2 for k in range(4, 87)]) * 80 / (x @ x * (y @ y)) for y in values.T]
+        for x in ranks
+    ]
+    assert autocorrelated(ranks, values, squares, 80, sure=True) == pytest.approx(np.maximum(shifted, 1))
 
 
 def test_missing_ranks_of_a_series_are_between_their_neighbours():

@@ -103,7 +103,7 @@ class DependentRows:
 def half_of(table: Table, weights: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
     """1 for a random half of the rows, 0 for the others: groups stay whole, and so do blocks of time.
 
-    Of groups of like means, or classes, every other one is in it.
+    Of four groups of like means, or classes, two are in it.
     """
     counted = np.flatnonzero(weights > 0)
     assert table.dependence is not None
@@ -118,8 +118,10 @@ def half_of(table: Table, weights: NDArray[np.float64], rng: np.random.Generator
         of_row[order] = np.arange(len(counted)) * BLOCKS // len(counted)
     sizes = np.bincount(of_row, minlength=n_parts)
     means = np.bincount(of_row, level, minlength=n_parts) / np.maximum(sizes, 1)
+    by_mean = np.lexsort((rng.random(n_parts), means))
+    shuffled = by_mean[np.lexsort((rng.random(n_parts), np.arange(n_parts) // 4))]
     in_half = np.zeros(n_parts)
-    in_half[np.lexsort((rng.random(n_parts), means))[rng.integers(2) :: 2]] = 1
+    in_half[shuffled[rng.integers(2) :: 2]] = 1
     half = np.zeros(table.n_rows)
     half[counted] = in_half[of_row]
     return half

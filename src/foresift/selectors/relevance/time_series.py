@@ -27,6 +27,7 @@ _STEP = 13.0  # chi-square of a step at any row: a p-value of about 0.01 (Andrew
 _PERIODS = 4  # of a season, at least
 _NEAR = 12  # frequencies on either side that a peak is compared with
 _TREND = 0.001  # p-value of a trend
+_CLEARLY = 10  # times smaller p-value of waves that are preferred to a whole number of rows
 _PAD = 8  # finer frequencies than the series has
 _TINY = 1e-300  # nothing, which may divide nothing: of a target that is constant in the rows that count
 _ROUNDS = 10  # of taking away means of series and of times in turn
@@ -213,7 +214,8 @@ def _term(left: NDArray[np.float64]) -> tuple[NDArray[np.float64] | None, float]
     if season is not None:
         return season
     if (at := _step(values)) is not None:
-        return (np.arange(n_rows) > at).astype(np.float64)[:, np.newaxis], 0.0
+        first = at + n_rows - values.shape[1]  # what is new starts later
+        return (np.arange(n_rows) >= first).astype(np.float64)[:, np.newaxis], 0.0
     return None, 0.0
 
 
@@ -230,7 +232,12 @@ def _season(values: NDArray[np.float64], n_rows: int) -> tuple[NDArray[np.float6
     for slower in () if line is None else (1, 2, 3):
         near = (line or 0.0) / slower + np.linspace(-1, 1, 41) / (2 * _PAD * n_rows)
         found.extend((_p_of_waves(values, frequency) * tries, 1 / frequency) for frequency in near)
-    p, period = min(found, default=(1.0, 0.0))
+    # Waves of the best of many frequencies fit somewhat better than the whole number of rows that it is.
+    p, period = min(
+        found,
+        key=lambda one: (one[0] * (1 if one[1] % 1 == 0 else _CLEARLY), one[1] % 1 > 0, one[1]),
+        default=(1.0, 0.0),
+    )
     if p > _TERM:
         return None
     if period == int(period):

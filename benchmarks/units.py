@@ -19,6 +19,7 @@ import sys
 import time
 import warnings
 from collections import defaultdict
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 from calibration_check import LEVEL, in_markdown
 from calibration_results import ALPHA, read, write_into
-from dependence_check import KEY, NULL, SIGNAL, Outcome, outcomes, with_error
+from dependence_check import KEY, NULL, SIGNAL, Found, Outcome, outcomes, with_error
 from joblib import Parallel, delayed
-from units_cells import CELLS, Cell, Table
+from units_cells import CELLS, PRODUCT, Cell, Table
 
 from foresift import RelevanceSelector
 from foresift.stats import holm
@@ -127,7 +128,20 @@ def checked(path: Path) -> tuple[dict[str, str], bool]:
             lines["groups" if cell.grouped else "kept, hard" if hard else "kept"].append(line)
     parts = {mark: in_markdown(header(mark == "groups"), some) for mark, some in lines.items()}
     parts["verdicts"] = "\n".join(f"- {'Holds' if h else '**Fails**'}: {text}" for h, text in verdicts)
+    parts["together"] = "\n".join(together(grouped, found, cells) for grouped in (False, True))
     return parts, all(holds for holds, _ in verdicts)
+
+
+def together(grouped: bool, found: Found, cells: list[Cell]) -> str:
+    """Error rates over the tables of cells that are not hard: an excess that no single cell shows."""
+    names = [cell.name for cell in cells if cell.grouped == grouped and not cell.hard]
+    names = [name for name in names if PRODUCT not in name]
+    text = f"- {len(names)} cells with {'groups' if grouped else 'kept columns'}"
+    for signal, what in enumerate(RATES):
+        tables = [found[name, signal, "with"] for name in names]
+        all_of = Outcome(*(np.concatenate(some) for some in zip(*map(astuple, tables), strict=True)))
+        text += f"; {what}: {with_error(all_of.falses)}, p = {all_of.p_above(signal):.2g}"
+    return text
 
 
 def group_outcomes(path: Path, method: str) -> dict[str, dict[str, Outcome]]:

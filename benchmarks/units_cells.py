@@ -18,6 +18,7 @@ N_ROWS = 300
 P, N_SHARING = 30, 15  # columns that are not kept, and those that share something with the kept ones
 OWN = (0, 20, 21)  # of these, with signal: the first shares something with the kept ones
 N_KEPT_CATEGORIES = 6
+PRODUCT = "product of two"
 N_INDICATORS, N_SINGLE = 30, 9
 N_DEVICES, N_SENSORS, CORRELATION = 3, 8, 0.8
 OF_KEPT, OF_OWN, OF_CATEGORIES, OF_SENSOR = 1.5, 0.4, 0.7, 0.25  # effects, where the noise has 1
@@ -129,7 +130,7 @@ def _cells() -> list[Cell]:
             Cell(f"{y}, linear", y, _beside(_one(lambda z: z))),
             Cell(f"{y}, exp(z)", y, _beside(_one(np.exp))),
             Cell(f"{y}, z²", y, _beside(_one(np.square))),
-            Cell(f"{y}, product of two", y, _beside(_product)),
+            Cell(f"{y}, {PRODUCT}", y, _beside(_product)),
             Cell(f"{y}, six categories", y, _beside(_categories, nominal=True)),
             Cell(f"{y}, sin(3z)", y, _beside(_one(lambda z: 2 * np.sin(3 * z))), hard=True),
             Cell(f"{y}, 30 indicators", y, _indicators, grouped=True),

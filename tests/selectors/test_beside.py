@@ -83,8 +83,12 @@ def test_terms_are_polynomials_of_ranks_categories_and_forests():
     frame.loc[:9, "z"] = np.nan
     table = make_table(frame, rng.integers(0, 3, 400))
     kept = Kept.of(table, None, np.array([0, 1]), 0)
-    # 12 powers and missing values of z, three categories, three classes as forests predict them
-    assert kept.terms.shape == (400, 12 + 1 + 3 + 3)
+    # 12 powers and missing values of z, three categories, products, three classes as forests predict them
+    assert kept.terms.shape == (400, 12 + 1 + 3 + 4 + 3)
+    categories = pd.get_dummies(frame["c"])[frame["c"].value_counts().index].to_numpy(float)
+    first = (categories - categories.mean(axis=0))[:, :2]
+    expected = [kept.terms[:, j] * first[:, k] for j in (0, 1) for k in (0, 1)]
+    assert kept.terms[:, 16:20] == pytest.approx(np.column_stack(expected))
     ranks = frame["z"].rank().to_numpy()
     powers = np.vander((2 * ranks - 391) / 390, 13)[10:]
     left = kept.terms[10:, :12] - powers @ np.linalg.lstsq(powers, kept.terms[10:, :12], rcond=None)[0]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -35,7 +37,8 @@ class Kept:
     ----------
     terms : ndarray of shape (n_rows, n_terms)
         Polynomials of the ranks of the kept columns, indicators of their categories and of missing values,
-        and what forests of them predict of rows that they were not grown on.
+        products of two, as far as there are rows enough, and what forests of them predict of rows that they
+        were not grown on.
     rest : Quantity
         What they leave of the target; of several classes what varies most of it.
     """
@@ -51,13 +54,16 @@ class Kept:
         if not len(kept):
             return None
         predicted = _predicted(table, weights, kept, seed)
-        for degree in _DEGREES:
-            terms = [_terms(table, column, degree) for column in kept.tolist()]
-            terms = [*(part for part in terms if part.shape[1]), predicted]
-            if sum(part.shape[1] for part in terms) <= table.n_rows // _ROWS:
-                break
-        all_terms = np.column_stack(terms)
-        return cls(all_terms, _rest(table, weights, all_terms))
+        most = table.n_rows // _ROWS - predicted.shape[1]
+        n_kept, n_products = len(kept), 4 * comb(len(kept), 2)
+        degree = next((some for some in _DEGREES if some * n_kept + n_products * (some > 1) <= most), 1)
+        terms = np.empty((table.n_rows, 0))
+        if n_kept <= most:
+            terms = np.column_stack([_terms(table, column, degree) for column in kept.tolist()])
+        if n_products <= most - terms.shape[1]:
+            terms = np.column_stack([terms, _products([_terms(table, k, 2)[:, :2] for k in kept.tolist()])])
+        terms = np.column_stack([terms, predicted])
+        return cls(terms, _rest(table, weights, terms))
 
     @property
     def explain_all(self) -> bool:
@@ -103,7 +109,7 @@ class Beside(View):
         inner = self.inner.spread(ranks, values, squares)
         n_free = np.maximum(np.asarray(inner.n_free) - self.basis.shape[1], 3.0)
         factor = (np.asarray(inner.n_free) - 1) / (n_free - 1)
-        return Spread(inner.variance * factor * uneven(ranks, values, squares), n_free)
+        return Spread(inner.variance * factor * uneven(ranks, values, squares, sure=True), n_free)
 
 
 def _rest(table: Table, weights: NDArray[np.float64] | None, terms: NDArray[np.float64]) -> Quantity:
@@ -141,6 +147,13 @@ def _terms(table: Table, column: int, degree: int) -> NDArray[np.float64]:
         terms = legendre.legvander(np.append(places, 0.0)[codes], degree)[:, 1:]
         terms[missing] = 0.0
     return np.column_stack([terms, missing]) if missing.any() else terms
+
+
+def _products(terms: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Products of the terms of every two columns."""
+    n_rows = len(terms[0])
+    pairs = [np.einsum("ij,ik->ijk", one, other).reshape(n_rows, -1) for one, other in combinations(terms, 2)]
+    return np.column_stack(pairs) if pairs else np.empty((n_rows, 0))
 
 
 def _predicted(

@@ -17,8 +17,8 @@ from foresift.reading.dates import read_dates
 
 __all__ = ["ALIKE", "note_on_dates", "notes_on_rows"]
 
-LEAST_GROUPS = 5  # more values of an identifier, or they are categories
-MOST_GROUPS = 0.7  # of the rows; with more values hardly any repeats
+MIN_GROUPS = 5  # more values of an identifier, or they are categories
+MAX_GROUPS = 0.7  # of the rows; with more values hardly any repeats
 CLEAR = 0.2  # rank correlation of neighbours
 UNLIKELY = 4.9  # standard deviations: a p-value of 1e-6, both sides
 SORTED = 0.98  # share of the steps between rows that do not go down, or not up
@@ -48,7 +48,7 @@ def notes_on_rows(table: Table, names: list[str]) -> list[str]:
     """
     for j in (j for j, name in enumerate(names) if looks_like_an_identifier(name)):
         n_values = table.store.n_values(j)
-        if LEAST_GROUPS < n_values < MOST_GROUPS * table.n_rows and _is_discrete(table, j):
+        if MIN_GROUPS < n_values < MAX_GROUPS * table.n_rows and _is_discrete(table, j):
             return [_note_on_groups(names[j], n_values, table.n_rows)]
     if alike := _note_on_copies(table, names):
         return alike
@@ -75,7 +75,7 @@ def looks_like_an_identifier(name: str) -> bool:
 def note_on_dates(name: str, dates: NDArray[np.float64], target: Target) -> str:
     """Say that rows are in the order of dates: if they stand in it, or neighbours in it are alike."""
     known = ~np.isnan(dates)
-    if len(np.unique(dates[known])) <= LEAST_GROUPS:
+    if len(np.unique(dates[known])) <= MIN_GROUPS:
         return ""
     rows = np.flatnonzero(known)[np.argsort(dates[known], kind="stable")]
     if not _is_sorted(dates[known]) and not _is_clear(_likeness(target.contrasts(rows)), len(rows)):
@@ -128,7 +128,7 @@ def _note_on_copies(table: Table, names: list[str]) -> list[str]:
     repeating = (
         j
         for j in range(table.n_columns)
-        if LEAST_GROUPS < table.store.n_values(j) < MOST_GROUPS * table.n_rows
+        if MIN_GROUPS < table.store.n_values(j) < MAX_GROUPS * table.n_rows
     )
     for j in islice(repeating, MAX_COLUMNS):
         _, first, codes = np.unique(np.asarray(table.store.codes(j)), return_index=True, return_inverse=True)
@@ -166,7 +166,7 @@ def _dates(table: Table, names: list[str]) -> Iterator[tuple[str, NDArray[np.flo
 
 def _is_sorted(y: NDArray[np.float64]) -> bool:
     steps = np.sign(np.diff(y))
-    return bool(len(np.unique(y)) > LEAST_GROUPS and max((steps >= 0).mean(), (steps <= 0).mean()) > SORTED)
+    return bool(len(np.unique(y)) > MIN_GROUPS and max((steps >= 0).mean(), (steps <= 0).mean()) > SORTED)
 
 
 def _rest(table: Table, j: int, rows: NDArray[np.intp], scores: NDArray[np.float64]) -> NDArray[np.float64]:

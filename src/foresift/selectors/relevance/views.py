@@ -227,7 +227,7 @@ class Innovations(View):
             return Spread(np.stack([(one**2).sum(axis=1) for one in sums], axis=1), len(starts) + 1.0)
         n_free = self.n_rows(len(values))
         variance = np.outer(*squares) / (n_free - 1)
-        sure = bool(self.filter.periods)  # a season may well be one of the variance, too
+        sure = not self.filter.stationary  # a season or a trend may well be one of the variance, too
         more = uneven(ranks, values, squares, sure=sure)
         return Spread(
             variance * np.maximum(more, autocorrelated(ranks, values, squares, n_free, sure=sure)), n_free

@@ -138,8 +138,8 @@ class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, BaseEstimator)
             None,
         ],
         "task": [StrOptions({"auto", "classification", "regression"})],
-        "keep": ["array-like", None],
-        "feature_groups": ["array-like", Mapping, StrOptions({"one-hot"}), None],
+        "keep": ["array-like", str, None],  # `read_units` has a word for a name by itself
+        "feature_groups": ["array-like", Mapping, str, None],
     }
 
     _needs_values: ClassVar[bool] = False  # rather than their order

@@ -194,6 +194,8 @@ def read_units(
 def _kept_columns(keep: Any, names: Names, n_columns: int) -> list[int]:
     if keep is None:
         return []
+    if isinstance(keep, str):
+        raise ValueError(f"keep is the text {keep!r}: give a list of columns, keep=[{keep!r}].")
     if not _is_list(keep):
         raise ValueError(f"keep must be a list of columns, or a mask, but is {keep!r}.")
     wanted = list(keep)
@@ -299,7 +301,10 @@ def _one_hot_groups(
     given: Any, names: Names, one_hot: Callable[[], list[list[int]]] | None
 ) -> Iterator[tuple[str, list[int]]]:
     if not isinstance(given, str) or given != "one-hot":
-        raise ValueError(f'feature_groups must be "one-hot", a mapping or a list, but is {given!r}.')
+        raise ValueError(
+            f'feature_groups is {given!r}: give "one-hot", or a list of patterns or of lists of columns, such'
+            " as ['sensor1_*'].",
+        )
     if names is None:
         raise ValueError(
             'feature_groups="one-hot" reads the names of the columns, and X has none: let the encoder return'

@@ -126,9 +126,7 @@ def _note_on_copies(table: Table, names: list[str]) -> list[str]:
     """
     found: dict[bytes, dict[bytes, int]] = {}
     repeating = (
-        j
-        for j in range(table.n_columns)
-        if MIN_GROUPS < table.store.n_values(j) < MAX_GROUPS * table.n_rows
+        j for j in range(table.n_columns) if MIN_GROUPS < table.store.n_values(j) < MAX_GROUPS * table.n_rows
     )
     for j in islice(repeating, MAX_COLUMNS):
         _, first, codes = np.unique(np.asarray(table.store.codes(j)), return_index=True, return_inverse=True)

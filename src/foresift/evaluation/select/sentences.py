@@ -68,7 +68,7 @@ def say(
     """
     units = UnitRows.of(ranking)
     n_kept = sum(row["kept"] for row in units.rows)
-    details = [*_why(units, method, n_wanted, n_kept, assessment)]
+    details = [*_why(units, method, n_wanted, n_kept, assessment), *_how_tested(data, method)]
     notes = units.note(method)
     if assessment is not None:
         n_columns = sum(row["kept"] for row in ranking)
@@ -80,6 +80,7 @@ def say(
             *_rival(assessment),
             *_copies(assessment),
             *_rare(assessment, data),
+            *_drift(assessment),
         ]
     elif unchecked:
         notes += [f"The check was left out because {unchecked}."]
@@ -269,6 +270,32 @@ def _of_requested(a: Assessment) -> list[str]:
     return [f"The columns that you keep reach {PLAIN.score(a.metric, a.curve.mean[0])} by themselves."]
 
 
+def _drift(a: Assessment) -> list[str]:
+    """Say so if nothing predicts other times, as of a target that drifts."""
+    if not a.in_time or a.errors is None or a.check.full.value >= a.baseline:
+        return []
+    return [
+        f"In other stretches of time {a.model.name} on all columns predicts worse than the mean: the level of"
+        " the target drifts. So the check says little of the columns; go by the test."
+    ]
+
+
+def _how_tested(data: dict[str, Any], method: dict[str, Any]) -> list[str]:
+    """Say what a test respects."""
+    respects = []
+    if "groups" in data:
+        respects.append(_groups_of(data))
+    if "time" in data:
+        column = data["time"]["column"]
+        respects.append("the order of time" if column is None else f"the order of {column}")
+    return [f"The test respects {' and '.join(respects)}."] if respects and method["error"] else []
+
+
+def _groups_of(data: dict[str, Any]) -> str:
+    of = "" if data["groups"]["column"] is None else f" of {data['groups']['column']}"
+    return f"the {data['groups']['n_groups']:,} groups{of}"
+
+
 def _how_split(a: Assessment, data: dict[str, Any]) -> list[str]:
     """Say what folds keep together."""
     if a.in_time:
@@ -276,9 +303,7 @@ def _how_split(a: Assessment, data: dict[str, Any]) -> list[str]:
         return [f"Folds are blocks of time{latest}, with a gap between training and test rows."]
     if "groups" not in data:
         return []
-    groups = data["groups"]
-    of = "" if groups["column"] is None else f" of {groups['column']}"
-    return [f"Folds keep the {groups['n_groups']:,} groups{of} whole."]
+    return [f"Folds keep {_groups_of(data)} whole."]
 
 
 def _reached(a: Assessment, score: float) -> str:

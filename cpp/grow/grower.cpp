@@ -56,7 +56,7 @@ std::vector<std::uint32_t> Grower::shadow_rows(std::uint64_t shadow) const {
 }
 
 std::vector<double> Grower::shadow_ratios(std::uint64_t shadow) const {
-    if (weights_.empty() || !options_.shadow_rows.empty()) return {};
+    if (weights_.empty()) return {};
     const auto source = shadow_rows(shadow);
     std::vector<std::vector<std::uint32_t>> of_stratum(static_cast<std::size_t>(n_strata_));
     for (std::uint32_t i = 0; i < weights_.size(); ++i)  // in the order of the shadow: ties fall by chance
@@ -72,8 +72,9 @@ std::vector<double> Grower::shadow_ratios(std::uint64_t shadow) const {
     if (!vary) return {};
     std::vector<double> ratios(weights_.size(), 1.0);
     for (std::uint32_t i = 0; i < ratios.size(); ++i) {
-        if (!(weights_[i] > 0)) continue;
+        if (!(weights_[i] > 0) || !(weights_[source[i]] > 0)) continue;
         const auto &own = of_stratum[strata_[i]], &other = of_stratum[strata_[source[i]]];
+        if (own.empty()) continue;  // rows that are given need not be a permutation
         const std::uint64_t place = (2ULL * rank[source[i]] + 1) * own.size() / (2ULL * other.size());
         ratios[i] = weights_[own[place]] / weights_[i];
     }

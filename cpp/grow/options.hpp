@@ -45,7 +45,7 @@ struct GrowOptions {
     std::uint32_t n_shadows = 0;
     // Which permutation every shadow of every column has, column by column; empty: shadow t has permutation t.
     std::vector<std::uint32_t> shadow_of;
-    // The row whose values each row has, permutation by permutation, if rows are not to be permuted freely; weights stay.
+    // The row whose values each row has, permutation by permutation, if rows are not to be permuted freely.
     std::vector<std::uint32_t> shadow_rows;
     std::uint32_t shadows_per_tree = 0;  // only so many of the shadows, in turn; the others gain NaN. 0: all of them
     std::vector<std::uint32_t> column_order;  // the columns that may be drawn, in the order that draws count in;

@@ -130,3 +130,20 @@ def test_an_unknown_dependence():
         select(X, Y, "info-gain", dependence="x")
     with pytest.raises(ValueError, match=r'^dependence="panel" needs groups: pass the group of every row\.$'):
         select(X, Y, "info-gain", dependence="panel")
+
+
+def test_a_part_of_what_was_read_before():
+    panel = read_dependence("auto", PAIRS, np.arange(8), 8)
+    assert read_dependence("groups", panel, None, 8).kind == "groups"
+    assert read_dependence("none", panel, None, 8) is None
+    in_groups = read_dependence("auto", PAIRS, None, 8)
+    assert read_dependence("time", in_groups, None, 8).time.tolist() == list(range(8))
+    with pytest.raises(ValueError, match='dependence="groups" needs groups'):
+        read_dependence("groups", read_dependence("time", None, None, 8), None, 8)
+
+
+def test_text_is_ordered_as_numbers_or_dates():
+    assert read_dependence("auto", None, ["1", "2", "10"], 3).time.tolist() == [0, 1, 2]
+    assert read_dependence("auto", None, ["2024-02-01", "2023-12-31"], 2).time.tolist() == [1, 0]
+    with pytest.raises(ValueError, match="time holds text such as '31/01/2020', whose order is not known"):
+        read_dependence("auto", None, ["31/01/2020", "01/02/2020"], 2)

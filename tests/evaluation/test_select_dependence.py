@@ -171,3 +171,15 @@ def test_a_few_groups_that_are_predicted_by_luck_are_no_reason_to_keep_noise():
     found = select(X, y, groups=patient, random_state=0)
     assert found.check["full"]["score"] > 0.55
     assert not any(row["kept"] for row in found.ranking)
+
+
+def test_pairs_of_rows_that_part_groups_are_refused():
+    X, y, groups = patients()
+    pairs = list(KFold(5, shuffle=True, random_state=0).split(X))
+    with pytest.raises(ValueError, match="of the same group for testing"):
+        select(X, y, "info-gain", 2, groups=groups, cv=pairs)
+    days = np.tile(np.arange(8), 40)  # of a panel
+    with pytest.raises(ValueError, match="of the same group for testing"):
+        select(X, y, "info-gain", 2, groups=groups, time=days, cv=pairs)
+    past = [(np.flatnonzero(days < k), np.flatnonzero(days == k)) for k in (4, 5, 6)]
+    assert select(X, y, "info-gain", 2, groups=groups, time=days, cv=past).check["n_folds"] == 3

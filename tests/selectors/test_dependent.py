@@ -330,3 +330,30 @@ def test_noise_is_rarely_relevant_if_dependence_is_respected(n_tables, kind, tas
         assert not exceeds([one.pvalues_ for one in fitted], alpha)
     # Without it many columns of noise are: the tables are hard.
     assert np.median(ignored) >= (10 if kind != "panel" else 2)
+
+
+def test_weights_made_from_a_column_do_not_make_it_relevant():
+    false = 0
+    groups = np.repeat(np.arange(60), 5)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(300, 4)), rng.integers(0, 2, 300)
+        selector = RelevanceSelector(n_estimators=20, redundancy=None, random_state=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            selector.fit(X, y, sample_weight=np.exp(1.2 * X[:, 0]), groups=groups)
+        false += selector.pvalues_[0] < 0.05
+    assert false <= 5  # 17 if the weights stayed in their rows
+
+
+def test_a_table_is_tested_as_its_rows_would_be():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 5)), rng.normal(size=100)
+    selector = RelevanceSelector(dependence="time", task="regression", n_estimators=5, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one = clone(selector).fit(X, y)
+        other = clone(selector).fit_table(make_table(X, y, task="regression"))
+    assert np.array_equal(one.pvalues_, other.pvalues_)
+    with pytest.raises(ValueError, match='dependence="groups" needs groups'):
+        clone(selector).set_params(dependence="groups").fit_table(make_table(X, y, task="regression"))

@@ -79,11 +79,15 @@ def test_shadows_of_given_rows_gain_what_moved_columns_gain(criterion):
     assert all(np.array_equal(grower.shadow_rows(k), maps[k]) for k in range(4))
     table = grow_one(grower, tried=True)
     at_root = table.tried["node"] == 0
-    counted = weights > 0  # weights stay where they are
+    counted = weights > 0
+    ratios = [grower.shadow_ratios(k) for k in range(4)]  # values bring their weights along
+    for k in range(4):
+        assert (ratios[k][~counted | ~counted[maps[k]]] == 1).all()
+        assert set((weights * ratios[k]).round(12)) <= set(weights.round(12))
     for (_, feature, _), gains in zip(table.tried[at_root], table.permuted[at_root], strict=True):
         for number, gain in zip(numbers[feature], gains, strict=True):
             moved = X[maps[number], feature][counted]
-            expected = best_gain(moved, y[counted], weights[counted], False, criterion)
+            expected = best_gain(moved, y[counted], (weights * ratios[number])[counted], False, criterion)
             assert gain == pytest.approx(expected, abs=1e-9)
 
 

@@ -120,6 +120,15 @@ def test_bad_types_are_refused_by_fit():
         InfoGainSelector(keep=3).fit(X, y)
 
 
+def test_a_series_is_read_by_its_index():
+    mask = pd.Series({name: name == NAMES[0] for name in reversed(NAMES)})
+    assert np.flatnonzero(read_units(mask, None, NAMES, len(NAMES)).kept).tolist() == [0]
+    labels = pd.Series({name: "g" if name in NAMES[:2] else None for name in reversed(NAMES)})
+    units = read_units(None, labels, NAMES, len(NAMES))
+    assert units.of_column[0] == units.of_column[1]
+    assert len(set(units.of_column)) == len(NAMES) - 1
+
+
 # --- one-hot blocks ---
 
 

@@ -15,6 +15,7 @@ from foresift.data.values import is_missing
 
 __all__ = ["DEPENDENCE", "Dependence", "facts_of_dependence", "read_dependence", "unnamed"]
 
+_NEEDS_GROUPS = 'dependence="{}" needs groups: pass the group of every row.'
 DEPENDENCE = ("auto", "none", "groups", "time", "panel")
 
 
@@ -60,8 +61,14 @@ class Dependence:
         >>> panel.asked("groups").kind, panel.asked("auto").kind, panel.asked("none")
         ('groups', 'panel', None)
         """
-        groups = self.groups if how in ("auto", "groups", "panel") else None
-        time = self.time if how in ("auto", "time", "panel") else None
+        if how == "auto":
+            return self
+        groups = self.groups if how in ("groups", "panel") else None
+        time = self.time if how in ("time", "panel") else None
+        if how in ("groups", "panel") and groups is None:
+            raise ValueError(_NEEDS_GROUPS.format(how))
+        if how in ("time", "panel") and time is None:
+            time = np.arange(len(self.order))
         return None if groups is None and time is None else Dependence(groups, time)
 
     def take(self, rows: NDArray[Any]) -> Dependence:
@@ -105,15 +112,15 @@ def read_dependence(how: str, groups: Any, time: Any, n_rows: int) -> Dependence
     if how not in DEPENDENCE:
         raise ValueError(f"dependence must be one of {', '.join(DEPENDENCE)}, but is {how!r}.")
     if isinstance(groups, Dependence):
-        return None if how == "none" else groups
+        return groups.asked(how)
     named = {"groups": _Named.of("groups", groups), "time": _Named.of("time", time)}
     if how in ("groups", "panel") and groups is None:
-        raise ValueError(f'dependence="{how}" needs groups: pass the group of every row.')
+        raise ValueError(_NEEDS_GROUPS.format(how))
     codes, places = None, None
     if groups is not None:
         codes = _by_appearance(named["groups"].codes("name a group for every row", n_rows))
     if time is not None:
-        places = named["time"].codes("give a time for every row", n_rows)
+        places = named["time"].codes("give a time for every row", n_rows, in_order=True)
     elif how in ("time", "panel"):
         places = np.arange(n_rows)
     codes = None if how in ("none", "time") else codes
@@ -172,8 +179,8 @@ class _Named(NamedTuple):
         """What messages call it."""
         return self.parameter if self.name is None else f"{self.parameter} ({self.name})"
 
-    def codes(self, advice: str, n_rows: int) -> NDArray[np.intp]:
-        """Numbers of the values in their order, from 0."""
+    def codes(self, advice: str, n_rows: int, *, in_order: bool = False) -> NDArray[np.intp]:
+        """Numbers of the values in their order, from 0; text must have one, if the order counts."""
         if isinstance(self.values, str):
             raise TypeError(f"{self.label} is the text {self.values!r}: {advice}, not the name of a column.")
         try:
@@ -188,12 +195,33 @@ class _Named(NamedTuple):
             missing = np.array([is_missing(value) for value in items.tolist()], dtype=bool)
         if missing.any():
             raise ValueError(f"{self.label} is missing in row {missing.argmax()}: {advice}, or drop the row.")
+        if in_order and isinstance(column[0], str):
+            column = _numbers_or_dates(column, self.label)
         try:
             return np.unique(column, return_inverse=True)[1].astype(np.intp)
         except TypeError:
             raise ValueError(
                 f"{self.label} mixes types that do not compare: {advice}, all of one type."
             ) from None
+
+
+def _numbers_or_dates(texts: NDArray[Any], label: str) -> NDArray[Any]:
+    """Text as numbers or dates, which sort otherwise than text does.
+
+    Examples
+    --------
+    >>> _numbers_or_dates(np.array(["2", "10"]), "time")
+    array([ 2., 10.])
+    """
+    for kind in ("float64", "datetime64[ns]"):
+        try:
+            return texts.astype(str).astype(kind)
+        except ValueError:
+            continue
+    raise ValueError(
+        f"{label} holds text such as {str(texts[0])!r}, whose order is not known: give numbers, or dates such"
+        " as 2024-01-31 (pandas.to_datetime reads others)."
+    )
 
 
 def _by_appearance(codes: NDArray[np.intp]) -> NDArray[np.intp]:

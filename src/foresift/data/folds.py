@@ -22,6 +22,7 @@ __all__ = [
     "in_blocks_of_time",
     "make_folds",
     "quantile_strata",
+    "require_apart",
     "rows_of_split",
     "splits_of",
 ]
@@ -131,7 +132,7 @@ def splits_of(
     [[1, 2], [0, 3]]
     """
     dependence = dependence or Dependence()
-    groups, time = dependence.groups, dependence.time
+    groups, time, ours = dependence.groups, dependence.time, isinstance(cv, numbers.Real)
     order = np.arange(len(codes))
     if isinstance(cv, numbers.Integral):
         if time is not None and in_blocks_of_time(int(cv), dependence):
@@ -165,7 +166,7 @@ def splits_of(
     for number, pair in enumerate(pairs):
         fold = rows_of_split(pair, len(codes), number)
         fold = Fold(order[fold.train], order[fold.test])
-        _require_apart(fold, f"Split {number} of cv", groups if time is None else None)
+        require_apart(fold, f"Split {number} of cv", None if ours else dependence)
         yield fold
     if number < 0:
         raise ValueError("cv makes no splits: give a number of folds of at least 2, or a splitter.")
@@ -218,7 +219,11 @@ def _require_two(n_folds: int) -> int:
     return n_folds
 
 
-def _require_apart(fold: Fold, where: str, groups: NDArray[Any] | None) -> None:
+def require_apart(fold: Fold, where: str, dependence: Dependence | None) -> None:
+    """Raise if a row or a group is on both sides of a split.
+
+    Rows of a group may be if there are times, and the test rows are all after or all before the others.
+    """
     for rows, kind in zip(fold, ("training", "test"), strict=True):
         if len(np.unique(rows)) < len(rows):
             raise ValueError(f"{where} has a row twice among its {kind} rows: give each once.")
@@ -227,7 +232,8 @@ def _require_apart(fold: Fold, where: str, groups: NDArray[Any] | None) -> None:
         raise ValueError(
             f"{where} has row {both[0]} for training and for testing: scores of training rows say nothing."
         )
-    if groups is None:
+    groups = None if dependence is None else dependence.groups
+    if groups is None or _in_other_times(fold, dependence):
         return
     shared, train, test = np.intersect1d(groups[fold.train], groups[fold.test], return_indices=True)
     if len(shared):
@@ -236,6 +242,14 @@ def _require_apart(fold: Fold, where: str, groups: NDArray[Any] | None) -> None:
             f"{where} has row {one} for training and row {other} of the same group for testing: use a number"
             " of folds, or a splitter for groups, such as GroupKFold."
         )
+
+
+def _in_other_times(fold: Fold, dependence: Dependence | None) -> bool:
+    """Whether no training row is between the times of the test rows."""
+    if dependence is None or dependence.time is None:
+        return False
+    train, test = dependence.time[fold.train], dependence.time[fold.test]
+    return not ((train > test.min()) & (train < test.max())).any()
 
 
 def rows_of_split(pair: Any, n_rows: int, number: int) -> Fold:

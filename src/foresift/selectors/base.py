@@ -260,7 +260,7 @@ class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, BaseEstimator)
         self.n_features_in_ = table.n_columns
         if table.schema.names is not None:
             self.feature_names_in_ = np.array(table.schema.names, dtype=object)
-        dependence = None if table.dependence is None else table.dependence.asked(self.dependence)
+        dependence = read_dependence(self.dependence, table.dependence, None, table.n_rows)
         return self._fit_opened(self._open_table(table), weights, None, dependence, table)
 
     def takes(self, table: Table) -> bool:

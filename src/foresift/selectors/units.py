@@ -164,6 +164,7 @@ def read_units(
     if keep is None and feature_groups is None:
         labels_of_all = names or tuple(label_of(None, column) for column in range(n_columns))
         return Units(np.arange(n_columns), np.zeros(n_columns, dtype=bool), labels_of_all)
+    keep, feature_groups = (_by_name(given, names) for given in (keep, feature_groups))
     groups = list(_groups(feature_groups, names, n_columns, one_hot))
     owner: dict[int, int] = {}
     for number, (_, columns) in enumerate(groups):
@@ -189,6 +190,13 @@ def read_units(
         whole = "" if len(labels) == n_columns else ", with the groups they are in"
         raise ValueError(f"keep names every column{whole}: leave out what may be dropped.")
     return Units(of_column, kept[of_column], tuple(labels))
+
+
+def _by_name(given: Any, names: Names) -> Any:
+    """A series with a value for every column, in the order of the columns; anything else as it is."""
+    if names is None or not hasattr(given, "reindex") or sorted(map(str, given.index)) != sorted(names):
+        return given
+    return given.reindex(list(names))
 
 
 def _kept_columns(keep: Any, names: Names, n_columns: int) -> list[int]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.data.folds import Fold, make_folds, splits_of
+from foresift.data.folds import Fold, make_folds, require_apart, splits_of
 from foresift.evaluation.select.fitted import N_STRATA, Rows
 from foresift.evaluation.select.judging import Judge
 from foresift.report.numbers import counted
@@ -54,6 +54,8 @@ def folds_of(
     else:
         numbered = splits_of(cv, np.zeros(n_rows, dtype=np.intp), seed)
         folds = [Fold(*(np.flatnonzero(np.isin(places, part)) for part in fold)) for fold in numbered]
+        for number, fold in enumerate(folds):
+            require_apart(fold, f"Split {number} of cv", used.table.dependence)
     tested = np.bincount(np.concatenate([fold.test for fold in folds]))
     if (tested > 1).any():
         raise ValueError(

@@ -172,7 +172,7 @@ def gather_shadow_sums(
     order : ndarray of uint32
         The columns to draw from; see `deduplicate_columns`.
     row_maps : ndarray of uint32 of shape (pool_size, n_rows) or None
-        Where rows of the shadows have their values from, if rows depend on each other; weights stay then.
+        Where rows of the shadows have their values from, if rows depend on each other.
     n_shadows : int
         Shadows of every column. Every tree scores half of them, in turn, which costs half as much and makes
         their scores hardly less certain: chance that all trees share is most of what sets them apart.

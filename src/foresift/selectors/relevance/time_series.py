@@ -262,8 +262,10 @@ def _p_of_period(values: NDArray[np.float64], period: int) -> float:
 
 def _p_of_waves(values: NDArray[np.float64], frequency: float) -> float:
     """P-value of waves."""
-    basis = _basis(_waves(frequency, values.shape[1]))
-    return _p_of_share(float(((values @ basis) ** 2).sum(axis=1).mean()), basis.shape[1], values.shape[1])
+    waves = _waves(frequency, values.shape[1])
+    products = waves.T @ values.T
+    explained = (products * (np.linalg.pinv(waves.T @ waves, hermitian=True) @ products)).sum(axis=0)
+    return _p_of_share(float(explained.mean()), waves.shape[1], values.shape[1])
 
 
 def _p_of_share(explained: float, n_terms: int, n_rows: int) -> float:

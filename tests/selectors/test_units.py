@@ -7,7 +7,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from foresift import FScoreSelector, InfoGainSelector, PearsonSelector, ReliefFSelector
+from foresift import AggregateSelector, FScoreSelector, InfoGainSelector, PearsonSelector, ReliefFSelector
 from foresift.data.numeric_coding import ValueTable
 from foresift.data.table import UncodedTable, make_table
 from foresift.selectors.one_hot import one_hot_blocks
@@ -127,6 +127,17 @@ def test_a_series_is_read_by_its_index():
     units = read_units(None, labels, NAMES, len(NAMES))
     assert units.of_column[0] == units.of_column[1]
     assert len(set(units.of_column)) == len(NAMES) - 1
+
+
+def test_labels_may_look_like_patterns():
+    labels = ["d[1]", "d[1]", "d[2]", "d[2]", None]
+    assert read_units(None, labels, NAMES, 5).labels[:2] == ("d[1]", "d[2]")
+
+
+def test_members_of_an_aggregate_keep_nothing_by_themselves():
+    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
+    with pytest.raises(ValueError, match="InfoGainSelector with keep of its own: set keep of AggregateSel"):
+        AggregateSelector([InfoGainSelector(keep=[1]), FScoreSelector()]).fit(X, y)
 
 
 # --- one-hot blocks ---

@@ -120,7 +120,8 @@ def select(
     dependence: Annotated[
         Depends,
         option(
-            "auto: what --groups and --time say; none; groups; time, without --time as rows stand; panel.",
+            "auto: what --groups and --time say; none; groups; time (as rows stand if there is no --time);"
+            " panel (both).",
             "Rows that belong together",
             metavar="HOW",
         ),

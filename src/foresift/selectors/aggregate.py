@@ -345,6 +345,13 @@ def _named(selectors: Any) -> list[tuple[str, Any]]:
             f"selectors {what}: give a list of estimators, such as [InfoGainSelector(), SelectKBest()], or of"
             " (name, estimator) pairs."
         )
+    for _, member in pairs:
+        for parameter in ("keep", "feature_groups"):
+            if isinstance(member, RankingSelector) and getattr(member, parameter) is not None:
+                raise ValueError(
+                    f"selectors contains a {type(member).__name__} with {parameter} of its own: set"
+                    f" {parameter} of AggregateSelector instead, which goes for all of them."
+                )
     given = [name or type(member).__name__ for name, member in pairs]
     often, seen = Counter(given), Counter[str]()
     names = []

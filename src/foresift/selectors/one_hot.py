@@ -61,7 +61,9 @@ def _indicators(data: Table | ValueTable | UncodedTable) -> Iterator[tuple[int, 
             float(value) for value in known if isinstance(value, bool | np.bool_ | int | float | np.number)
         ]
         if len(values) == len(known) and set(values) <= {0.0, 1.0} and len(values):
-            yield column, np.asarray(values)[codes] == 1
+            ones = np.asarray(values)[codes] == 1
+            if ones.any():  # nothing but 0 goes with any columns
+                yield column, ones
 
 
 def _coded_columns(data: Any) -> Iterator[tuple[int, Any, NDArray[np.intp]]]:

@@ -234,7 +234,9 @@ def _groups(
             yield str(label), _members(columns, str(label), names, n_columns)
         return
     items = list(given)
-    if any(_is_list(item) or (isinstance(item, str) and _is_pattern(item)) for item in items):
+    if names is not None and len(items) == n_columns and not _match_any(items, names):
+        yield from _labelled(items, n_columns)  # even if they look like patterns
+    elif any(_is_list(item) or (isinstance(item, str) and _is_pattern(item)) for item in items):
         for number, item in enumerate(items):
             label = item if isinstance(item, str) else f"group {number + 1}"
             yield label, _members(item, label, names, n_columns)
@@ -257,6 +259,15 @@ def _labelled(labels: list[Any], n_columns: int) -> Iterator[tuple[str, list[int
 
 def _is_pattern(text: str) -> bool:
     return any(sign in text for sign in "*?[")
+
+
+def _match_any(items: list[Any], names: tuple[str, ...]) -> bool:
+    """Whether any item is a list, or a pattern of one of the names."""
+    return any(
+        _is_list(item)
+        or (isinstance(item, str) and _is_pattern(item) and any(fnmatchcase(n, item) for n in names))
+        for item in items
+    )
 
 
 def _is_list(item: Any) -> bool:

@@ -141,7 +141,9 @@ class SubsetSizeCV(BaseEstimator):
         estimator = default_forest(table.target.task) if self.estimator is None else self.estimator
         require_model(estimator, "SubsetSizeCV", table.target.task)
         least = int(units is None or not units.kept.any())
-        sizes = self._sizes(table.n_columns if units is None else units.n_free, least)
+        plain = units is None or units.trivial
+        which = "columns" if plain else "columns and groups that may be dropped"
+        sizes = self._sizes(table.n_columns if units is None else units.n_free, least, which)
         if isinstance(self.scoring, list | tuple | set | dict):
             raise ValueError("scoring must be one score, by which the sizes are compared, not several.")
         fixed = isinstance(self.random_state, numbers.Integral)
@@ -181,7 +183,7 @@ class SubsetSizeCV(BaseEstimator):
         scores = np.reshape(scorer.scores(tasks), (len(folds), len(sizes)))
         return SizeCurve(sizes, scores, choose_size(SizeCurve(sizes, scores, 0), self.rule))
 
-    def _sizes(self, n_columns: int, least: int) -> NDArray[np.intp]:
+    def _sizes(self, n_columns: int, least: int, which: str) -> NDArray[np.intp]:
         if self.sizes is None:
             return np.append(np.arange(least, 1), sizes_for(n_columns))
         sizes = np.asarray(self.sizes)
@@ -191,9 +193,7 @@ class SubsetSizeCV(BaseEstimator):
             )
         sizes = np.unique(sizes)
         if sizes[-1] > n_columns:
-            raise ValueError(
-                f"sizes goes up to {sizes[-1]}, but there are {n_columns} features: leave those out."
-            )
+            raise ValueError(f"sizes goes up to {sizes[-1]}, but X has {n_columns} {which}: leave those out.")
         return sizes.astype(np.intp)
 
 

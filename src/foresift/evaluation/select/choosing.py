@@ -275,9 +275,8 @@ class Work:
             return n_representative
         if not n_relevant:
             return choice.size if choice.predicts else 0
-        # Groups and stretches of time are too few to prove that columns are missed which fail the test.
-        independent = self.rows.table.dependence is None
-        if fitted.task_ == "regression" and independent and n_relevant <= choice.worse:
+        if fitted.task_ == "regression" and n_relevant <= choice.worse and self.rows.table.dependence is None:
+            # Groups and stretches of time are too few to prove that columns are missed which fail the test.
             return choice.size
         return min(max(choice.size, min(n_representative, FEW)), n_relevant)
 

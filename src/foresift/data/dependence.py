@@ -92,7 +92,7 @@ def read_dependence(how: str, groups: Any, time: Any, n_rows: int) -> Dependence
         Which dependence to respect; "auto": what was passed. "time" and "panel" without times take the rows
         as they stand.
     groups, time : array-like of shape (n_rows,) or None
-        Group of every row; when it was observed: numbers, dates or text that sorts.
+        Group of every row; when it was observed: numbers, or dates.
         A column of a frame, or a mapping of its name to the values, is called by its name. `groups` may be a
         `Dependence` that was read before.
     n_rows : int

@@ -116,8 +116,8 @@ class AggregateSelector(RankingSelector):
     columns first and the others second. Weights of rows go to the selectors that take them; a warning names
     the others.
 
-    Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
-    estimators inside are not read.
+    Metadata routing ends here: `set_fit_request` says which of `sample_weight`, `groups` and `time` are
+    wanted, requests of the estimators inside are not read.
 
     Examples
     --------

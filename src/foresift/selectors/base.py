@@ -195,7 +195,7 @@ class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, BaseEstimator)
         Parameters
         ----------
         size : int
-                How many columns; a group counts as one, columns that are kept by request do not count.
+            How many columns; a group counts as one, columns that are kept by request do not count.
 
         Returns
         -------

@@ -89,11 +89,6 @@ class Units:
         """The first column of every free unit."""
         return np.unique(self.free_of_column, return_index=True)[1][-self.n_free :]
 
-    @property
-    def free_labels(self) -> list[str]:
-        """The names of the free units."""
-        return [self.labels[unit] for unit in self.of_column[self.first]]
-
     @cached_property
     def unequal(self) -> bool:
         """Whether some free unit has more columns than another."""

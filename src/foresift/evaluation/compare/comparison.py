@@ -237,7 +237,7 @@ def compare(
     groups : array-like of shape (n,), default=None
         Rows of one group stay on one side of every split; a `cv` that splits a group is refused.
     time : array-like of shape (n,), default=None
-        When every row was observed: numbers, dates or text that sorts. A number of folds are blocks of time,
+        When every row was observed: numbers, or dates. A number of folds are blocks of time,
         without the training rows next to the block that is tested; a share are the last rows; a splitter
         sees the rows in the order of time.
     store : path or Store, default=None

@@ -123,7 +123,7 @@ def select(
         the permutations of a test. A column of a frame, or a mapping of its name to the values, is called by
         its name.
     time : array-like of shape (n_rows,) or None, default=None
-        When every row was observed, within its group if there are groups: numbers, dates or text that sorts.
+        When every row was observed, within its group if there are groups: numbers, or dates.
         Folds are blocks of time, with a gap between training and test rows; a splitter sees the rows in the
         order of time.
     dependence : {"auto", "none", "groups", "time", "panel"}, default="auto"

@@ -17,6 +17,7 @@ from foresift.models.forests import default_forest
 from foresift.models.scorer import StoreScorer
 from foresift.selectors.relevance.joint import category_ranks
 from foresift.selectors.relevance.moments import counted_rows
+from foresift.selectors.relevance.time_series import orthonormal
 from foresift.selectors.relevance.views import Spread, Squares, View, uneven
 
 __all__ = ["Beside", "Kept"]
@@ -25,7 +26,6 @@ N_TREES = 100
 N_FOLDS = 5
 _DEGREES = (12, 8, 5, 3, 1)  # of the polynomials of ranks, as far as there are rows enough
 _ROWS = 10  # for every term
-_NOTHING = 1e-8
 _ROUNDING = 1e-9  # of the variance of the target
 
 
@@ -72,7 +72,7 @@ class Kept:
 
     def seen(self, view: View, rows: NDArray[np.intp]) -> Beside:
         """Take it away from what a view shows of some rows."""
-        return Beside(view, _basis(view.seen(_centred(self.terms[rows]).T).T), view.weight)
+        return Beside(view, orthonormal(view.seen(_centred(self.terms[rows]).T).T), view.weight)
 
 
 class Rest(Quantity):
@@ -115,7 +115,7 @@ class Beside(View):
 def _rest(table: Table, weights: NDArray[np.float64] | None, terms: NDArray[np.float64]) -> Quantity:
     """Residuals of the target; 0 for rows of weight 0."""
     rows = counted_rows(table, weights)
-    values, basis = _centred(table.target.contrasts(rows)), _basis(_centred(terms[rows]))
+    values, basis = _centred(table.target.contrasts(rows)), orthonormal(_centred(terms[rows]))
     left = values - basis @ (basis.T @ values)
     left = left * (left.var(axis=0) > _ROUNDING * values.var(axis=0))
     if left.shape[1] > 1:
@@ -127,13 +127,6 @@ def _rest(table: Table, weights: NDArray[np.float64] | None, terms: NDArray[np.f
 
 def _centred(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(values - values.mean(axis=0))
-
-
-def _basis(terms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Orthonormal columns that span the same."""
-    norms = np.linalg.norm(terms, axis=0)
-    u, s, _ = np.linalg.svd(terms[:, norms > 0] / norms[norms > 0], full_matrices=False)
-    return np.asarray(u[:, s > _NOTHING * s.max(initial=0)])
 
 
 def _terms(table: Table, column: int, degree: int) -> NDArray[np.float64]:

@@ -113,7 +113,8 @@ def half_of(table: Table, weights: NDArray[np.float64], rng: np.random.Generator
         level = table.target.contrasts(counted)[:, 0]
     else:
         n_parts, level = BLOCKS, np.zeros(len(counted))
-        order = dependence.order if dependence.time is None else np.argsort(dependence.time, kind="stable")
+        assert dependence.time is not None
+        order = np.argsort(dependence.time, kind="stable")
         of_row = np.empty(len(counted), dtype=np.intp)
         of_row[order] = np.arange(len(counted)) * BLOCKS // len(counted)
     sizes = np.bincount(of_row, minlength=n_parts)

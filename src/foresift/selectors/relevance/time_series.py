@@ -11,7 +11,7 @@ from scipy.stats import chi2
 
 from foresift.data.dependence import Dependence
 
-__all__ = ["Filter", "fit_filter"]
+__all__ = ["Filter", "fit_filter", "orthonormal"]
 
 MAX_LAGS = 10
 MAX_TERMS = 8  # seasons and steps that are taken away
@@ -109,7 +109,7 @@ def fit_filter(dependence: Dependence, values: NDArray[np.float64]) -> Filter:
     plain = Filter(order, sizes, codes, np.empty((len(order), 0)))
     ordered = _without_means(values[order].T, codes)
     slopes = _without_means(time.astype(np.float64) * _apart(sizes), codes).T
-    known = _basis(slopes) if len(codes) == 1 else plain.known
+    known = orthonormal(slopes) if len(codes) == 1 else plain.known
     periods: list[float] = []
     left = ordered - (ordered @ known) @ known.T
     if len(sizes) == 1:
@@ -117,13 +117,13 @@ def fit_filter(dependence: Dependence, values: NDArray[np.float64]) -> Filter:
             terms, period = _term(left)
             if terms is None:
                 break
-            known = _basis(np.column_stack([known, terms - terms.mean(axis=0)]))
+            known = orthonormal(np.column_stack([known, terms - terms.mean(axis=0)]))
             left = ordered - (ordered @ known) @ known.T
             periods.append(period)
     lags = _lags(left, sizes, n_lags)
     n_independent, trend = _effective_rows(left, sizes, lags), False
     if len(codes) == 1:
-        drift = _basis(np.column_stack([known, _without_means(_drift(sizes), codes).T]))
+        drift = orthonormal(np.column_stack([known, _without_means(_drift(sizes), codes).T]))
         rest = ordered - (ordered @ drift) @ drift.T
         own = _lags(rest, sizes, n_lags)  # a trend makes rows look more alike than they are
         new = _innovations(rest, sizes, own)
@@ -194,7 +194,7 @@ def _without_means(values: NDArray[np.float64], codes: list[NDArray[np.intp]]) -
     return np.asarray(left)
 
 
-def _basis(terms: NDArray[np.float64]) -> NDArray[np.float64]:
+def orthonormal(terms: NDArray[np.float64]) -> NDArray[np.float64]:
     """Orthonormal columns that span the same."""
     norms = np.linalg.norm(terms, axis=0)
     u, s, _ = np.linalg.svd(terms[:, norms > 0] / norms[norms > 0], full_matrices=False)

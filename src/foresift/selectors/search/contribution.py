@@ -227,8 +227,8 @@ class ContributionSelector(SearchSelector):
     equal in contribution are dropped from the last column on. docs/murata.md compares the method with
     backward search on the four tables of the paper.
 
-    Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
-    estimators inside are not read.
+    Metadata routing ends here: `set_fit_request` says which of `sample_weight`, `groups` and `time` are
+    wanted, requests of the estimators inside are not read.
 
     Examples
     --------

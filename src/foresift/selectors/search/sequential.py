@@ -197,8 +197,8 @@ class SequentialSelector(SearchSelector):
 
     A class must be among the training rows of every fold. Sample weights count in fitting and in scoring.
 
-    Metadata routing ends here: `set_fit_request` says whether `sample_weight` is wanted, requests of the
-    estimators inside are not read.
+    Metadata routing ends here: `set_fit_request` says which of `sample_weight`, `groups` and `time` are
+    wanted, requests of the estimators inside are not read.
 
     Examples
     --------

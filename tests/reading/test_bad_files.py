@@ -415,7 +415,7 @@ def ended(process):
 @pytest.mark.parametrize(
     "moment",
     [
-        "foresift.reading.cells::gather",
+        "foresift.reading.text_columns::read_text_columns",
         "foresift.selectors.relevance:RelevanceSelector:_score",
         "foresift.evaluation.select.assess:_Folds:ranked",
         "os::fsync",

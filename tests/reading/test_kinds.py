@@ -14,13 +14,15 @@ from table_cases import read_table
 from foresift.cli.table import column_notes
 from foresift.errors import InputError
 from foresift.reading.amounts import decimal_mark, read_amount, read_amounts
-from foresift.reading.cells import Column, gather
+from foresift.reading.cells import Column
 from foresift.reading.kinds import ColumnOptions, decide
 from foresift.reading.splitting import split_table
+from foresift.reading.text_blocks import blocks_of_rows
+from foresift.reading.text_columns import read_text_columns
 
 
 def text_column(cells, name="c"):
-    (column,) = gather(lambda: iter([[cell] for cell in cells]), [name], padded=True)
+    (column,) = read_text_columns(blocks_of_rows(lambda: ([cell] for cell in cells)), [name])
     return column
 
 
@@ -184,7 +186,7 @@ def test_dots_between_thousands_where_other_columns_have_decimal_commas(tmp_path
 
 
 def test_a_long_number_says_that_dots_are_no_thousands(tmp_path, monkeypatch):
-    monkeypatch.setattr("foresift.reading.cells.CELLS", 2)  # row by row
+    monkeypatch.setattr("foresift.reading.text_blocks.SIZE", 2)  # row by row
     path = tmp_path / "t.csv"
     path.write_text("people;share;y\n12.345;1,5;u\n1234;2,25;v\n")
     assert split_table(read_table(path), "y").columns["people"].tolist() == [12.345, 1234]

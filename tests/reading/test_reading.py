@@ -1,5 +1,6 @@
 """Files come back cell for cell, whatever is in them."""
 
+import contextlib
 import csv
 import gzip
 import io
@@ -13,16 +14,19 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference_reading import read_column
 from table_cases import read_table
 from typer.testing import CliRunner
 
 from foresift.cli.app import app
 from foresift.cli.table import read_columns
 from foresift.errors import InputError
-from foresift.reading.cells import MISSING, gather
+from foresift.reading.cells import MISSING
 from foresift.reading.delimited import Delimited, sniff_delimiter, sniff_encodings
 from foresift.reading.files import open_table
 from foresift.reading.splitting import split_table
+from foresift.reading.text_blocks import blocks_of_rows
+from foresift.reading.text_columns import read_text_columns
 
 # What a text file may hold: NUL is refused, a lone surrogate has no encoding, and a mark of an encoding at
 # the very start is one.
@@ -163,66 +167,155 @@ def test_the_encoding_of_the_whole_file_counts(tmp_path):
     assert table.how == "CSV with commas, cp1252"
 
 
-@settings(max_examples=100, deadline=None)
-@given(
-    cells=st.lists(
-        st.one_of(
-            st.floats(allow_infinity=False).map(repr),
-            st.sampled_from([*MISSING, " ", " 7 ", "1_000", "x", "0x10", "\u0663"]),
-        ),
-        min_size=1,
-        max_size=30,
-    ),
-    at_once=st.integers(1, 12),
+# Numbers and texts that are easily mistaken for each other; many of them within a column of the same kind.
+WHOLE = st.integers(-2000, 2000).map(str) | st.sampled_from(
+    ["7", " 7 ", "-0", "0", "05", "999", "1000", str(2**70)]
 )
-def test_gather_reads_numbers_or_text_as_a_plain_loop_does(cells, at_once):
-    def number(cell):
-        return np.nan if cell.strip() in MISSING else float(cell)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("foresift.reading.cells.CELLS", at_once)
-        (column,) = gather(lambda: iter([[cell] for cell in cells]), ["c"])
-    try:
-        if any("_" in cell for cell in cells):
-            raise ValueError
-        expected = [number(cell) for cell in cells]
-    except ValueError:
-        texts = [None if cell.strip() in MISSING else cell.strip() for cell in cells]
-        assert column.labels().tolist() == texts
-    else:
-        np.testing.assert_array_equal(column.values, expected)
-
-
-ODD = ["7", " 7 ", "-2.5", "?", "", "x", "1_000", "05123", "1.234", "-12.500", "999", "1000", "nan"]
-
-
-@given(
-    st.integers(1, 5).flatmap(
-        lambda width: st.lists(st.tuples(*[st.sampled_from(ODD)] * width), min_size=1, max_size=12)
-    ),
-    st.integers(1, 20),
-    st.booleans(),
+POINTED = st.floats(width=32).map(repr) | st.sampled_from(
+    [
+        "1.234",
+        "-12.500",
+        "1.000",
+        "2.5",
+        "1.",
+        ".5",
+        "+3",
+        "+3.125",
+        "1e5",
+        "1e-05",
+        "1e400",
+        "inf",
+        "-Infinity",
+        "NAN",
+    ]
 )
-def test_columns_beside_others_are_read_as_alone_however_few_rows_at_a_time(rows, at_once, padded):
-    columns = [f"c{j}" for j in range(len(rows[0]))]
+ODD = st.sampled_from(
+    [
+        "x",
+        "1_000",
+        "0x10",
+        "0X1f",
+        "05123",
+        "007",
+        "nan(1)",
+        "\u0663",
+        "1,5",
+        "1 2",
+        "--1",
+        "\xa01",
+        "1\v",
+        'a "b"',
+        "\n",
+    ]
+) | st.text(CHARS, max_size=4)
+NONE = st.sampled_from([*MISSING, " ", " NA", "NA ", "  ?\t"])
+
+
+@st.composite
+def mixed_rows(draw):
+    kinds = [
+        WHOLE,
+        WHOLE | NONE,
+        WHOLE | POINTED,
+        POINTED | NONE,
+        st.sampled_from(["1.234", "-12.500", "7", "?"]),
+    ]
+    width, n_rows = draw(st.integers(1, 5)), draw(st.integers(1, 40))
+    columns = []
+    for _ in range(width):
+        cells = draw(st.lists(draw(st.sampled_from(kinds)), min_size=n_rows, max_size=n_rows))
+        if draw(st.booleans()):  # something else, perhaps late
+            cells[draw(st.integers(0, n_rows - 1))] = draw(POINTED | ODD)
+        columns.append(cells)
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def assert_read(columns, rows, **options):
+    for j, column in enumerate(columns):
+        kind, values, *more = read_column([row[j] for row in rows], text=column.name == "c3", **options)
+        if kind == "text":
+            assert column.labels().tolist() == values
+            assert column.texts == list(dict.fromkeys(filter(lambda text: text is not None, values)))
+        else:
+            assert column.texts is None
+            np.testing.assert_array_equal(column.values, values)
+            np.testing.assert_array_equal(column.grouped, more[0])
+            assert column.pointed == more[1]
+
+
+@contextlib.contextmanager
+def short_blocks(size):
+    """Read few bytes at a time, after a look at the first row alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("foresift.reading.cells.CELLS", at_once)
-        found = gather(lambda: map(list, rows), columns, text={"c3"}, padded=padded)
-    for j, column in enumerate(found):
-        cells = [row[j] for row in rows]
-        (alone,) = gather(
-            lambda cells=cells: ([c] for c in cells), ["c"], text={"c"} if j == 3 else (), padded=padded
-        )
-        assert column.labels().tolist() == alone.labels().tolist()
-        assert column.texts == alone.texts
-        dotted = [c for c in cells if "." in c]
-        thousands = column.texts is None and dotted and not {"-2.5", "1000", "05123"} & set(cells)
-        assert (column.grouped is not None) == bool(thousands)
-        if thousands:
-            plain = [
-                float(c.replace(".", "") or "nan") if c != "?" else np.nan for c in map(str.strip, cells)
-            ]
-            np.testing.assert_array_equal(column.grouped, plain)
+        for name, value in {"SIZE": size, "_MIN_ROWS": 0, "_HEAD": 1, "_MIN_HEAD": 1}.items():
+            patch.setattr(f"foresift.reading.text_blocks.{name}", value)
+        yield
+
+
+@settings(max_examples=400, deadline=None)
+@given(rows=mixed_rows(), size=st.integers(1, 400), padded=st.booleans())
+def test_columns_of_rows_are_those_of_a_plain_loop(rows, size, padded):
+    names = [f"c{j}" for j in range(len(rows[0]))]
+    missing = MISSING if padded else {"?", ""}
+    with short_blocks(size):
+        source = blocks_of_rows(lambda: iter(rows))
+        columns = read_text_columns(source, names, text={"c3"}, missing=missing, padded=padded)
+    assert [column.name for column in columns] == names
+    assert_read(columns, rows, missing=missing, padded=padded)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    rows=mixed_rows(),
+    size=st.integers(1, 400),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]),
+    delimiter=st.sampled_from(",;\t|"),
+    end=st.sampled_from(["\n", "\r\n", "\r"]),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-be"]),
+    last=st.booleans(),
+)
+def test_columns_of_a_file_are_those_of_a_plain_loop(rows, size, quoting, delimiter, end, encoding, last):
+    names = [f"c{j}" for j in range(len(rows[0]))]
+    text = written(names, rows, delimiter, quoting, end)
+    text = text if last else text.removesuffix(end)
+    file = io.BytesIO(text.encode(encoding))
+    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row][1:]
+    with short_blocks(size):
+        table = Delimited(file, "a file", delimiter=delimiter, encoding=encoding)
+        assert_read(table.columns(names, {"c3"}), rows)
+
+
+def test_a_late_text_among_many_rows(tmp_path):
+    path = tmp_path / "t.csv"
+    cells = [str(i % 500) for i in range(30_000)]
+    cells[-2], cells[7] = "late", "05"
+    path.write_text("x,z,y\n" + "".join(f"{i}.5,{cell},a\n" for i, cell in enumerate(cells)))
+    with short_blocks(2**12):
+        x, z, y = read_table(path).columns
+    assert z.labels().tolist() == cells
+    assert x.values.tolist() == [i + 0.5 for i in range(30_000)]
+    assert (y.texts, y.values.tolist()) == (["a"], [0] * 30_000)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'x,y\n5",a\n6",b\n',  # inches: quotes within cells
+        'x,y\n"5"" long",a\n7,"b"\n',
+        "x,y\n\n1,a\n\n\n2,b\n",
+        "x,y\n1,a\n\r\n2,b",
+        "x y\n1  a\n 2 b\n",
+        "x\u00a7y\n1\u00a7a\n2\u00a7b\n",
+        'x, y\n"1", "a"\n"2", "b"\n',
+        "x,y\n1,a,\n2,b, \n",
+        "x,y,\n1,a,\n2,b,\n",
+    ],
+)
+def test_what_only_the_slow_way_can_read_is_read_the_same(text):
+    delimiter = "\u00a7" if "\u00a7" in text else None
+    table = Delimited(io.BytesIO(text.encode()), "a file", delimiter=delimiter)
+    with short_blocks(4):
+        assert_read(table.columns(table.header), list(table.rows()))
 
 
 FRAME = pd.DataFrame(

@@ -115,7 +115,7 @@ def column_of(name: str, known: Sequence[str]) -> str:
     >>> column_of("age", [" age ", "size"]), column_of("age", [" age", "age "])
     (' age ', 'age')
     """
-    if name in known:
+    if not name or name in known:
         return name
     from foresift.reading.delimited import bare_name
 

@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import BinaryIO, NamedTuple, TextIO
 
 from foresift.errors import InputError
-from foresift.reading.cells import Column, gather, parse_texts
+from foresift.reading.cells import Column, parse_texts
 from foresift.reading.delimited import SAMPLE, require_text, text_lines
 from foresift.reading.numbers import is_number
+from foresift.reading.text_blocks import blocks_of_rows
+from foresift.reading.text_columns import read_text_columns
 
 __all__ = ["Arff", "Attribute"]
 
@@ -82,7 +84,8 @@ class Arff:
         """Read all columns; those in `text` as text, whatever their declared type."""
         kinds = {column.name: column.kind for column in self.attributes}
         as_text = {name for name, kind in kinds.items() if kind != "numeric"} | set(text)
-        read = gather(self.rows, list(kinds), text=as_text, missing=frozenset({"?", ""}))
+        rows = blocks_of_rows(self.rows)
+        read = read_text_columns(rows, list(kinds), text=as_text, missing={"?", ""}, padded=False)
         columns = []
         for column in read:
             kind = kinds[column.name]

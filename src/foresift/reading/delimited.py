@@ -7,12 +7,15 @@ import contextlib
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice, takewhile
 from typing import BinaryIO
 
 from foresift.errors import InputError
+from foresift.reading.cells import Column
 from foresift.reading.numbers import is_number
+from foresift.reading.text_blocks import IrregularText, TextBlocks, blocks_of_file, blocks_of_rows
+from foresift.reading.text_columns import read_text_columns
 
 __all__ = [
     "DELIMITERS",
@@ -260,11 +263,41 @@ class Delimited:
         self._skip = self._skip and _share(text, delimiter, whole, True) > _share(text, delimiter, whole)
         self._check_encoding()
         rows = self._read()
-        self.header, first = next(rows, []), next(rows, [])
+        self.header = next(rows, [])
+        self._n_top = self._line  # lines up to the header, which is the last of them
+        first = next(rows, [])
         surplus = len(first) - len(self.header)
         self._surplus = surplus == 1 and not first[-1].strip()  # every row ends with a delimiter
         if surplus == -1 and first and not self.header[-1].strip():
             self.header.pop()
+
+    def columns(
+        self,
+        names: Sequence[str],
+        text: Collection[str] = (),
+        drop: Collection[str] = (),
+        progress: Callable[[float], None] | None = None,
+    ) -> list[Column]:
+        """Read the columns, which have these names; those in `text` as text, those in `drop` not at all."""
+        try:
+            return read_text_columns(self._blocks(progress), names, text=text, drop=drop)
+        except IrregularText:
+            return read_text_columns(blocks_of_rows(self.rows), names, text=text, drop=drop)
+        except UnicodeDecodeError as error:
+            raise self._wrong_encoding() from error
+
+    def _blocks(self, progress: Callable[[float], None] | None) -> TextBlocks:
+        if self._skip or self.delimiter in '" ' or not self.delimiter.isascii():
+            raise IrregularText(f"cells between {self.delimiter!r}")
+        return blocks_of_file(
+            self._file,
+            self.rows(),
+            width=len(self.header) + self._surplus,
+            delimiter=self.delimiter,
+            encoding=self.encoding,
+            n_above=self._n_top,
+            progress=progress,
+        )
 
     def rows(self) -> Iterator[list[str]]:
         """Yield the rows below the header from the start, each as long as the header."""
@@ -306,7 +339,8 @@ class Delimited:
         decoder = codecs.getincrementaldecoder(self.encoding)()
         try:
             while block := self._file.read(2**20):
-                decoder.decode(block)
+                if decoder.getstate()[0] or not block.isascii():  # faster than to decode ASCII
+                    decoder.decode(block)
             decoder.decode(b"", final=True)
         except UnicodeDecodeError:
             self.encoding = self._candidates[1]

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 from foresift.errors import InputError
 from foresift.reading.arff import Arff
 from foresift.reading.arrow_files import ArrowFile
-from foresift.reading.cells import Column, gather
+from foresift.reading.cells import Column
 from foresift.reading.delimited import SAMPLE, Delimited, name_of, require_text
 
 __all__ = ["MAX_MEMORY", "OpenTable", "TableFile", "open_table"]
@@ -122,7 +122,7 @@ class OpenTable:
             columns = (
                 self.origin.columns(text)
                 if isinstance(self.origin, Arff)
-                else gather(self.origin.rows, self.names, text=text, padded=True)
+                else self.origin.columns(self.names, text, drop)
             )
             n_rows = len(columns[0].values)
         if not n_rows:

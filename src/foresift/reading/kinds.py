@@ -156,16 +156,17 @@ def decide(
     if column.absent:
         why += f"; {column.absent} is missing"
     doubt = _doubt(column) if kind == "categorical" and name not in options.categorical else ""
-    if constant := _constant(values):
+    present = column.values[~column.missing] if values.dtype == object else values[~np.isnan(values)]
+    if constant := _constant(present, values):
         return Decision(name, "constant", constant, left_out=True), values
-    if kind == "numeric" and np.isinf(values).any():
+    if kind == "numeric" and np.isinf([present.min(), present.max()]).any():
         row = int(np.isinf(values).argmax()) + 1
         raise InputError(
             f"Column {name!r} holds an infinite number (inf) in row {row}: leave such cells empty, or"
             f" drop the column (--drop {name!r})."
         )
     is_set = name in options.numeric or name in options.categorical or options.keep_ids
-    if not is_set and (reason := _identifier(name, kind, values)):
+    if not is_set and (reason := _identifier(name, kind, present)):
         if doubt:
             return Decision(name, "id", f"{reason}; {doubt}", left_out=True, doubtful=True), values
         flag = "" if reason.endswith(_TOO_MANY) else f"--{kind}"
@@ -267,45 +268,37 @@ def _as_numbers(column: Column, decimal_comma: bool) -> tuple[NDArray[np.float64
     return whole[column.values.astype(np.intp)], why
 
 
-def _constant(values: NDArray[Any]) -> str:
-    """Reason why a column is constant; empty if it is not."""
-    if values.dtype == object:
-        known = set(values.tolist())
-        has_missing = None in known
-        known.discard(None)
-    else:
-        missing = np.isnan(values)
-        has_missing = bool(missing.any())
-        present = values[~missing]
-        known = {present.min(), present.max()} if len(present) else set()
-    if not known:
+def _constant(present: NDArray[Any], values: NDArray[Any]) -> str:
+    """Reason why a column is constant; empty if it is not. `present` are its numbers, or codes of its texts."""
+    if not len(present):
         return "every cell is missing"
-    if len(known) == 1 and not has_missing:
-        (value,) = known
-        return f"every cell is {value if isinstance(value, str) else f'{value:g}'}"
+    if len(present) == len(values) and present.min() == present.max():
+        return f"every cell is {values[0] if values.dtype == object else f'{values[0]:g}'}"
     return ""
 
 
-def _identifier(name: str, kind: str, values: NDArray[Any]) -> str:
+def _identifier(name: str, kind: str, present: NDArray[Any]) -> str:
     """Reason why a column looks like an identifier of the rows; empty if it does not."""
     if kind == "date":
         return ""
     if kind == "categorical":
-        distinct = set(values.tolist()) - {None}
-        if len(distinct) > MAX_CATEGORIES:
-            return f"{len(distinct):,} different texts, {_TOO_MANY}"
-        n_present = len(values) - sum(value is None for value in values.tolist())
-        return "every text is different" if len(distinct) == n_present > FEW else ""
-    present = values[~np.isnan(values)]
-    if len(present) <= FEW or not (present == np.floor(present)).all():
+        n_distinct = (
+            np.count_nonzero(np.bincount(present)) if present.dtype.kind == "i" else len(set(present))
+        )
+        if n_distinct > MAX_CATEGORIES:
+            return f"{n_distinct:,} different texts, {_TOO_MANY}"
+        return "every text is different" if n_distinct == len(present) > FEW else ""
+    if len(present) <= FEW or present[0] % 1 or not (present == np.floor(present)).all():
         return ""
     steps = np.diff(present)
     if steps[0] != 0 and (steps == steps[0]).all():
         return "numbers that count the rows"
-    ordered = np.sort(present)
-    if not (np.diff(ordered) > 0).all():
+    smallest, largest = present.min(), present.max()
+    if largest - smallest < len(present) - 1:  # some number comes twice
         return ""
-    if ordered[-1] - ordered[0] == len(ordered) - 1:
+    if not (np.diff(np.sort(present)) > 0).all():
+        return ""
+    if largest - smallest == len(present) - 1:
         return "every whole number of a range once, as row numbers have it"
     if _ID_NAME.search(name.strip()) or _CAMEL_ID.search(name.strip()):
         return "it is named like an identifier, and every number is different"

@@ -269,7 +269,7 @@ def _as_numbers(column: Column, decimal_comma: bool) -> tuple[NDArray[np.float64
 
 
 def _constant(present: NDArray[Any], values: NDArray[Any]) -> str:
-    """Reason why a column is constant; empty if it is not. `present` are its numbers, or codes of its texts."""
+    """Reason why a column is constant; empty if not. `present` are its numbers, or codes of its texts."""
     if not len(present):
         return "every cell is missing"
     if len(present) == len(values) and present.min() == present.max():

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 __all__ = [
     "PADDED",
     "Numbers",
-    "has_decimal_point",
     "is_number",
-    "may_be_thousands",
     "read_numbers",
     "to_number",
 ]
@@ -64,32 +62,6 @@ def is_number(cell: str) -> bool:
     return True
 
 
-def has_decimal_point(text: str) -> bool:
-    """Whether a number has a dot that cannot separate thousands.
-
-    Examples
-    --------
-    >>> has_decimal_point("1.5"), has_decimal_point("1.500")
-    (True, False)
-    """
-    return "." in text and not _GROUPED.fullmatch(text)
-
-
-def may_be_thousands(values: NDArray[np.float64]) -> bool:
-    """Whether the dots of numbers may separate thousands, as far as their values show it.
-
-    Examples
-    --------
-    >>> may_be_thousands(np.array([1.5, np.nan])), may_be_thousands(np.array([0.0625])), may_be_thousands(np.array([1e3]))
-    (True, False, False)
-    """
-    for some in (values[:1000], values):  # most columns are told by a few cells
-        finite = some[np.isfinite(some)]
-        if (np.abs(finite) >= 1000).any() or (np.rint(finite * 1000) / 1000 != finite).any():
-            return False
-    return True
-
-
 def read_numbers(texts: Sequence[str], *, padded: bool = True) -> Numbers | None:
     """Parse texts, without missing ones, as plain numbers; None if one is not.
 
@@ -113,4 +85,4 @@ def read_numbers(texts: Sequence[str], *, padded: bool = True) -> Numbers | None
     dotted = [text for text in texts if "." in text]
     if dotted and all((_GROUPED if "." in text else _UNGROUPED).fullmatch(text) for text in texts):
         return Numbers(values, np.array([float(text.replace(".", "")) for text in texts]), False)
-    return Numbers(values, None, pointed or any(map(has_decimal_point, dotted)))
+    return Numbers(values, None, pointed or not all(map(_GROUPED.fullmatch, dotted)))

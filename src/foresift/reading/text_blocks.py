@@ -28,15 +28,6 @@ class Block(NamedTuple):
 
     text: NDArray[np.uint8]  # in UTF-8
     quoted: bool  # whether there are quotes
-    hexadecimal: bool  # whether there may be numbers like 0x1F
-
-
-def _has_hexadecimals(text: bytes | bytearray, start: int, stop: int) -> bool:
-    # A single character is found much faster than two.
-    return any(
-        text.find(mark, start, stop) >= 0 and text.find(b"0" + mark, start, stop) >= 0
-        for mark in (b"x", b"X")
-    )
 
 
 class IrregularText(ValueError):
@@ -85,9 +76,7 @@ def blocks_of_rows(rows: Callable[[], Iterable[list[str]]]) -> TextBlocks:
         while batch := list(islice(remaining, max(1, SIZE // _CELL_BYTES // max(1, width)))):
             text = io.StringIO(newline="")
             csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(batch)
-            written = text.getvalue().encode()
-            hexadecimal = _has_hexadecimals(written, 0, len(written))
-            yield Block(np.frombuffer(written, dtype=np.uint8), True, hexadecimal)
+            yield Block(np.frombuffer(text.getvalue().encode(), dtype=np.uint8), True)
 
     return TextBlocks(blocks, width, head)
 
@@ -186,7 +175,7 @@ def _whole_rows(text: Any, size: int, n_above: int, delimiter: str) -> Iterator[
             end = _end_of_rows(held[start:], delimiter, quoted)
             stop = start + end if n_read else n_bytes
         if stop > start:
-            yield Block(held[start:stop], quoted, _has_hexadecimals(buffer, start, stop))
+            yield Block(held[start:stop], quoted)
         if not n_read:
             return
         n_held = n_bytes - stop

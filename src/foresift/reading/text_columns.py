@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foresift.reading.cells import MISSING, Column, parse_texts
-from foresift.reading.numbers import PADDED, has_decimal_point, is_number, may_be_thousands
+from foresift.reading.numbers import read_numbers
 from foresift.reading.text_blocks import Block, IrregularText, TextBlocks
 
 __all__ = ["read_text_columns"]
 
-_INTEGER, _NUMBER, _TEXT = range(3)  # what a column has been so far
-_WHOLE = re.compile(r"-?\d{1,18}")
 _TALL = 4096  # rows
+_WIDE = 1000  # columns
 _TILE = 2**18  # bytes that fit in the cache
-_WIDE = 1000  # columns: more take longer with threads
-_ONE_BY_ONE = 8  # columns of a block that are looked at singly before all are
+_REFUSALS = 8  # of one block, before all its columns are looked at
 _COLUMN = re.compile(r"In CSV column #(\d+)")
 
 
@@ -59,152 +56,166 @@ def read_text_columns(
     >>> size.values, colour.values, colour.texts
     (array([1. , nan, 2.5]), array([0, 1, 0], dtype=int32), ['red', 'blue'])
     """
-    wanted = [j for j, name in enumerate(names) if name not in set(drop)]
+    dropped, surplus = set(drop), range(len(names), source.width)
+    wanted = [j for j, name in enumerate(names) if name not in dropped]
     always = {j for j in wanted if names[j] in set(text)}
-    first = _Reading(source, missing, padded)
-    for j in (*wanted, *range(len(names), source.width)):
-        first.expect(j, _TEXT if j in always or j >= len(names) else _INTEGER)
-    first.read()
-    for j in range(len(names), source.width):
-        if any(cell.strip() for cell in first.texts[j].known):
-            raise IrregularText(f"cells in column {j + 1}")
-    again = _Reading(source, missing, padded)
-    for j in first.unsettled():
-        again.expect(j, _TEXT)
-    again.read()
-    numbers = first.numbers.take([j for j in wanted if j not in again.texts and j not in first.texts])
-    columns = []
-    for j in wanted:
-        coded = again.texts.get(j) or first.texts.get(j)
-        if coded is None:
-            columns.append(Column(names[j], numbers[j], pointed=first.pointed[j]))
-        else:
-            raw = Column(names[j], coded.codes(), list(coded.known))
-            columns.append(parse_texts(raw, text=j in always, missing=missing, padded=padded))
-    return columns
+    reading = _Reading(source, missing, padded)
+
+    def parsed(texts: dict[int, _Coded]) -> dict[int, Column]:
+        raw = {j: Column(names[j], coded.codes(), list(coded.known)) for j, coded in texts.items()}
+        return {
+            j: parse_texts(column, text=j in always, missing=missing, padded=padded)
+            for j, column in raw.items()
+        }
+
+    begun = {j: [row[j] for row in source.head] for j in wanted if j not in always}
+    numeric = [j for j, cells in begun.items() if reading.are_numbers(cells)]
+    texts, numbers = reading.read(numeric, sorted({*wanted, *surplus}.difference(numeric)))
+    if any(cell.strip() for j in surplus for cell in texts.pop(j).known):
+        raise IrregularText("cells beyond the header")
+    columns = parsed(texts | reading.read((), [j for j in numeric if j not in numbers])[0])
+    commas = any(_may_have_decimal_commas(column.texts or []) for column in columns.values())
+    columns |= {
+        j: Column(names[j], values, pointed=commas and _has_decimal_points(values))
+        for j, values in numbers.items()
+    }
+    if commas:  # then the dots of other columns may separate thousands, which only their text shows
+        columns |= parsed(reading.read((), [j for j in numbers if not columns[j].pointed])[0])
+    return [columns[j] for j in wanted]
 
 
-@dataclass(eq=False)
+def _has_decimal_points(values: NDArray[np.float64]) -> bool:
+    """Whether numbers have decimal points beyond doubt, as far as their values show it."""
+    for some in (values[:1000], values):  # most columns are told by a few cells
+        finite = some[np.isfinite(some)]
+        large = (np.abs(finite) >= 1000).any() and (finite != np.floor(finite)).any()
+        if large or (np.rint(finite * 1000) / 1000 != finite).any():
+            return True
+    return False
+
+
+def _may_have_decimal_commas(texts: Sequence[str]) -> bool:
+    return any("," in text for text in texts) and all(
+        any(map(str.isdigit, text)) or not any(map(str.isalnum, text)) for text in texts
+    )
+
+
 class _Reading:
-    """One reading of the text from start to end."""
+    """How text is read."""
 
-    source: TextBlocks
-    missing: Collection[str]
-    padded: bool
-    kinds: dict[int, int] = field(default_factory=dict)  # of the columns that are read
-    late: list[int] = field(default_factory=list)  # columns with text after blocks of numbers
-    pointed: dict[int, bool] = field(default_factory=dict)  # whether numbers certainly have decimal points
-    texts: dict[int, _Coded] = field(default_factory=dict)
+    def __init__(self, source: TextBlocks, missing: Collection[str], padded: bool) -> None:
+        self._source, self._missing, self._padded = source, missing, padded
 
-    def expect(self, column: int, kind: int) -> None:
-        """Read a column; what it begins with shows whether it has at least this kind."""
-        self.pointed[column] = False
-        self.kinds[column] = kind
-        if kind != _TEXT:
-            self._see(column, [row[column].strip() for row in self.source.head])
+    def are_numbers(self, cells: Sequence[str]) -> bool:
+        """Whether cells are numbers or missing."""
+        present = [text for text in map(str.strip, cells) if text not in self._missing]
+        return read_numbers(present, padded=self._padded) is not None
 
-    def read(self) -> None:
-        """Read all blocks."""
-        if not self.kinds:
-            return
-        self.texts = {j: _Coded() for j, kind in self.kinds.items() if kind == _TEXT}
-        self.numbers = _Rows([j for j in self.kinds if j not in self.texts])
-        n_rows = n_bytes = 0
-        for number, block in enumerate(self.source.blocks()):
-            if not self.kinds:  # all of them are read again
-                return
-            self._look_at(block, self._suspects(block))
-            values = self._values(block)
-            n_rows, n_bytes = n_rows + len(next(iter(values.values()))), n_bytes + len(block.text)
-            n_expected = int(1.1 * n_rows * max(1.0, self.source.n_bytes / n_bytes))
-            for j, kind in list(self.kinds.items()):
-                if kind != _TEXT:
-                    self.numbers.add(j, values[j], n_expected)
-                elif number == 0 or j in self.texts:
-                    self.texts.setdefault(j, _Coded()).add(values[j])
-                else:
-                    self.late.append(j)
-                    del self.kinds[j]
-            self.numbers.next_block()
+    def read(
+        self, numeric: Sequence[int], text: Sequence[int]
+    ) -> tuple[dict[int, _Coded], dict[int, NDArray[np.float64]]]:
+        """Read some columns as numbers and some as text; those that are no numbers after all are left out.
 
-    def unsettled(self) -> list[int]:
-        """Columns that must be read again as text: late text, and dots that may separate thousands."""
-        for j in (j for j, kind in self.kinds.items() if kind == _NUMBER and not self.pointed[j]):
-            values = self.numbers.row(j)
-            finite = values[np.isfinite(values)]
-            if (finite == np.floor(finite)).all() or may_be_thousands(values):
-                self.late.append(j)
-            else:
-                self.pointed[j] = True
-        return self.late
+        If the first block shows that a column is text, it is read as text.
+        """
+        texts, rows = {j: _Coded() for j in text}, _Rows(numeric)
+        n_bytes = 0
+        for block in self._source.blocks() if numeric or text else ():
+            values, numeric = self._values(block, numeric, list(texts), first=not n_bytes)
+            n_bytes += len(block.text)
+            for j in values.keys() - set(numeric):
+                texts.setdefault(j, _Coded()).add(values[j])
+            rows.add({j: values[j] for j in numeric}, max(1.0, self._source.n_bytes / n_bytes))
+        return texts, rows.take(numeric)
 
-    def _suspects(self, block: Block) -> list[int]:
-        """Columns with cells that pyarrow, unlike us, may read as numbers: 05123 and 0x1F."""
-        numeric = [j for j, kind in self.kinds.items() if kind != _TEXT]
-        found = _padded_columns(block, self.source) if self.padded and numeric else set()
-        if block.hexadecimal:
-            found |= {j for j in numeric if self.kinds[j] == _INTEGER}
-        return [j for j in numeric if j in found]
+    def _values(
+        self, block: Block, numeric: Sequence[int], text: list[int], *, first: bool
+    ) -> tuple[dict[int, Any], Sequence[int]]:
+        """Read a block, and tell which columns are still numeric."""
+        import pyarrow as pa
 
-    def _values(self, block: Block) -> dict[int, Any]:
-        """Numbers of numeric columns as arrays, and coded text; what is no number changes the kind."""
-        values: dict[int, Any] = {}
-        while rest := {j: kind for j, kind in self.kinds.items() if j not in values}:
+        odd = (
+            _padded_columns(block, self._source).intersection(numeric) if self._padded and numeric else set()
+        )
+        odd = self._not_numbers(block, sorted(odd))
+        n_refusals = 0
+        while True:
+            numeric = [j for j in numeric if j not in odd]
+            text += odd if first else ()
+            if not (numeric or text):
+                return {}, []
             try:
-                table = _typed(block, self.source, rest, self.missing)
-            except _Refused as refused:
-                numeric = [j for j, kind in rest.items() if kind != _TEXT]
+                table = self._arrow(block, numeric, text, self._missing)
+            except pa.ArrowInvalid as error:
                 if not numeric:
-                    raise IrregularText(str(refused)) from refused
-                one = refused.column in numeric and len(values) < _ONE_BY_ONE
-                values |= self._look_at(block, [refused.column] if one else numeric)
+                    raise IrregularText(str(error)) from error
+                place = _COLUMN.match(str(error))
+                odd = {int(place[1])}.intersection(numeric) if place else set(numeric)
+                n_refusals += 1
+                if n_refusals > _REFUSALS:
+                    odd |= self._not_numbers(block, numeric)
                 continue
-            odd = []
-            for j, column in zip(rest, table.columns, strict=True):
-                values[j] = column.combine_chunks() if rest[j] == _TEXT else column.to_numpy()
-                # NaN that is not missing may be a word that pyarrow alone takes for a number.
-                if rest[j] == _NUMBER and np.isnan(values[j]).sum() != column.null_count:
-                    odd.append(j)
-            values |= self._look_at(block, odd)
-        return values
+            whole = {
+                int(j): _one_chunk(column)
+                for j, column in zip(table.column_names, table.columns, strict=True)
+            }
+            n_nulls = {j: whole[j].null_count for j in numeric}
+            values = whole | {j: whole[j].to_numpy(zero_copy_only=False) for j in numeric}
+            # NaN that is not missing may be a word that pyarrow alone takes for a number.
+            odd = {j for j, n in n_nulls.items() if np.isnan(values[j]).sum() != n}
+            odd = self._not_numbers(block, sorted(odd))
+            if not odd:
+                return values, numeric
 
-    def _look_at(self, block: Block, columns: Sequence[int]) -> dict[int, Any]:
-        """Look at the cells of some columns of a block one by one."""
+    def _not_numbers(self, block: Block, columns: Sequence[int]) -> set[int]:
+        """Columns that have a cell which is no number."""
+        import pyarrow as pa
+
         if not columns:
-            return {}
+            return set()
         try:
-            table = _typed(block, self.source, dict.fromkeys(columns, _TEXT), ())
-        except _Refused as refused:
-            raise IrregularText(str(refused)) from refused
-        values = {}
-        for j, column in zip(columns, table.columns, strict=True):
-            coded = column.combine_chunks()
-            numbers = self._look(j, coded.dictionary.to_pylist())
-            values[j] = coded if numbers is None else numbers[coded.indices.to_numpy()]
-        return values
+            table = self._arrow(block, (), columns, ())
+        except pa.ArrowInvalid as error:
+            raise IrregularText(str(error)) from error
+        cells = (_one_chunk(column).dictionary.to_pylist() for column in table.columns)
+        return {j for j, texts in zip(columns, cells, strict=True) if not self.are_numbers(texts)}
 
-    def _look(self, column: int, cells: Sequence[str]) -> NDArray[np.float64] | None:
-        """Find the kind of a column that has these cells too, and return their numbers; None for text."""
-        present = [text for text in map(str.strip, cells) if text not in self.missing]
-        self._see(column, present)
-        if self.kinds[column] == _TEXT:
-            return None
-        values = np.full(len(cells), np.nan)
-        values[[cell.strip() not in self.missing for cell in cells]] = list(map(float, present))
-        return values
+    def _arrow(
+        self, block: Block, numeric: Sequence[int], text: Sequence[int], missing: Collection[str]
+    ) -> Any:
+        """Read some columns of a block with pyarrow; text as codes."""
+        import pyarrow as pa
+        from pyarrow import csv
 
-    def _see(self, column: int, texts: Sequence[str]) -> None:
-        """Find the kind of a column that has these stripped cells too."""
-        for text in texts:
-            whole = _WHOLE.fullmatch(text)
-            if text in self.missing or (whole and text[0] != "0"):
-                continue
-            if not is_number(text) or (self.padded and PADDED.fullmatch(text)):
-                self.kinds[column] = _TEXT
-                return
-            if not whole:
-                self.kinds[column] = max(self.kinds[column], _NUMBER)
-                self.pointed[column] |= has_decimal_point(text)
+        coded = pa.dictionary(pa.int32(), pa.string())
+        if len(numeric) + len(text) > _WIDE:  # each column has its own copy of these texts
+            whole = block.text.tobytes()
+            nulls = [text for text in missing if text.encode() in whole]
+        else:
+            nulls = [before + text + after for text in missing for before in ("", " ") for after in ("", " ")]
+        return csv.read_csv(
+            pa.py_buffer(block.text),
+            read_options=csv.ReadOptions(
+                column_names=[str(j) for j in range(self._source.width)],
+                block_size=len(block.text) + 1,
+                use_threads=False,  # they take more time in all, for wide tables much more
+            ),
+            parse_options=csv.ParseOptions(
+                delimiter=self._source.delimiter,
+                quote_char='"' if block.quoted else False,
+                newlines_in_values=block.quoted,
+            ),
+            convert_options=csv.ConvertOptions(
+                column_types={str(j): pa.float64() for j in numeric} | {str(j): coded for j in text},
+                include_columns=[str(j) for j in (*numeric, *text)],
+                null_values=nulls,
+                strings_can_be_null=bool(nulls),
+            ),
+        )
+
+
+def _one_chunk(column: Any) -> Any:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 class _Rows:
@@ -213,29 +224,26 @@ class _Rows:
     def __init__(self, columns: Sequence[int]) -> None:
         self._place = {j: i for i, j in enumerate(columns)}
         self._whole = np.empty((len(columns), 0))
-        self._start = self._stop = 0
+        self._n_rows = 0
 
-    def add(self, column: int, values: NDArray[Any], n_expected: int) -> None:
-        """Add cells to a column; room is made for `n_expected` in all, which costs nothing until it is used."""
-        self._stop = self._start + len(values)
-        if self._stop > self._whole.shape[1]:
-            grown = np.empty((len(self._whole), max(n_expected, self._stop)))
-            grown[:, : self._start] = self._whole[:, : self._start]
-            self._whole = grown
-        self._whole[self._place[column], self._start : self._stop] = values
-
-    def next_block(self) -> None:
-        self._start = self._stop
-
-    def row(self, column: int) -> NDArray[np.float64]:
-        return self._whole[self._place[column], : self._stop]
+    def add(self, values: dict[int, NDArray[np.float64]], more: float) -> None:
+        """Add cells; `more` times as many as there are now are expected in all."""
+        start = self._n_rows
+        for j, cells in values.items():
+            self._n_rows = start + len(cells)
+            if self._n_rows > self._whole.shape[1]:
+                # Room that is not used costs nothing.
+                grown = np.empty((len(self._whole), int(1.1 * more * self._n_rows)))
+                grown[:, :start] = self._whole[:, :start]
+                self._whole = grown
+            self._whole[self._place[j], start : self._n_rows] = cells
 
     def take(self, columns: Sequence[int]) -> dict[int, NDArray[np.float64]]:
-        """Some of the columns; of a wide table as all rows of an array, which is faster to read."""
-        if self._stop < _TALL:
-            rows = self._whole[[self._place[j] for j in columns], : self._stop]
-            return dict(zip(columns, rows, strict=True))
-        return {j: self.row(j) for j in columns}
+        """Some of the columns; of a table with few rows as all rows of an array, which is faster to read."""
+        places = [self._place[j] for j in columns]
+        if self._n_rows < _TALL:
+            return dict(zip(columns, self._whole[places, : self._n_rows], strict=True))
+        return {j: self._whole[i, : self._n_rows] for j, i in zip(columns, places, strict=True)}
 
 
 class _Coded:
@@ -243,7 +251,7 @@ class _Coded:
 
     def __init__(self) -> None:
         self.known: dict[str, int] = {}
-        self._blocks: list[NDArray[np.int32]] = []
+        self._blocks = [np.empty(0, dtype=np.int32)]
 
     def add(self, coded: Any) -> None:
         codes = [self.known.setdefault(text, len(self.known)) for text in coded.dictionary.to_pylist()]
@@ -251,51 +259,7 @@ class _Coded:
         self._blocks.append(np.array([*codes, -1], dtype=np.int32)[places])
 
     def codes(self) -> NDArray[np.int32]:
-        return np.concatenate(self._blocks) if self._blocks else np.empty(0, dtype=np.int32)
-
-
-class _Refused(Exception):
-    """Pyarrow cannot read a block; `column` is where, or -1."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__(str(error))
-        found = _COLUMN.match(str(error))
-        self.column = int(found[1]) if found else -1
-
-
-def _typed(block: Block, source: TextBlocks, kinds: dict[int, int], missing: Collection[str]) -> Any:
-    """Read some columns of a block with pyarrow as these kinds; text as codes."""
-    import pyarrow as pa
-    from pyarrow import csv as reader
-
-    types = (pa.int64(), pa.float64(), pa.dictionary(pa.int32(), pa.string()))
-    if len(kinds) > _WIDE:  # each column has its own copy of the texts that are missing values
-        whole = block.text.tobytes()
-        nulls = [text for text in missing if text.encode() in whole]
-    else:
-        nulls = [before + text + after for text in missing for before in ("", " ") for after in ("", " ")]
-    try:
-        return reader.read_csv(
-            pa.py_buffer(block.text),
-            read_options=reader.ReadOptions(
-                column_names=[str(j) for j in range(source.width)],
-                block_size=len(block.text) + 1,
-                use_threads=False,
-            ),
-            parse_options=reader.ParseOptions(
-                delimiter=source.delimiter,
-                quote_char='"' if block.quoted else False,
-                newlines_in_values=block.quoted,
-            ),
-            convert_options=reader.ConvertOptions(
-                column_types={str(j): types[kind] for j, kind in kinds.items()},
-                include_columns=[str(j) for j in kinds],
-                null_values=nulls,
-                strings_can_be_null=bool(nulls),
-            ),
-        )
-    except pa.ArrowInvalid as error:
-        raise _Refused(error) from error
+        return np.concatenate(self._blocks)
 
 
 def _padded_columns(block: Block, source: TextBlocks) -> set[int]:

@@ -73,6 +73,12 @@ TABLES = {
     "infinity": ("x,y\n1,a\n2,b\ninf,a\n", "'x' holds an infinite number (inf) in row 3"),
     "open quote": ('x,y\n1,a\n2,"b\n', "a quote is not closed"),
     "open quote in a long file": ('x,y\n1,"a\n' + "2,b\n" * 50_000, "a quote is not closed"),
+    "open quote at the end of a long file": ("x,y\n" + "2,b\n" * 50_000 + '2,"b\n', "a quote is not closed"),
+    "a quote within quotes far down": (
+        "x,y\n" + "2,b\n" * 50_000 + '2,"b"c\n',
+        "from line 50002 on: not valid CSV",
+    ),
+    "short row far down": ("x,y\n" + "2,b\n" * 50_000 + "2\n", "line 50002: 1 cells, but the header has 2"),
     "NUL byte": (b"x,y\n1,a\n2,\x00b\n", "NUL"),
     "NUL byte far down": (b"x,y\n" + b"1,a\n" * 99_999 + b"2,\x00b\n", "line 100001: a NUL byte"),
     "half of UTF-16": (b"\xff\xfex\x00,\x00y", "not utf-16 text"),

@@ -28,6 +28,7 @@ class Block(NamedTuple):
 
     text: NDArray[np.uint8]  # in UTF-8
     quoted: bool  # whether there are quotes
+    plain: bool = False  # whether there is no x: for pyarrow 0x1F is an integer
 
 
 class IrregularText(ValueError):
@@ -121,7 +122,7 @@ def blocks_of_file(
     def blocks() -> Iterator[Block]:
         file.seek(0)
         text = file if encoding == "utf-8" else io.BufferedReader(_Recoded(file, encoding), SIZE)
-        size = max(SIZE, min(MAX_SIZE, _CELL_BYTES * _MIN_ROWS * width))
+        size = min(max(SIZE, min(MAX_SIZE, _CELL_BYTES * _MIN_ROWS * width)), n_bytes + 1)
         for block in _whole_rows(text, size, n_above, delimiter):
             yield block
             if progress is not None:
@@ -172,17 +173,16 @@ def _whole_rows(text: Any, size: int, n_above: int, delimiter: str) -> Iterator[
         quoted = buffer.find(b'"', start, n_bytes) >= 0
         stop = start
         if not n_above:
-            end = _end_of_rows(held[start:], delimiter, quoted)
-            stop = start + end if n_read else n_bytes
+            stop += _end_of_rows(held[start:], delimiter, quoted, last=not n_read)
         if stop > start:
-            yield Block(held[start:stop], quoted)
+            yield Block(held[start:stop], quoted, all(buffer.find(x, start, stop) < 0 for x in b"xX"))
         if not n_read:
             return
         n_held = n_bytes - stop
         buffer[:n_held] = buffer[stop:n_bytes]
 
 
-def _end_of_rows(text: NDArray[np.uint8], delimiter: str, quoted: bool) -> int:
+def _end_of_rows(text: NDArray[np.uint8], delimiter: str, quoted: bool, last: bool) -> int:
     """Where the last whole row ends, 0 if none does; raise if a quote is not regular."""
     quotes = np.flatnonzero(text == ord('"')) if quoted else np.empty(0)
     if quoted:
@@ -191,8 +191,10 @@ def _end_of_rows(text: NDArray[np.uint8], delimiter: str, quoted: bool) -> int:
         opening, closing = quotes[::2], quotes[1::2]
         before = text[opening[opening > 0] - 1]
         after = text[closing[closing < len(text) - 1] + 1]
-        if not (beside[before].all() and beside[after].all()):
-            raise IrregularText("a quote within a cell")
+        if not (beside[before].all() and beside[after].all()) or (last and len(quotes) % 2):
+            raise IrregularText("a quote within a cell, or one that is not closed")
+    if last:
+        return len(text)
     for mark, stop in (("\n", len(text)), ("\r", len(text) - 1)):  # a carriage return may be half an end
         while stop > 0:
             start = max(0, stop - _TILE)

@@ -19,6 +19,7 @@ _TALL = 4096  # rows
 _WIDE = 1000  # columns
 _TILE = 2**18  # bytes that fit in the cache
 _REFUSALS = 8  # of one block, before all its columns are looked at
+_INTEGER = re.compile(r"-?\d{1,18}")
 _COLUMN = re.compile(r"In CSV column #(\d+)")
 
 
@@ -105,6 +106,8 @@ class _Reading:
 
     def __init__(self, source: TextBlocks, missing: Collection[str], padded: bool) -> None:
         self._source, self._missing, self._padded = source, missing, padded
+        columns = zip(*source.head, strict=True)
+        self._whole = {j for j, cells in enumerate(columns) if all(map(_INTEGER.fullmatch, cells))}
 
     def are_numbers(self, cells: Sequence[str]) -> bool:
         """Whether cells are numbers or missing."""
@@ -134,10 +137,10 @@ class _Reading:
         """Read a block, and tell which columns are still numeric."""
         import pyarrow as pa
 
-        odd = (
-            _padded_columns(block, self._source).intersection(numeric) if self._padded and numeric else set()
-        )
-        odd = self._not_numbers(block, sorted(odd))
+        if not block.plain:
+            self._whole.clear()
+        padded = _padded_columns(block, self._source) if self._padded and numeric else ()
+        odd = self._not_numbers(block, [j for j in numeric if j in padded])
         n_refusals = 0
         while True:
             numeric = [j for j in numeric if j not in odd]
@@ -150,10 +153,13 @@ class _Reading:
                 if not numeric:
                     raise IrregularText(str(error)) from error
                 place = _COLUMN.match(str(error))
-                odd = {int(place[1])}.intersection(numeric) if place else set(numeric)
+                refused = {int(place[1])}.intersection(numeric) if place else set(numeric)
                 n_refusals += 1
                 if n_refusals > _REFUSALS:
-                    odd |= self._not_numbers(block, numeric)
+                    self._whole.clear()
+                    refused |= self._not_numbers(block, numeric)
+                odd = refused - self._whole  # an integer may be another number
+                self._whole -= refused
                 continue
             whole = {
                 int(j): _one_chunk(column)
@@ -162,8 +168,8 @@ class _Reading:
             n_nulls = {j: whole[j].null_count for j in numeric}
             values = whole | {j: whole[j].to_numpy(zero_copy_only=False) for j in numeric}
             # NaN that is not missing may be a word that pyarrow alone takes for a number.
-            odd = {j for j, n in n_nulls.items() if np.isnan(values[j]).sum() != n}
-            odd = self._not_numbers(block, sorted(odd))
+            unknown = [j for j in numeric if j not in self._whole and np.isnan(values[j]).sum() != n_nulls[j]]
+            odd = self._not_numbers(block, unknown)
             if not odd:
                 return values, numeric
 
@@ -206,7 +212,10 @@ class _Reading:
                 newlines_in_values=block.quoted,
             ),
             convert_options=csv.ConvertOptions(
-                column_types={str(j): pa.float64() for j in numeric} | {str(j): coded for j in text},
+                column_types={
+                    **{str(j): pa.int64() if j in self._whole else pa.float64() for j in numeric},
+                    **{str(j): coded for j in text},
+                },
                 include_columns=[str(j) for j in (*numeric, *text)],
                 null_values=nulls,
                 strings_can_be_null=bool(nulls),
@@ -268,8 +277,10 @@ def _padded_columns(block: Block, source: TextBlocks) -> set[int]:
     starts = [np.arange(int(text[0] == ord("0")))]
     for start in range(0, len(text), _TILE):
         tile = text[start : start + _TILE + 1]
-        # Before the cell there is a delimiter, or a line end, quote, space or tab: all of them below #.
-        found = (tile[:-1] == delimiter) | (tile[:-1] < ord("#"))
+        # Before the cell there is a delimiter, or a line end, quote, space or tab: none above a comma.
+        found = tile[:-1] <= ord(",")
+        if delimiter > ord(","):
+            found |= tile[:-1] == delimiter
         found &= tile[1:] == ord("0")
         starts.append(np.flatnonzero(found) + (start + 1))
     places = np.concatenate(starts)

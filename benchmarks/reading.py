@@ -4,7 +4,7 @@
     python benchmarks/reading.py --before OTHER/src   # and an older foresift whose sources lie there
 
 Every side reads the same file in turn, several times; the smallest time of each counts, and imports are not
-counted. foresift also finds out what each column is; its kinds and sums must be those of polars. polars is told
+counted. foresift also finds out what each column is; kinds and sums must be those of polars. It is told
 which column has text late, because otherwise it refuses the file.
 """
 

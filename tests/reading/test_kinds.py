@@ -194,6 +194,21 @@ def test_a_long_number_says_that_dots_are_no_thousands(tmp_path, monkeypatch):
     assert split_table(read_table(path), "y").columns["people"].tolist() == [0.345, 1.234]
 
 
+@pytest.mark.parametrize("late", ["", "1.234,5", "1,234", "x", "7 EUR", "-"])
+def test_columns_of_decimal_commas_are_read_as_their_texts_are(tmp_path, late):
+    """However they are read: by pyarrow, or text by text as in a Parquet file."""
+    path = tmp_path / "t.csv"
+    cells = [f"{i % 70},{i % 9}5" for i in range(3000)] + ([late] if late else [])
+    frame = pd.DataFrame({"x": cells, "people": [f"{i % 8 + 1}.{i % 9}00" for i in range(len(cells))]})
+    frame["y"] = ["u", "v", "w"] * 1000 + (["u"] if late else [])
+    frame.to_csv(path, sep=";", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    split, other = (split_table(read_table(p), "y") for p in (path, tmp_path / "t.parquet"))
+    assert split.decisions == other.decisions
+    for name, values in split.columns.items():
+        np.testing.assert_array_equal(values, other.columns[name])
+
+
 def test_dots_beside_exponents_or_noughts_are_no_thousands(tmp_path):
     path = tmp_path / "t.csv"
     for other in ("1e-05", "05"):

@@ -232,11 +232,17 @@ def mixed_rows(draw):
     return [list(row) for row in zip(*columns, strict=False)]
 
 
-def assert_read(columns, rows, **options):
+def assert_read(columns, rows, padded=True, **options):
     commas = rows[0][-1] == "1,5"
     for j, column in enumerate(columns):
-        kind, values, *more = read_column([row[j] for row in rows], text=column.name == "c3", **options)
-        if kind == "text":
+        kind, values, *more = read_column(
+            [row[j] for row in rows], text=column.name == "c3", padded=padded, **options
+        )
+        if column.mark == ",":
+            assert padded
+            cells = [np.nan if cell is None else float(cell.replace(",", ".")) for cell in values]
+            np.testing.assert_array_equal(column.values, cells)
+        elif kind == "text":
             assert column.labels().tolist() == values
             assert column.texts == list(dict.fromkeys(filter(lambda text: text is not None, values)))
         else:
@@ -244,7 +250,7 @@ def assert_read(columns, rows, **options):
             np.testing.assert_array_equal(column.values, values)
             if commas:
                 np.testing.assert_array_equal(column.grouped, more[0])
-                assert column.pointed == more[1]
+                assert column.mark == ("." if more[1] else "")
 
 
 @contextlib.contextmanager
@@ -263,7 +269,7 @@ def test_columns_of_rows_are_those_of_a_plain_loop(rows, size, padded):
     missing = MISSING if padded else {"?", ""}
     with short_blocks(size):
         source = blocks_of_rows(lambda: iter(rows))
-        columns = read_text_columns(source, names, text={"c3"}, missing=missing, padded=padded)
+        columns = read_text_columns(source, names, text={"c3"}, missing=missing, declared=not padded)
     assert [column.name for column in columns] == names
     assert_read(columns, rows, missing=missing, padded=padded)
 

@@ -85,7 +85,7 @@ class Arff:
         kinds = {column.name: column.kind for column in self.attributes}
         as_text = {name for name, kind in kinds.items() if kind != "numeric"} | set(text)
         rows = blocks_of_rows(self.rows)
-        read = read_text_columns(rows, list(kinds), text=as_text, missing={"?", ""}, padded=False)
+        read = read_text_columns(rows, list(kinds), text=as_text, missing={"?", ""}, declared=True)
         columns = []
         for column in read:
             kind = kinds[column.name]

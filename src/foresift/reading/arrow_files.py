@@ -183,8 +183,8 @@ def _column(name: str, values: Any, kind: Any, as_text: bool) -> Column:
         return Column(name, numbers, declared="date", unit=unit)
     if (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)) and not declared:
         numbers = _floats(values)
-        pointed = not types.is_integer(kind) and bool(np.isfinite(numbers).any())
-        column = Column(name, numbers, declared="numeric", pointed=pointed)
+        mark = "." if not types.is_integer(kind) and np.isfinite(numbers).any() else ""
+        column = Column(name, numbers, declared="numeric", mark=mark)
         if not as_text:
             return column
         values = pa.chunked_array([pa.array(column.labels(), pa.string())])

@@ -33,8 +33,8 @@ class Column:
         Unit of a date, such as "days since 1970".
     grouped : ndarray or None
         The numbers if dots are thousands separators; None if they cannot be.
-    pointed : bool
-        Whether the numbers certainly have decimal points.
+    mark : {"", ".", ","}
+        Decimal mark of the numbers in the text of the file, if it is certain.
     absent : str
         The texts among numbers that count as missing, and in how many cells; empty if none.
     """
@@ -45,7 +45,7 @@ class Column:
     declared: str | None = None
     unit: str = ""
     grouped: NDArray[np.float64] | None = None
-    pointed: bool = False
+    mark: str = ""
     absent: str = ""
 
     @property
@@ -114,4 +114,4 @@ def parse_texts(
         return replace(column, values=values, texts=list(codes))
     grouped = None if numbers.grouped is None else np.append(numbers.grouped, np.nan)[values]
     plain = np.append(numbers.values, np.nan)[values]
-    return replace(column, values=plain, texts=None, grouped=grouped, pointed=numbers.pointed)
+    return replace(column, values=plain, texts=None, grouped=grouped, mark=numbers.mark)

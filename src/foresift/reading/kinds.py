@@ -199,6 +199,8 @@ def _look(column: Column, decimal_comma: bool, thousands_dot: bool) -> tuple[str
         if column.grouped is not None and thousands_dot:
             why = "thousands dots, because other columns have decimal commas (--numeric: a decimal point)"
             return "numeric", why, column.grouped
+        if column.mark == ",":
+            return "numeric", "numbers (decimal commas)", column.values
         why = "the file says so" if column.declared else "every cell is a number"
         return "numeric", why, column.values
     if column.declared != "categorical":

@@ -27,7 +27,7 @@ class Numbers(NamedTuple):
 
     values: NDArray[np.float64]
     grouped: NDArray[np.float64] | None  # if dots are thousands separators; None if they cannot be
-    pointed: bool  # whether the numbers certainly have decimal points
+    mark: str  # "." if it is certainly a decimal point, else ""
 
 
 def to_number(cell: str) -> float:
@@ -70,9 +70,9 @@ def read_numbers(texts: Sequence[str], *, padded: bool = True) -> Numbers | None
     Examples
     --------
     >>> read_numbers(["1.250", "7"])
-    Numbers(values=array([1.25, 7.  ]), grouped=array([1250.,    7.]), pointed=False)
-    >>> read_numbers(["1.25", "7"]).pointed, read_numbers(["05123", "7"])
-    (True, None)
+    Numbers(values=array([1.25, 7.  ]), grouped=array([1250.,    7.]), mark='')
+    >>> read_numbers(["1.25", "7"]).mark, read_numbers(["05123", "7"])
+    ('.', None)
     """
     try:
         values = np.array([to_number(text) for text in texts], dtype=np.float64)
@@ -81,8 +81,8 @@ def read_numbers(texts: Sequence[str], *, padded: bool = True) -> Numbers | None
     if padded and any(map(PADDED.fullmatch, texts)):
         return None
     finite = values[np.isfinite(values)]
-    pointed = bool((finite != np.floor(finite)).any())
     dotted = [text for text in texts if "." in text]
     if dotted and all((_GROUPED if "." in text else _UNGROUPED).fullmatch(text) for text in texts):
-        return Numbers(values, np.array([float(text.replace(".", "")) for text in texts]), False)
-    return Numbers(values, None, pointed or not all(map(_GROUPED.fullmatch, dotted)))
+        return Numbers(values, np.array([float(text.replace(".", "")) for text in texts]), "")
+    certain = (finite != np.floor(finite)).any() or not all(map(_GROUPED.fullmatch, dotted))
+    return Numbers(values, None, "." if certain else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ _WIDE = 1000  # columns
 _TILE = 2**18  # bytes that fit in the cache
 _REFUSALS = 8  # of one block, before all its columns are looked at
 _INTEGER = re.compile(r"-?\d{1,18}")
+_COMMAED = re.compile(r"[+-]?\d+(,\d+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _COLUMN = re.compile(r"In CSV column #(\d+)")
 
 
@@ -30,7 +33,7 @@ def read_text_columns(
     text: Collection[str] = (),
     drop: Collection[str] = (),
     missing: Collection[str] = MISSING,
-    padded: bool = True,
+    declared: bool = False,
 ) -> list[Column]:
     """Read the columns of CSV text; raise `IrregularText` if pyarrow cannot split it into cells.
 
@@ -46,8 +49,8 @@ def read_text_columns(
         Columns that are always text, and columns that are not read.
     missing : collection of str
         Cells that are missing values.
-    padded : bool, default=True
-        Whether numbers with leading zeros, such as 05123, make a column text.
+    declared : bool, default=False
+        Whether the file says which columns are numeric: then 05123 is a number, and 1,5 is none.
 
     Examples
     --------
@@ -60,7 +63,15 @@ def read_text_columns(
     dropped, surplus = set(drop), range(len(names), source.width)
     wanted = [j for j, name in enumerate(names) if name not in dropped]
     always = {j for j in wanted if names[j] in set(text)}
-    reading = _Reading(source, missing, padded)
+    padded = not declared
+    points, commas = (_Reading(source, missing, padded, mark) for mark in ".,")
+    begun = {j: [row[j] for row in source.head] for j in wanted if j not in always}
+    numeric = [j for j, cells in begun.items() if points.are_numbers(cells)]
+    others = {} if declared else {j: cells for j, cells in begun.items() if j not in set(numeric)}
+    commaed = [j for j, cells in others.items() if commas.are_numbers(cells)]
+    texts, numbers = points.read(numeric, sorted({*wanted, *surplus}.difference(numeric, commaed)))
+    if any(cell.strip() for j in surplus for cell in texts.pop(j).known):
+        raise IrregularText("cells beyond the header")
 
     def parsed(texts: dict[int, _Coded]) -> dict[int, Column]:
         raw = {j: Column(names[j], coded.codes(), list(coded.known)) for j, coded in texts.items()}
@@ -69,24 +80,21 @@ def read_text_columns(
             for j, column in raw.items()
         }
 
-    begun = {j: [row[j] for row in source.head] for j in wanted if j not in always}
-    numeric = [j for j, cells in begun.items() if reading.are_numbers(cells)]
-    texts, numbers = reading.read(numeric, sorted({*wanted, *surplus}.difference(numeric)))
-    if any(cell.strip() for j in surplus for cell in texts.pop(j).known):
-        raise IrregularText("cells beyond the header")
-    columns = parsed(texts | reading.read((), [j for j in numeric if j not in numbers])[0])
-    commas = any(_may_have_decimal_commas(column.texts or []) for column in columns.values())
-    columns |= {
-        j: Column(names[j], values, pointed=commas and _has_decimal_points(values))
-        for j, values in numbers.items()
-    }
-    if commas:  # then the dots of other columns may separate thousands, which only their text shows
-        columns |= parsed(reading.read((), [j for j in numbers if not columns[j].pointed])[0])
+    found = {j: Column(names[j], values) for j, values in numbers.items()}
+    for j, values in commas.read(commaed, ())[1].items():
+        certain = not all(_THOUSANDS.fullmatch(cell.strip()) for cell in begun[j] if "," in cell)
+        if certain or _has_decimals(values):
+            found[j] = Column(names[j], values, mark=",")
+    columns = found | parsed(texts | points.read((), [j for j in wanted if j not in {*texts, *found}])[0])
+    if any(each.mark == "," or _may_have_decimal_commas(each.texts or []) for each in columns.values()):
+        # Then the dots of other columns may separate thousands, which only their text shows.
+        pointed = {j: replace(columns[j], mark=".") for j in numbers if _has_decimals(numbers[j])}
+        columns |= pointed | parsed(points.read((), [j for j in numbers if j not in pointed])[0])
     return [columns[j] for j in wanted]
 
 
-def _has_decimal_points(values: NDArray[np.float64]) -> bool:
-    """Whether numbers have decimal points beyond doubt, as far as their values show it."""
+def _has_decimals(values: NDArray[np.float64]) -> bool:
+    """Whether numbers have decimal marks that cannot separate thousands, as far as their values show it."""
     for some in (values[:1000], values):  # most columns are told by a few cells
         finite = some[np.isfinite(some)]
         large = (np.abs(finite) >= 1000).any() and (finite != np.floor(finite)).any()
@@ -102,16 +110,18 @@ def _may_have_decimal_commas(texts: Sequence[str]) -> bool:
 
 
 class _Reading:
-    """How text is read."""
+    """How text is read: what is missing, whether leading zeros make codes, and the decimal mark."""
 
-    def __init__(self, source: TextBlocks, missing: Collection[str], padded: bool) -> None:
-        self._source, self._missing, self._padded = source, missing, padded
+    def __init__(self, source: TextBlocks, missing: Collection[str], padded: bool, mark: str) -> None:
+        self._source, self._missing, self._padded, self._mark = source, missing, padded, mark
         columns = zip(*source.head, strict=True)
         self._whole = {j for j, cells in enumerate(columns) if all(map(_INTEGER.fullmatch, cells))}
 
     def are_numbers(self, cells: Sequence[str]) -> bool:
         """Whether cells are numbers or missing."""
         present = [text for text in map(str.strip, cells) if text not in self._missing]
+        if self._mark == ",":
+            return all(map(_COMMAED.fullmatch, present))
         return read_numbers(present, padded=self._padded) is not None
 
     def read(
@@ -217,6 +227,7 @@ class _Reading:
                     **{str(j): coded for j in text},
                 },
                 include_columns=[str(j) for j in (*numeric, *text)],
+                decimal_point=self._mark,
                 null_values=nulls,
                 strings_can_be_null=bool(nulls),
             ),

@@ -81,7 +81,10 @@ TABLES = {
     "only constants": ("x,y\n1,a\n1,b\n", "x: every cell is 1"),
     "Excel": (b"PK\x03\x04" + bytes(100), "Excel workbook"),
     "a web page": ("<!DOCTYPE html>\n<html><body>Not found</body></html>\n", "is a web page: save the"),
-    "JSON of columns": ('{"x":{"0":1,"1":2},"y":{"0":"a","1":"b"}}', "is a JSON file, but not of records: save"),
+    "JSON of columns": (
+        '{"x":{"0":1,"1":2},"y":{"0":"a","1":"b"}}',
+        "is a JSON file, but not of records: save",
+    ),
     "damaged Parquet": (b"PAR1" + bytes(100) + b"PAR1", "no Parquet file"),
     "Feather of version 1": (b"FEA1" + bytes(100), "a Feather file of version 1"),
     "damaged Feather": (b"ARROW1\0\0" + bytes(100), "no Feather file"),

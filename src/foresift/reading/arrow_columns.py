@@ -177,6 +177,8 @@ def _coded(values: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[str]]:
 
 
 def _floats(values: pa.ChunkedArray) -> NDArray[np.float64]:
+    if types.is_decimal(values.type):
+        values = values.cast(pa.string())  # the nearest number; Arrow's own conversion rounds twice
     return compute.cast(values, pa.float64(), safe=False).to_numpy(zero_copy_only=False).astype(np.float64)
 
 

@@ -56,8 +56,8 @@ File = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="CSV, TSV, Excel, Parquet (a file or folder), Feather, JSON lines or ARFF, also packed (gzip, bzip2,"
-        " xz, zstd); - is stdin.",
+        help="CSV, TSV, Excel, Parquet (a file or folder), Feather, JSON lines or ARFF, also packed (gzip,"
+        " bzip2, xz, zstd); - is stdin.",
     ),
 ]
 Target = Annotated[str, typer.Option(metavar="COL", help="The column to predict.")]

@@ -124,8 +124,10 @@ class ArrowFile(ArrowTable):
             else:
                 self.schema = pa.ipc.open_file(file).schema
                 file.seek(0)
-                self.n_rows = pyarrow.dataset.FeatherFileFormat().make_fragment(file).count_rows()
-            self.schema.names  # noqa: B018, may be no text
+                unique = len(set(self.names)) == len(self.names)  # otherwise the table is refused anyway
+                feather = pyarrow.dataset.FeatherFileFormat()
+                self.n_rows = feather.make_fragment(file).count_rows() if unique else 0
+            self.names  # noqa: B018, may be no text
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise InputError(
                 f"{source} is no {form} file, or a damaged one ({first_line(error)})."

@@ -58,12 +58,11 @@ class Excel(ArrowFile):
         said = done.stderr.decode(errors="replace").split("\n")[-1]
         if done.returncode == _REFUSED:
             raise InputError(said)
+        if done.returncode == _FAILED:
+            raise InputError(f"{source} is no Excel workbook, or a damaged one ({said}).")
         if done.returncode:
-            why = f" ({said})" if done.returncode == _FAILED else ""
-            raise InputError(
-                f"{source} is no workbook, a damaged one, or one that takes more than {max_bytes / 1e9:g} GB"
-                f" of memory{why}."
-            )
+            what = f"a workbook that takes more than {max_bytes / 1e9:g} GB of memory (--max-memory)"
+            raise InputError(f"{source} is {what}, or a damaged one.")
         super().__init__(converted, source, "Feather")
         self.suffix = ".csv"
         about = json.loads(self.schema.metadata[b"foresift"])

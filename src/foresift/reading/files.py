@@ -45,7 +45,6 @@ _FOREIGN = {
 _ENDINGS = {
     "Parquet": (".parquet", ".pq"),
     "Feather": (".feather", ".arrow"),
-    "Excel": (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
     "JSON lines": (".jsonl", ".ndjson"),
     "ARFF": (".arff",),
 }

@@ -58,16 +58,15 @@ class JsonLines(ArrowTable):
         size = self._file.seek(0, 2)
         columns: dict[str, list[pa.Array]] = {}
         n_bytes = 0
-        for part, n_rows in self._parts():
-            for name in part.column_names:
+        for part, n_rows in self._parts(max_bytes):
+            own = dict(zip(part.column_names, part.columns, strict=True))
+            for name in own:
                 columns.setdefault(name, [pa.nulls(self.n_rows)])
             for name, chunks in columns.items():
-                known = name in part.column_names
-                chunks.append(part[name].combine_chunks() if known else pa.nulls(n_rows))
+                chunks.extend(own[name].chunks if name in own else [pa.nulls(n_rows)])
             self.n_rows += n_rows
             n_bytes += part.get_total_buffer_size()
-            if (need := max(n_bytes, 8 * self.n_rows * len(columns))) > max_bytes:
-                raise self._too_large(need, max_bytes, "or fewer columns")
+            self._refuse_above(max_bytes, n_bytes)
             progress(self._file.tell() / size)
         super().__init__(pa.table({name: unified(chunks) for name, chunks in columns.items()}), source)
         if self.n_rows == 1 and not any(is_usable(field.type) for field in self.schema):
@@ -83,7 +82,11 @@ class JsonLines(ArrowTable):
                 kept = {name: record[name] for name in names if name in record}
                 file.write(json.dumps(kept, ensure_ascii=False).encode() + b"\n")
 
-    def _parts(self) -> Iterator[tuple[pa.Table, int]]:
+    def _refuse_above(self, max_bytes: float, need: float) -> None:
+        if need > max_bytes:
+            raise self._too_large(need, max_bytes, "fewer columns")
+
+    def _parts(self, max_bytes: float) -> Iterator[tuple[pa.Table, int]]:
         """Yield parts of the table, each with its number of rows."""
         kinds: dict[str, pa.DataType] = {}
         for block, number in self._blocks():
@@ -93,6 +96,8 @@ class JsonLines(ArrowTable):
                 continue
             records = list(self._records(block, number))
             names = dict.fromkeys(chain.from_iterable(records))
+            # Names that differ in every record would fill any memory with missing values.
+            self._refuse_above(max_bytes, 8 * (self.n_rows + len(records)) * len(kinds.keys() | names))
             part = pa.table({name: array_of([record.get(name) for record in records]) for name in names})
             for field in part.schema:
                 kinds[field.name] = unified_type([field.type, kinds.get(field.name, pa.null())])
@@ -150,8 +155,10 @@ class JsonLines(ArrowTable):
         except json.JSONDecodeError as error:
             line = f" of line {error.lineno}" if not where else ""
             what = f"not valid JSON ({error.msg} at character {error.colno}{line})"
-        except (ValueError, RecursionError) as error:
-            what = f"not valid JSON ({error})"
+        except RecursionError:
+            what = "nested too deeply"
+        except ValueError as error:
+            what = f"not valid JSON ({str(error).split(':')[0]})"
         raise InputError(f"{self.source}{where}: {what}.")
 
     def _utf8(self, file: BinaryIO, encoding: str | None) -> BinaryIO:
@@ -164,7 +171,9 @@ class JsonLines(ArrowTable):
         copy: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
         try:
             copy.writelines(line.encode() for line in text_lines(file, encoding, self.source))
-        except (LookupError, UnicodeError) as error:
+        except LookupError:
+            raise InputError(f"There is no text encoding {encoding!r}; JSON is in utf-8.") from None
+        except UnicodeError as error:
             raise InputError(f"{self.source} is not {encoding} text: save it in UTF-8.") from error
         copy.seek(0)
         return copy

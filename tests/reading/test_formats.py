@@ -1,6 +1,5 @@
-"""One table in every format: the same columns, kinds, missing values and selection; and bad files of each."""
+"""One table in every format: the same columns, kinds, missing values and selection."""
 
-import base64
 import bz2
 import datetime
 import gzip
@@ -10,8 +9,6 @@ import lzma
 import os
 import subprocess
 import sys
-import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -21,14 +18,10 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 from table_cases import read_table
-from test_bad_files import assert_one_sentence, run
+from test_bad_files import run
 
 import foresift
 from foresift.cli.table import read_columns
-from foresift.errors import InputError
-from foresift.reading import json_lines
-from foresift.reading.arrow_folders import ArrowFolder
-from foresift.reading.files import open_table
 
 N_ROWS = 120
 FIRST = datetime.date(2024, 1, 1)
@@ -43,7 +36,10 @@ def table():
     return {
         "size": [None if g else round(float(x), 3) for g, x in zip(gone[0], rng.normal(label), strict=True)],
         "count": [int(x) for x in rng.integers(0, 9, N_ROWS) + label],
-        "colour": [None if g else ("blå", "grün", "red")[i] for g, i in zip(gone[1], rng.integers(0, 3, N_ROWS))],
+        "colour": [
+            None if g else ("blå", "grün", "red")[i]
+            for g, i in zip(gone[1], rng.integers(0, 3, N_ROWS), strict=True)
+        ],
         "day": days,
         "when": [
             None if g else datetime.datetime(2024, 1, 1) + datetime.timedelta(seconds=int(s))
@@ -68,24 +64,23 @@ def _csv(delimiter=",", encoding="utf-8"):
     return "".join(delimiter.join(line) + "\r\n" for line in quoted).encode(encoding)
 
 
-def _zstd(content):
+def zstd(content):
     return pa.compress(content, codec="zstd", asbytes=True)
 
 
-def _excel(columns=None, **sheets):
+def excel(**sheets):
+    """A workbook of sheets, each a list of rows; by default of the table."""
+    columns = table()
+    rows_of_table = [list(columns), *map(list, zip(*columns.values(), strict=True))]
     book = openpyxl.Workbook()
     book.remove(book.active)
-    for name, rows in (sheets or {"Data": _rows(columns or table())}).items():
+    for name, rows in (sheets or {"Data": rows_of_table}).items():
         sheet = book.create_sheet(name)
         for row in rows:
             sheet.append(row)
     file = io.BytesIO()
     book.save(file)
     return file.getvalue()
-
-
-def _rows(columns):
-    return [list(columns), *map(list, zip(*columns.values(), strict=True))]
 
 
 def _json_lines():
@@ -141,10 +136,10 @@ FORMS = {
     "gzip": lambda: gzip.compress(_csv()),
     "bzip2": lambda: bz2.compress(_csv()),
     "xz": lambda: lzma.compress(_csv()),
-    "zstd": lambda: _zstd(_csv()),
-    "Excel": _excel,
+    "zstd": lambda: zstd(_csv()),
+    "Excel": excel,
     "JSON lines": _json_lines,
-    "JSON lines, zstd": lambda: _zstd(_json_lines()),
+    "JSON lines, zstd": lambda: zstd(_json_lines()),
     "JSON lines, UTF-16": lambda: _json_lines().decode().encode("utf-16"),
     "JSON array": lambda: b"[" + b",\n".join(_json_lines().splitlines()) + b"]",
     "Feather": _feather,
@@ -206,7 +201,9 @@ def test_a_smaller_table_of_every_format(tmp_path, form, expected):
         np.testing.assert_array_equal(values, expected.columns[name])
 
 
-@pytest.mark.parametrize("form", ["bzip2", "xz", "zstd", "Excel", "JSON lines", "JSON lines, zstd", "Parquet"])
+@pytest.mark.parametrize(
+    "form", ["bzip2", "xz", "zstd", "Excel", "JSON lines", "JSON lines, zstd", "Parquet"]
+)
 def test_standard_input(tmp_path, form):
     env = {**os.environ, "PYTHONPATH": str(Path(foresift.__file__).parents[1])}
     command = [sys.executable, "-m", "foresift", "select", "-", "--target", "y", "--method", "info-gain"]

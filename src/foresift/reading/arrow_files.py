@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import IO, BinaryIO
 
@@ -17,7 +18,7 @@ from foresift.reading.arrow_columns import is_text, is_usable, to_column
 from foresift.reading.cells import Column
 from foresift.reading.unpacking import Progress
 
-__all__ = ["ArrowFile", "ArrowTable", "first_line"]
+__all__ = ["ArrowFile", "ArrowTable", "check_names", "first_line"]
 
 _CELLS = 2**22  # read at a time
 
@@ -171,6 +172,15 @@ class ArrowFile(ArrowTable):
             super().write(file, names)
         else:
             pyarrow.feather.write_feather(self.read(list(names)).select(list(names)), file)
+
+
+def check_names(source: str, names: Sequence[str]) -> None:
+    """Raise if a file has no columns, or two of the same name."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InputError(f"{source}: more than one column is named {twice[0]!r}; give each its own name.")
+    if not names:
+        raise InputError(f"{source} has no columns.")
 
 
 def first_line(error: BaseException) -> str:

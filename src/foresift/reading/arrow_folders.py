@@ -14,7 +14,7 @@ from pyarrow import types
 
 from foresift.errors import InputError
 from foresift.reading.arrow_columns import is_text
-from foresift.reading.arrow_files import ArrowFile, ArrowTable, first_line
+from foresift.reading.arrow_files import ArrowFile, ArrowTable, check_names, first_line
 from foresift.reading.cells import Column
 
 __all__ = ["ArrowFolder"]
@@ -46,11 +46,11 @@ class ArrowFolder(ArrowTable):
                 f"{source} is a Delta table, whose log says which files count: save the table as Parquet."
             )
         self.form, paths = _files_in(folder, source)
-        self.suffix = f".{self.form.lower()}"
         self._parts = []
         for path in paths:
             with path.open("rb") as file:
                 one = ArrowFile(file, str(path), self.form)
+                check_names(str(path), one.names)
                 self._parts.append(_Part(path, _keys_of(path, folder), one.schema, one.n_rows))
         self.n_rows = sum(part.n_rows for part in self._parts)
         self.detail = f" folder of {len(paths):,} file{'' if len(paths) == 1 else 's'}"
@@ -74,11 +74,10 @@ class ArrowFolder(ArrowTable):
 
     def size(self, names: Collection[str], max_bytes: float) -> float:
         """Memory in bytes that the columns take at least, by the metadata of the files."""
-        need = super().size(names, max_bytes)
+        need = 0.0
         for part in self._parts:
             with part.path.open("rb") as file:
-                own = ArrowFile(file, str(part.path), self.form).size(names, max_bytes)
-            need += max(0, own - 8 * part.n_rows * (len(names) + 2))
+                need += ArrowFile(file, str(part.path), self.form).size(names, max_bytes / len(self._parts))
         return need
 
     def _read_part(self, part: _Part, names: list[str], max_bytes: float) -> pa.Table:
@@ -126,12 +125,9 @@ def _merged(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
     if all(any(test(kind) for test in _NUMERIC) for kind in (one, other)):
         both_signed = types.is_signed_integer(one) and types.is_signed_integer(other)
         return pa.int64() if both_signed else pa.float64()
-    try:
-        return pa.unify_schemas([pa.schema({"": one}), pa.schema({"": other})], promote_options="permissive")[
-            0
-        ].type
-    except pa.ArrowException:
-        return None
+    if all(types.is_date(kind) or types.is_timestamp(kind) for kind in (one, other)):
+        return pa.timestamp("us")
+    return None
 
 
 def _files_in(folder: Path, source: str) -> tuple[str, list[Path]]:

@@ -18,7 +18,7 @@ from typing import IO, Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
 import pyarrow.feather
-from python_calamine import CalamineWorkbook, PasswordError, SheetTypeEnum, SheetVisibleEnum
+from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
 from foresift.errors import InputError
 from foresift.reading.arrow_columns import array_of, text_of
@@ -33,6 +33,7 @@ _CONVERT = (
 )
 _REFUSED, _FAILED = 3, 4  # exit codes: with a sentence for the user, with the reason of a failure
 _OWN_MEMORY = 2 * 10**9  # address space of the process without a workbook
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # the part of an old container that holds a new workbook
 _TITLE_ROWS = 20  # that may be above the header
 _MAX_NAMES = 8  # sheets listed in a message
 
@@ -125,11 +126,10 @@ def _opened(source: str, max_bytes: float) -> CalamineWorkbook:
                 f"{source} unpacks to {size / 1e9:.3g} GB, above the limit of {max_bytes / 1e9:g} GB: save"
                 " the table as CSV or Parquet, or raise the limit (--max-memory)."
             )
+    elif _ENCRYPTED in file.read():
+        raise InputError(f"{source} is protected by a password: save it without one.")
     file.seek(0)
-    try:
-        return CalamineWorkbook.from_filelike(file)
-    except PasswordError:
-        raise InputError(f"{source} is protected by a password: save it without one.") from None
+    return CalamineWorkbook.from_filelike(file)
 
 
 class _Sheet(NamedTuple):

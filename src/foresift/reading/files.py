@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from foresift.errors import InputError
 from foresift.reading.arff import Arff
-from foresift.reading.arrow_files import ArrowFile, ArrowTable
+from foresift.reading.arrow_files import ArrowFile, ArrowTable, check_names
 from foresift.reading.arrow_folders import ArrowFolder
 from foresift.reading.cells import Column, gather
 from foresift.reading.delimited import Delimited, name_of, require_text
@@ -224,7 +223,7 @@ def open_table(
         else:
             origin = ArrowFile(file, source, form)
         names = origin.names
-    _check_names(source, names)
+    check_names(source, names)
     return OpenTable(source, form, packed, names, max_bytes, origin)
 
 
@@ -274,11 +273,3 @@ def _write_rows(text: io.TextIOWrapper, origin: Delimited, header: list[str], ke
 def _names(header: Sequence[str]) -> list[str]:
     # Unchanged, with surrounding spaces: programs look columns up by these names.
     return [cell if cell.strip() else f"column {i}" for i, cell in enumerate(header, start=1)]
-
-
-def _check_names(source: str, names: Sequence[str]) -> None:
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise InputError(f"{source}: more than one column is named {twice[0]!r}; give each its own name.")
-    if not names:
-        raise InputError(f"{source} has no columns.")

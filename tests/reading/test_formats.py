@@ -1,7 +1,9 @@
 """One table in every format: the same columns, kinds, missing values and selection."""
 
 import bz2
+import csv
 import datetime
+import decimal
 import gzip
 import io
 import json
@@ -210,3 +212,66 @@ def test_standard_input(tmp_path, form):
     content = saved(form, tmp_path / "t").read_bytes()
     done = subprocess.run([*command, "--no-check", "--k", "2"], input=content, capture_output=True, env=env)
     assert b"standard input" in done.stdout, done.stderr
+
+
+def odd_columns(n=60):
+    """Columns for every rule of the types of columns."""
+    rng = np.random.default_rng(1)
+    return {
+        "constant": [1.5] * n,
+        "always": [True] * n,
+        "row": list(range(n)),
+        "customer_id": rng.permutation(1000)[:n].tolist(),
+        "name": [f"n{i}" for i in range(n)],
+        "empty": pa.nulls(n),
+        "one missing": [None] + [1] * (n - 1),
+        "NA": ["NA", "1", "2"] * 20,
+        "dash": ["-", "1.5", "2"] * 20,
+        "padded": ["007", "012", "100"] * 20,
+        "thousands": ["1,234", "2,345", "999"] * 20,
+        "percent": ["1%", "2%", "5%"] * 20,
+        "spaces": [" a ", "a", "b "] * 20,
+        "large": [2**60 + i % 7 for i in range(n)],
+        "bytes": pa.array([1, 2, 3] * 20, pa.uint8()),
+        "decimal": [decimal.Decimal("1.10"), decimal.Decimal("2.25"), None] * 20,
+        "midnight": [datetime.datetime(2024, 1, 1 + i % 7) for i in range(n)],
+        "hour": [datetime.datetime(2024, 1, 1, i % 24) for i in range(n)],
+        "time": [datetime.time(1, i) for i in range(n)],
+        "level": pa.array(["u", "v", None] * 20).dictionary_encode(),
+        "doubtful": [*map(str, range(n - 1)), "x"],
+        "y": ["a", "b"] * 30,
+    }
+
+
+@pytest.mark.parametrize("form", ["Parquet", "Feather"])
+def test_typed_columns_are_decided_as_in_csv(tmp_path, form):
+    typed = pa.table(odd_columns())
+    write = pyarrow.parquet.write_table if form == "Parquet" else pyarrow.feather.write_feather
+    write(typed, tmp_path / "typed")
+    with (tmp_path / "t.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(typed.column_names)
+        writer.writerows(map(_shown, row.values()) for row in typed.to_pylist())
+    found, expected = (read_columns(str(tmp_path / name), "y")[1] for name in ("typed", "t.csv"))
+    assert [(d.name, d.kind, d.left_out, d.keep_by) for d in found.decisions] == [
+        (d.name, d.kind, d.left_out, d.keep_by) for d in expected.decisions
+    ]
+    for name, values in expected.columns.items():
+        np.testing.assert_array_equal(found.columns[name], values, err_msg=name)
+
+
+def test_typed_columns_as_text(tmp_path):
+    columns = {
+        "id": [2**60, 2**60 + 1],
+        "size": [1.0, 2.5],
+        "midnight": [datetime.datetime(2024, 1, 1), None],
+        "moment": [datetime.datetime(2024, 1, 1, 12), None],
+    }
+    pyarrow.parquet.write_table(pa.table(columns), tmp_path / "t")
+    found = {column.name: column.texts for column in read_table(tmp_path / "t", text=list(columns)).columns}
+    assert found == {
+        "id": ["1152921504606846976", "1152921504606846977"],
+        "size": ["1", "2.5"],
+        "midnight": ["2024-01-01"],
+        "moment": ["2024-01-01 12:00:00"],
+    }

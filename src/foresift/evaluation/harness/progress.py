@@ -99,7 +99,7 @@ def steps(wanted: bool) -> Iterator[Callable[[str, int, int], None]]:
     show = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
-        BarColumn(),
+        BarColumn(bar_width=24),
         TaskProgressColumn(),
         TimeElapsedColumn(),
         Left(),

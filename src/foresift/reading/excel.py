@@ -7,13 +7,13 @@ import csv
 import io
 import json
 import math
-import os
 import subprocess
 import sys
 import tempfile
 import zipfile
 from collections.abc import Sequence
 from itertools import chain
+from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
@@ -32,7 +32,7 @@ _CONVERT = (
     " from foresift.reading.excel import convert; sys.exit(convert(*args))"
 )
 _REFUSED, _FAILED = 3, 4  # exit codes: with a sentence for the user, with the reason of a failure
-_OWN_MEMORY = 2 * 10**9  # address space of the process without a workbook
+_THREADS = 10**9  # address space of pyarrow's threads
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # the part of an old container that holds a new workbook
 _TITLE_ROWS = 20  # that may be above the header
 _MAX_NAMES = 8  # sheets listed in a message
@@ -54,7 +54,7 @@ class Excel(ArrowFile):
     ) -> None:
         converted: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
         args = json.dumps([sys.path, source, sheet, target, max_bytes])
-        command = [sys.executable, "-c", _CONVERT, args]
+        command = [sys.executable, "-P", "-c", _CONVERT, args]
         done = subprocess.run(command, stdin=file, stdout=converted, stderr=subprocess.PIPE)
         said = done.stderr.decode(errors="replace").split("\n")[-1]
         if done.returncode == _REFUSED:
@@ -90,9 +90,8 @@ def convert(source: str, sheet: str, target: str, max_bytes: float) -> int:
     """Write a sheet of the workbook on standard input to standard output; return the exit code."""
     try:
         _limit_memory(max_bytes)
-        pyarrow.feather.write_feather(
-            _table_of(_opened(source, max_bytes), source, sheet, target), sys.stdout.buffer
-        )
+        table = _table_of(_opened(source, max_bytes), source, sheet, target)
+        pyarrow.feather.write_feather(table, sys.stdout.buffer)
         return 0
     except InputError as error:
         said, code = str(error), _REFUSED
@@ -103,14 +102,15 @@ def convert(source: str, sheet: str, target: str, max_bytes: float) -> int:
 
 
 def _limit_memory(max_bytes: float) -> None:
-    if os.name != "posix" or max_bytes == math.inf:
-        return
-    import resource
+    """Limit the memory of this process, where the system can do that; else it may grow until it fails."""
+    if sys.platform == "linux" and max_bytes < math.inf:
+        import resource
 
-    limit, hard = int(max_bytes + _OWN_MEMORY), resource.getrlimit(resource.RLIMIT_AS)[1]
-    if hard == resource.RLIM_INFINITY or limit < hard:
-        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        limit, hard = int(now + max_bytes + _THREADS), resource.getrlimit(resource.RLIMIT_AS)[1]
+        if hard == resource.RLIM_INFINITY or limit < hard:
+            resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _opened(source: str, max_bytes: float) -> CalamineWorkbook:
@@ -133,7 +133,7 @@ def _opened(source: str, max_bytes: float) -> CalamineWorkbook:
 
 
 class _Sheet(NamedTuple):
-    """The cells of a sheet from the first filled row and column on, and where the header is."""
+    """A sheet without blank rows and columns around its cells, and where the header is."""
 
     name: str
     rows: list[list[Any]]
@@ -145,14 +145,16 @@ class _Sheet(NamedTuple):
     def of(cls, book: CalamineWorkbook, name: str, target: str) -> _Sheet:
         sheet = book.get_sheet_by_name(name)
         rows = sheet.to_python()
-        counts = [sum(map(_is_filled, row)) for row in rows]
-        header, has_target = next((i for i, n in enumerate(counts) if n), 0), False
+        filled = [i for i, row in enumerate(rows) if any(map(_is_filled, row))] or [0]
+        header, has_target, widest = filled[0], False, 0
         for i, row in enumerate(rows[:_TITLE_ROWS]):
+            width = sum(map(_is_filled, row))
             names = [bare_name(text_of(cell) or "") for cell in row]
-            if target and bare_name(target) in names and all(n < counts[i] for n in counts[:i]):
+            if target and bare_name(target) in names and width > widest:
                 header, has_target = i, True
                 break
-        return cls(name, rows, header, (sheet.start or (0, 0))[0] + header + 1, has_target)
+            widest = max(width, widest)
+        return cls(name, rows[: filled[-1] + 1], header, (sheet.start or (0, 0))[0] + header + 1, has_target)
 
 
 def _table_of(book: CalamineWorkbook, source: str, name: str, target: str) -> pa.Table:
@@ -184,9 +186,7 @@ def _table_of(book: CalamineWorkbook, source: str, name: str, target: str) -> pa
 
 
 def _typed(header: list[Any], rows: list[list[Any]]) -> pa.Table:
-    """Make columns of cells, without blank rows at the end and blank columns on both sides."""
-    while rows and not any(map(_is_filled, rows[-1])):
-        rows.pop()
+    """Make columns of cells, without blank columns on both sides."""
     names = [text_of(cell) or "" for cell in header]
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
     filled = [j for j, cells in enumerate(columns) if names[j].strip() or any(map(_is_filled, cells))]

@@ -87,7 +87,10 @@ TABLES = {
     "only constants": ("x,y\n1,a\n1,b\n", "x: every cell is 1"),
     "Excel": (b"PK\x03\x04" + bytes(100), "Excel workbook"),
     "a web page": ("<!DOCTYPE html>\n<html><body>Not found</body></html>\n", "is a web page: save the"),
-    "JSON": ('[\n{"x": 1, "y": "a"},\n{"x": 2, "y": "b"}]\n', "is a JSON file: save the table as CSV"),
+    "JSON of columns": (
+        '{"x":{"0":1,"1":2},"y":{"0":"a","1":"b"}}',
+        "is a JSON file, but not of records: save",
+    ),
     "damaged Parquet": (b"PAR1" + bytes(100) + b"PAR1", "no Parquet file"),
     "Feather of version 1": (b"FEA1" + bytes(100), "a Feather file of version 1"),
     "damaged Feather": (b"ARROW1\0\0" + bytes(100), "no Feather file"),
@@ -177,13 +180,6 @@ def test_a_column_of_lists(tmp_path, form):
     message = "'tags' of " + str(path) + " holds values of type list"
     assert_one_sentence(run("select", path, "--target", "y"), message)
     assert run("select", path, "--target", "y", "--drop", "tags", "--no-check").exit_code == 0
-
-
-def test_without_pyarrow_it_says_what_to_install(tmp_path, monkeypatch):
-    path = tmp_path / "table.parquet"
-    pyarrow.parquet.write_table(pa.table({"x": [1, 2], "y": ["a", "b"]}), path)
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert_one_sentence(run("select", path, "--target", "y"), "pip install 'foresift[files]'")
 
 
 @pytest.mark.parametrize(

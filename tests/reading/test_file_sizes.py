@@ -110,7 +110,7 @@ def test_a_text_that_comes_often_is_held_once(tmp_path):
     words = pa.DictionaryArray.from_arrays(np.arange(2000) % 2, ["a" * 10**5, "b" * 10**5]).cast(pa.string())
     pyarrow.parquet.write_table(pa.table({"x": words, "y": ["u", "v"] * 1000}), path)
     del words
-    read = ArrowFile(path.open("rb"), "a file", "Parquet")._read(["x"])
+    read = ArrowFile(path.open("rb"), "a file", "Parquet").read(["x"])
     assert read.get_total_buffer_size() < 10**6  # not 200 MB
 
 

@@ -233,7 +233,7 @@ def mixed_rows(draw):
 
 
 def assert_read(columns, rows, padded=True, **options):
-    commas = rows[0][-1] == "1,5"
+    commas = {row[-1] for row in rows} <= {"1,5", "2,250"}
     for j, column in enumerate(columns):
         kind, values, *more = read_column(
             [row[j] for row in rows], text=column.name == "c3", padded=padded, **options
@@ -325,7 +325,7 @@ def test_what_only_the_slow_way_can_read_is_read_the_same(text):
     delimiter = "\u00a7" if "\u00a7" in text else None
     table = Delimited(io.BytesIO(text.encode()), "a file", delimiter=delimiter)
     with short_blocks(4):
-        assert_read(table.columns(table.header), list(table.rows()))
+        assert_read(table.columns(table.names), list(table.rows()))
 
 
 FRAME = pd.DataFrame(
@@ -449,9 +449,9 @@ def test_arff_strings_come_back(cells):
     text = "@relation r\n" + "".join(f"@attribute {n} string\n" for n in names) + "@data\n" + ",".join(quoted)
     table = Arff(io.BytesIO(text.encode()), "a file")
     assert list(table.rows()) == [cells]
-    file = io.StringIO()
+    file = io.BytesIO()
     table.write(file, names)
-    assert list(Arff(io.BytesIO(file.getvalue().encode()), "again").rows()) == [cells]
+    assert list(Arff(file, "again").rows()) == [cells]
 
 
 def test_bom_quotes_crlf_blank_lines_and_nameless_columns(tmp_path):

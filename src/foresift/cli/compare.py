@@ -21,6 +21,7 @@ from foresift.cli.table import (
     KeepIds,
     MaxMemory,
     Numeric,
+    Sheet,
     SkipUnlabelled,
     Target,
     Task,
@@ -115,6 +116,7 @@ def compare(
     skip_unlabelled: SkipUnlabelled = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
+    sheet: Sheet = "",
     max_memory: MaxMemory = 4.0,
 ) -> None:
     """Compare methods by how well estimators predict held-out rows from the columns each method selects.
@@ -144,30 +146,34 @@ def compare(
         "retry_failed": retry_failed,
         "progress": not quiet and not as_json,
     }
+    from foresift.evaluation.harness.progress import steps
     from foresift.report.output import folder
 
     with folder(place_of(out)) as place:
-        table, split = read_columns(
-            data,
-            target,
-            task=task.value,
-            numeric=numeric,
-            categorical=categorical,
-            drop=drop,
-            keep_ids=keep_ids,
-            skip_unlabelled=skip_unlabelled,
-            groups=groups,
-            time=time,
-            delimiter=delimiter,
-            encoding=encoding,
-            max_memory=max_memory,
-        )
+        with steps(arguments["progress"]) as tell:
+            table, split = read_columns(
+                data,
+                target,
+                task=task.value,
+                numeric=numeric,
+                categorical=categorical,
+                drop=drop,
+                keep_ids=keep_ids,
+                skip_unlabelled=skip_unlabelled,
+                groups=groups,
+                time=time,
+                delimiter=delimiter,
+                encoding=encoding,
+                sheet=sheet,
+                max_memory=max_memory,
+                tell=tell,
+            )
         arguments |= {"name": Path(table.source).stem, "task": split.task, **split.about_rows}
         try:
             found = _compared(split.columns, split.labels, arguments, scheduler)
         except KeyboardInterrupt as stopped:
             raise KeyboardInterrupt(_how_to_resume(stopped, store)) from None
-        found.about["notes"] += [*notes_on_target(split, categorical, task.value), *split.notes]
+        found.about["notes"] += [*notes_on_target(split, categorical, task.value), *table.notes, *split.notes]
         if place is not None:
             _write(found, place)
     if not as_json and not quiet:

@@ -19,6 +19,7 @@ from foresift.cli.table import (
     KeepIds,
     MaxMemory,
     Numeric,
+    Sheet,
     SkipUnlabelled,
     Target,
     Task,
@@ -135,6 +136,7 @@ def select(
     skip_unlabelled: SkipUnlabelled = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
+    sheet: Sheet = "",
     max_memory: MaxMemory = 4.0,
     debug: Annotated[bool, option("Show the traceback of an error.", _OUT, "--debug")] = False,
 ) -> None:
@@ -178,7 +180,9 @@ def select(
             time=time,
             delimiter=delimiter,
             encoding=encoding,
+            sheet=sheet,
             max_memory=max_memory,
+            tell=tell,
         )
         if k is not None and k > len(split.columns):
             raise InputError(f"--k is {k}, but there are only {len(split.columns)} columns to choose from.")
@@ -197,7 +201,7 @@ def select(
             "parameters": {} if trees is None else {"n_estimators": trees},
         }
         found = _select(table, split, tell, method.value, k, seed=seed, jobs=jobs, **options)
-        found = _with_notes(found, split, notes_on_target(split, categorical, task.value))
+        found = _with_notes(found, split, [*notes_on_target(split, categorical, task.value), *table.notes])
         if not split.about_rows and dependence == Depends.auto:
             found = _with_dates(found, split)
         if place is not None:
@@ -205,6 +209,8 @@ def select(
             _write(found, place, table if write_data and found.features else None)
     if write_data and not found.features:
         typer.echo("foresift: No column is kept, so there is no smaller table to write.", err=True)
+    elif write_data and table.form == "Excel":
+        typer.echo(f"foresift: selected{table.suffix} is CSV: workbooks are read, not written.", err=True)
     _print(found, table, split, as_json=as_json, shown=shown, top=top, out=written)
     if getattr(found.selector_, "interrupted_", False):
         raise typer.Exit(STOPPED)

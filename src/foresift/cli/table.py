@@ -24,6 +24,7 @@ __all__ = [
     "KeepIds",
     "MaxMemory",
     "Numeric",
+    "Sheet",
     "SkipUnlabelled",
     "Target",
     "Task",
@@ -52,7 +53,12 @@ def option(text: str, panel: str, *flags: str, **more: Any) -> Any:
 
 
 File = Annotated[
-    str, typer.Argument(metavar="DATA", help="CSV, TSV, Parquet, Feather or ARFF, also gzipped; - is stdin.")
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="CSV, TSV, Excel, Parquet (a file or folder), Feather, JSON lines or ARFF, also packed (gzip,"
+        " bzip2, xz, zstd); - is stdin.",
+    ),
 ]
 Target = Annotated[str, typer.Option(metavar="COL", help="The column to predict.")]
 Task = Annotated[
@@ -76,6 +82,9 @@ Delimiter = Annotated[
     str | None, option("Delimiter, if detected wrongly; a space stands for runs of spaces.", _FILE)
 ]
 Encoding = Annotated[str | None, option("Text encoding, if detected wrongly.", _FILE)]
+Sheet = Annotated[
+    str, option("Sheet of an Excel workbook; by default the first with a table.", _FILE, metavar="NAME")
+]
 MaxMemory = Annotated[float, option("Refuse files that need more memory than this.", _FILE, metavar="GB")]
 
 
@@ -175,9 +184,13 @@ def read_columns(
     time: str = "",
     delimiter: str | None = None,
     encoding: str | None = None,
+    sheet: str = "",
     max_memory: float = 4.0,
+    tell: Callable[[str, int, int], None] = lambda what, n_steps, done: None,
 ) -> "tuple[TableFile, Split]":
     r"""Read the file of a command and split it into features and target; the parameters are the options.
+
+    `tell` shows the progress; see `foresift.evaluation.harness.progress.steps`.
 
     Examples
     --------
@@ -198,7 +211,15 @@ def read_columns(
         raise InputError(f"--delimiter is one character, not {delimiter!r}.")
     if not max_memory > 0:
         raise InputError(f"--max-memory is a number of gigabytes above 0, not {max_memory:g}.")
-    opened = open_table(data, target=target, delimiter=delimiter, encoding=encoding, max_memory=max_memory)
+    opened = open_table(
+        data,
+        target=target,
+        delimiter=delimiter,
+        encoding=encoding,
+        sheet=sheet,
+        max_memory=max_memory,
+        progress=_shown("opening", tell),
+    )
     options = ColumnOptions(
         columns_of(numeric, opened.names),
         columns_of(categorical, opened.names),
@@ -213,8 +234,23 @@ def read_columns(
     if target in options.drop:
         raise InputError(f"--drop names the target {target!r}.")
     as_text = {target, options.groups, *options.categorical} - {""}
-    table = opened.read(text=as_text, drop=options.drop)
+    table = opened.read(text=as_text, drop=options.drop, progress=_shown("reading", tell))
     return table, split_table(table, target, options)
+
+
+def _shown(what: str, tell: Callable[[str, int, int], None]) -> Callable[[float], None]:
+    """Make a function that shows the fraction of an activity that is done, in steps of a thousandth."""
+    done = 0
+
+    def show(fraction: float) -> None:
+        nonlocal done
+        if done == 0:
+            tell(what, 1000, 0)
+        if (step := int(1000 * fraction) - done) > 0:
+            tell(what, 1000, step)
+            done += step
+
+    return show
 
 
 def column_notes(split: "Split") -> list[tuple[str, str]]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import BinaryIO, NamedTuple, TextIO
+from typing import IO, BinaryIO, NamedTuple
 
 from foresift.errors import InputError
 from foresift.reading.cells import Column, parse_texts
-from foresift.reading.delimited import SAMPLE, require_text, text_lines
+from foresift.reading.delimited import require_text, text_lines
 from foresift.reading.numbers import is_number
 from foresift.reading.text_blocks import blocks_of_rows
 from foresift.reading.text_columns import read_text_columns
+from foresift.reading.unpacking import SAMPLE, Progress, ignore
 
 __all__ = ["Arff", "Attribute"]
 
@@ -49,6 +52,9 @@ class Arff:
     ([('my size', 'numeric'), ('kind', 'categorical')], [['1.5', 'a'], ['?', 'b c']])
     """
 
+    suffix, detail = ".arff", ""
+    notes: Sequence[str] = ()
+
     def __init__(self, file: BinaryIO, source: str) -> None:
         self._file, self.source = file, source
         file.seek(0)
@@ -80,12 +86,29 @@ class Arff:
             elif line.lower().startswith("@data"):
                 data = True
 
-    def columns(self, text: Collection[str] = ()) -> list[Column]:
-        """Read all columns; those in `text` as text, whatever their declared type."""
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return [column.name for column in self.attributes]
+
+    def columns(
+        self,
+        names: Sequence[str],
+        text: Collection[str] = (),
+        max_bytes: float = math.inf,
+        progress: Progress = ignore,
+    ) -> list[Column]:
+        """Read columns, those in `text` as text, whatever their declared type; files of any size are read."""
         kinds = {column.name: column.kind for column in self.attributes}
         as_text = {name for name, kind in kinds.items() if kind != "numeric"} | set(text)
-        rows = blocks_of_rows(self.rows)
-        read = read_text_columns(rows, list(kinds), text=as_text, missing={"?", ""}, declared=True)
+        read = read_text_columns(
+            blocks_of_rows(self.rows),
+            self.names,
+            text=as_text,
+            drop=kinds.keys() - set(names),
+            missing={"?", ""},
+            declared=True,
+        )
         columns = []
         for column in read:
             kind = kinds[column.name]
@@ -98,17 +121,19 @@ class Arff:
                 columns.append(parse_texts(column, text=column.name in text))
         return columns
 
-    def write(self, file: TextIO, names: Collection[str]) -> None:
+    def write(self, file: IO[bytes], names: Sequence[str]) -> None:
         """Write some of the columns unchanged to a dense ARFF file."""
         kept = [j for j, column in enumerate(self.attributes) if column.name in names]
-        file.write("@relation foresift\n\n")
+        text = io.TextIOWrapper(file, encoding=self.encoding, newline="")
+        text.write("@relation foresift\n\n")
         for j in kept:
             name, kind, categories = self.attributes[j]
             what = f"{{{','.join(map(_quoted, categories))}}}" if kind == "categorical" else kind
-            file.write(f"@attribute {_quoted(name)} {what}\n")
-        file.write("\n@data\n")
+            text.write(f"@attribute {_quoted(name)} {what}\n")
+        text.write("\n@data\n")
         for row in self.rows():
-            file.write(",".join(row[j] if row[j] == "?" else _quoted(row[j]) for j in kept) + "\n")
+            text.write(",".join(row[j] if row[j] == "?" else _quoted(row[j]) for j in kept) + "\n")
+        text.detach()  # the file stays open
 
     def _lines(self) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of every line that is not blank or a comment."""

@@ -6,20 +6,21 @@ import codecs
 import contextlib
 import csv
 import io
+import math
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice, takewhile
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from foresift.errors import InputError
 from foresift.reading.cells import Column
 from foresift.reading.numbers import is_number
 from foresift.reading.text_blocks import IrregularText, TextBlocks, blocks_of_file, blocks_of_rows
 from foresift.reading.text_columns import read_text_columns
+from foresift.reading.unpacking import SAMPLE, Progress, ignore
 
 __all__ = [
     "DELIMITERS",
-    "SAMPLE",
     "Delimited",
     "bare_name",
     "name_of",
@@ -34,7 +35,6 @@ DELIMITERS = ("\t", "|", ";", ",")
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}
 _SPACES = re.compile(r'("(?:[^"]|"")*")|[ \t]+')  # spaces in quotes are part of a cell
 _SEP_LINE = re.compile(r'\ufeff?"?sep=([^\w\s"]|\t)"?(?:\r\n|\r|\n)', re.IGNORECASE)
-SAMPLE = 2**18  # bytes from which encoding and delimiter are detected
 MAX_LINE = 2**25  # characters; a line of 100,000 cells is far shorter
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -220,6 +220,8 @@ class Delimited:
     (';', ['a', 'b'], [['1', 'x'], ['2', "'y'"]])
     """
 
+    notes: Sequence[str] = ()
+
     def __init__(
         self,
         file: BinaryIO,
@@ -270,23 +272,57 @@ class Delimited:
         self._surplus = surplus == 1 and not first[-1].strip()  # every row ends with a delimiter
         if surplus == -1 and first and not self.header[-1].strip():
             self.header.pop()
+        if not any(cell.strip() for cell in self.header):
+            raise InputError(f"{source} is empty: a header line and rows are needed.")
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns: the header as it is, with spaces, because programs look columns up by it."""
+        return [cell if cell.strip() else f"column {i}" for i, cell in enumerate(self.header, start=1)]
+
+    @property
+    def detail(self) -> str:
+        """Delimiter and encoding, for messages."""
+        return f" with {name_of(self.delimiter)}, {self.encoding}"
+
+    @property
+    def suffix(self) -> str:
+        """File name extension of what `write` makes."""
+        return ".tsv" if self.delimiter == "\t" else ".csv"
 
     def columns(
         self,
         names: Sequence[str],
         text: Collection[str] = (),
-        drop: Collection[str] = (),
-        progress: Callable[[float], None] | None = None,
+        max_bytes: float = math.inf,
+        progress: Progress = ignore,
     ) -> list[Column]:
-        """Read the columns, which have these names; those in `text` as text, those in `drop` not at all."""
+        """Read columns, those in `text` as text; text files of any size are read."""
+        drop = set(self.names).difference(names)
         try:
-            return read_text_columns(self._blocks(progress), names, text=text, drop=drop)
+            return read_text_columns(self._blocks(progress), self.names, text=text, drop=drop)
         except IrregularText:
-            return read_text_columns(blocks_of_rows(self.rows), names, text=text, drop=drop)
+            return read_text_columns(blocks_of_rows(self.rows), self.names, text=text, drop=drop)
         except UnicodeDecodeError as error:
             raise self._wrong_encoding() from error
 
-    def _blocks(self, progress: Callable[[float], None] | None) -> TextBlocks:
+    def write(self, file: IO[bytes], names: Sequence[str]) -> None:
+        """Write some of the columns unchanged."""
+        kept = [self.names.index(name) for name in names]
+        text = io.TextIOWrapper(file, encoding=self.encoding, newline="")
+        plain, careful = (
+            csv.writer(text, delimiter=self.delimiter, lineterminator="\n", quoting=quoting)
+            for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL)
+        )
+        plain.writerow(names)
+        for row in self.rows():
+            cells = [row[j] for j in kept]
+            # Before Python 3.13 the writer quotes no carriage returns, nor empty cells between spaces.
+            odd = any("\r" in cell or (not cell and self.delimiter == " ") for cell in cells)
+            (careful if odd else plain).writerow(cells)
+        text.detach()  # the file stays open
+
+    def _blocks(self, progress: Progress) -> TextBlocks:
         if self._skip or self.delimiter in '" ' or not self.delimiter.isascii():
             raise IrregularText(f"cells between {self.delimiter!r}")
         return blocks_of_file(

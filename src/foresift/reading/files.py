@@ -2,52 +2,53 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
-import math
 import re
-import shutil
-import sys
-import tempfile
-import zlib
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
 
 from foresift.errors import InputError
 from foresift.reading.arff import Arff
-from foresift.reading.arrow_files import ArrowFile
+from foresift.reading.arrow_files import ArrowFile, ArrowTable, check_names
+from foresift.reading.arrow_folders import ArrowFolder
 from foresift.reading.cells import Column
-from foresift.reading.delimited import SAMPLE, Delimited, name_of, require_text
+from foresift.reading.delimited import Delimited, require_text
+from foresift.reading.excel import Excel
+from foresift.reading.json_lines import JSON_START, JsonLines
+from foresift.reading.unpacking import PACKINGS, Progress, ignore, open_packed, open_unpacked, packing_of
 
 __all__ = ["MAX_MEMORY", "OpenTable", "TableFile", "open_table"]
 
 MAX_MEMORY = 4.0  # GB that a compressed file may decompress to by default
-_GZIP = b"\x1f\x8b"
 _START = 512  # bytes from which the format is detected
+# The first file of an archive that may be a workbook.
+_WORKBOOK = re.compile(
+    rb"PK\x03\x04.{26}(\[Content_Types\]|_rels/|xl/|doc(Props|Metadata)/|customXml/|mimetype|META-INF/|content\.xml)"
+    rb"|\xd0\xcf\x11\xe0",
+    re.DOTALL,
+)
 _FOREIGN = {
-    b"PK\x03\x04": "a ZIP archive or an Excel workbook",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
-    b"SQLite format 3": "an SQLite database",
-    b"\x89HDF": "an HDF5 file",
-    b"FEA1": "a Feather file of version 1, which cannot be checked for damage",
-    b"BZh": "packed with bzip2",
-    b"\xfd7zXZ": "packed with xz",
-    b"(\xb5/\xfd": "packed with zstd",
-    b"%PDF": "a PDF document",
-    b"\x93NUMPY": "a NumPy array (.npy)",
+    rb"PK\x03\x04.{26}[^\0]{1,200}?\.npy": "an archive of NumPy arrays (.npz)",
+    rb"PK\x03\x04": "a ZIP archive, or a damaged Excel workbook",
+    rb"SQLite format 3": "an SQLite database",
+    rb"\x89HDF": "an HDF5 file",
+    rb"FEA1": "a Feather file of version 1, which cannot be checked for damage",
+    rb"%PDF": "a PDF document",
+    rb"\x93NUMPY": "a NumPy array (.npy)",
+    rb"\x80[\x02-\x05]": "a Python pickle",
+    rb"\s*<(!doctype html|html)\b": "a web page",
+    rb"\s*<\?xml\b": "an XML file",
 }
-_FOREIGN_PATTERNS = {
-    re.compile(rb"PK\x03\x04.{26}[^\0]{1,200}?\.npy", re.DOTALL): "an archive of NumPy arrays (.npz)",
-    re.compile(rb"\x80[\x02-\x05]"): "a Python pickle",
-    re.compile(rb"\s*<(!doctype html|html)\b", re.IGNORECASE): "a web page",
-    re.compile(rb"\s*<\?xml\b"): "an XML file",
-    re.compile(rb"""\s*(\{\s*"[^"]*"\s*:|\[\s*\{\s*")"""): "a JSON file",
+_ENDINGS = {
+    "Parquet": (".parquet", ".pq"),
+    "Feather": (".feather", ".arrow"),
+    "JSON lines": (".jsonl", ".ndjson"),
+    "ARFF": (".arff",),
 }
+
+
+# What reads a format: `names`, `columns`, `write`, and how the format is said.
+Origin = Delimited | Arff | ArrowTable
 
 
 @dataclass(eq=False)
@@ -58,77 +59,55 @@ class OpenTable:
     ----------
     source : str
         Name of the file.
-    form : {"CSV", "ARFF", "Parquet", "Feather"}
+    form : {"CSV", "ARFF", "Parquet", "Feather", "Excel", "JSON lines"}
         Its format.
-    packed : bool
-        Whether it is compressed.
+    packed : {"", "gzip", "bzip2", "xz", "zstd"}
+        How it is compressed.
     names : list of str
         Names of the columns, exactly as in the file; `column 3` for one without a name.
     """
 
     source: str
     form: str
-    packed: bool
+    packed: str
     names: list[str]
     max_bytes: float = field(repr=False)
-    origin: Delimited | Arff | ArrowFile = field(repr=False)
+    origin: Origin = field(repr=False)
 
     @property
     def how(self) -> str:
         """Format of the file, for messages."""
-        how = ("gzipped " if self.packed else "") + self.form
-        if isinstance(self.origin, Delimited):
-            how += f" with {name_of(self.origin.delimiter)}, {self.origin.encoding}"
-        return how
+        packed = {"": "", "gzip": "gzipped "}.get(self.packed, f"{self.packed}-packed ")
+        return packed + self.form + self.origin.detail
 
     @property
     def suffix(self) -> str:
-        """File name extension of the format."""
-        tabs = isinstance(self.origin, Delimited) and self.origin.delimiter == "\t"
-        return (".tsv" if tabs else f".{self.form.lower()}") + (".gz" if self.packed else "")
+        """File name extension of the tables that `write` makes."""
+        return self.origin.suffix + PACKINGS.get(self.packed, "")
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Sentences on what was read, and what was not."""
+        return self.origin.notes
 
     def write(self, path: Path, names: Collection[str]) -> None:
-        """Write some columns unchanged, in the order of the file, to a file of the same format."""
-        if isinstance(self.origin, ArrowFile):
-            kept = [name for name in self.origin.names if name in names]
-            if not self.packed:
-                self.origin.write(str(path), kept)
-                return
-            with tempfile.TemporaryDirectory() as folder:
-                plain = Path(folder, "table")
-                self.origin.write(str(plain), kept)
-                with plain.open("rb") as file, gzip.open(path, "wb") as packed:
-                    shutil.copyfileobj(file, packed)
-            return
-        with (
-            (gzip.open if self.packed else open)(path, "wb") as opened,
-            io.TextIOWrapper(opened, encoding=self.origin.encoding, newline="") as text,
-        ):
-            if isinstance(self.origin, Arff):
-                self.origin.write(text, names)
-            else:
-                header = _names(self.origin.header)
-                kept_at = [j for j, name in enumerate(header) if name in names]
-                _write_rows(text, self.origin, [header[j] for j in kept_at], kept_at)
+        """Write some columns unchanged, in the order of the file, in the same format (Excel: as CSV)."""
+        with path.open("wb") as plain, open_packed(plain, self.packed, "wb") as file:
+            self.origin.write(file, [name for name in self.names if name in names])
 
-    def read(self, *, text: Collection[str] = (), drop: Collection[str] = ()) -> TableFile:
-        """Read the columns; those in `text` as text, those in `drop` not at all."""
-        columns: Sequence[Column]
-        if isinstance(self.origin, ArrowFile):
-            n_rows = self.origin.n_rows
-            wanted = [name for name in self.names if name not in drop]
-            columns = list(self.origin.columns(wanted, text, self.max_bytes)) if n_rows else []
-        else:
-            columns = (
-                self.origin.columns(text)
-                if isinstance(self.origin, Arff)
-                else self.origin.columns(self.names, text, drop)
-            )
-            n_rows = len(columns[0].values)
-        if not n_rows:
+    def read(
+        self, *, text: Collection[str] = (), drop: Collection[str] = (), progress: Progress = ignore
+    ) -> TableFile:
+        """Read the columns; those in `text` as text, those in `drop` not at all.
+
+        `progress` is called with the fraction that is done.
+        """
+        wanted = [name for name in self.names if name not in drop]
+        columns = list(self.origin.columns(wanted, text, self.max_bytes, progress))
+        if columns and not len(columns[0].values):
             raise InputError(f"{self.source} has a header but no rows.")
-        kept = [column for column in columns if column.name not in drop]
-        return TableFile(**vars(self), columns=kept, left_out=[name for name in self.names if name in drop])
+        left_out = [name for name in self.names if name in drop]
+        return TableFile(**vars(self), columns=columns, left_out=left_out)
 
 
 @dataclass(eq=False)
@@ -150,25 +129,33 @@ def open_table(
     target: str = "",
     delimiter: str | None = None,
     encoding: str | None = None,
+    sheet: str = "",
     max_memory: float = MAX_MEMORY,
+    progress: Progress = ignore,
 ) -> OpenTable:
     r"""Open a table file and read its column names; raise `InputError` if it is not a table.
 
     Parameters
     ----------
     path : Path or str
-        CSV or TSV, Parquet, Feather or ARFF, plain or gzip; "-" is standard input.
+        CSV or TSV, Excel, Parquet, Feather, JSON lines or ARFF, plain or packed with gzip, bzip2, xz or zstd;
+        a folder of Parquet files; "-" is standard input.
     target : str, default=""
-        The target column: a line that begins with # and contains it is the header, not a comment.
+        The target column: a line that begins with # and contains it is the header, not a comment. In a
+        workbook, the sheet that has it is read.
     delimiter, encoding : str or None, default=None
         Of a CSV file; detected by default.
+    sheet : str, default=""
+        Of a workbook; by default the first one with a table.
     max_memory : float, default=4.0
-        Gigabytes that the columns of a Parquet or Feather file may take, and that a gzip file may decompress
-        to.
+        Gigabytes that the columns of a typed file may take, and that a compressed file may decompress to.
+    progress : callable
+        Called with the fraction that is done, if the file must be unpacked or parsed to know its columns.
 
     Examples
     --------
-    >>> with tempfile.TemporaryDirectory() as folder:
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "fruit.csv")
     ...     _ = path.write_text("weight;kind\n150;apple\n?;plum\n")
     ...     open_table(path).names
@@ -178,62 +165,35 @@ def open_table(
         raise InputError("The name of the file is empty: name a table, or - for standard input.")
     source = "standard input" if str(path) == "-" else str(path)
     max_bytes = max_memory * 1e9
-    try:
-        file, packed = _open(path, source, max_bytes, encoding)
-    except IsADirectoryError as error:
-        raise InputError(f"Cannot read {source}: it is a folder; name a file in it.") from error
-    except OSError as error:
-        raise InputError(f"Cannot read {source}: {error.strerror or error}.") from error
-    form = _form_of(file.read(_START), path, source)
-    origin: Delimited | Arff | ArrowFile
-    if form in ("Parquet", "Feather"):
-        origin = ArrowFile(file, source, form)
-        names = origin.names
-    elif form == "ARFF":
-        origin = Arff(file, source)
-        names = [column.name for column in origin.attributes]
-    else:
-        origin = Delimited(file, source, delimiter=delimiter, encoding=encoding, target=target)
-        if not any(cell.strip() for cell in origin.header):
-            raise InputError(f"{source} is empty: a header line and rows are needed.")
-        names = _names(origin.header)
-    _check_names(source, names)
-    return OpenTable(source, form, packed, names, max_bytes, origin)
 
-
-def _open(path: Path | str, source: str, max_bytes: float, encoding: str | None) -> tuple[BinaryIO, bool]:
-    """Open a file as a seekable, decompressed one; return also whether it was compressed."""
-    file: BinaryIO = sys.stdin.buffer if str(path) == "-" else Path(path).open("rb")  # noqa: SIM115
-    if str(path) == "-" or not file.seekable():
-        file = _spooled(file)
-    packed = file.read(2) == _GZIP
-    file.seek(0)
-    if not packed:
-        return file, False
-    try:
-        unpacked = gzip.GzipFile(fileobj=file)
-        # A small file can decompress to any size, so check first whether it is a table.
-        sample = unpacked.read(SAMPLE)
+    def check(sample: bytes) -> None:
         if _form_of(sample[:_START], path, source) in ("CSV", "ARFF") and not encoding:
             require_text(sample, source)
-        unpacked.seek(0)
-        return _spooled(unpacked, max_bytes, source), True
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{source} is a damaged gzip file ({error}).") from error
 
-
-def _spooled(file: Any, max_bytes: float = math.inf, source: str = "") -> BinaryIO:
-    """Copy a file to an anonymous temporary file."""
-    copy: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
-    while block := file.read(2**20):
-        if copy.tell() + len(block) > max_bytes:
-            raise InputError(
-                f"{source} is a gzip file that unpacks to more than {max_bytes / 1e9:g} GB: if it should,"
-                " raise the limit (--max-memory)."
-            )
-        copy.write(block)
-    copy.seek(0)
-    return copy
+    try:
+        folder = ArrowFolder(Path(path), source) if Path(path).is_dir() and str(path) != "-" else None
+        if folder is None:
+            file, packed = open_unpacked(path, source, max_bytes, check, progress)
+    except OSError as error:
+        raise InputError(f"Cannot read {source}: {error.strerror or error}.") from error
+    form = folder.form if folder else _form_of(file.read(_START), path, source)
+    if sheet and form != "Excel":
+        raise InputError(f"--sheet names a sheet of an Excel workbook, but {source} is {form}.")
+    origin: Origin
+    if folder:
+        origin, packed = folder, ""
+    elif form == "CSV":
+        origin = Delimited(file, source, delimiter=delimiter, encoding=encoding, target=target)
+    elif form == "ARFF":
+        origin = Arff(file, source)
+    elif form == "Excel":
+        origin = Excel(file, source, sheet=sheet, target=target, max_bytes=max_bytes)
+    elif form == "JSON lines":
+        origin = JsonLines(file, source, encoding=encoding, max_bytes=max_bytes, progress=progress)
+    else:
+        origin = ArrowFile(file, source, form)
+    check_names(source, origin.names)
+    return OpenTable(source, form, packed, origin.names, max_bytes, origin)
 
 
 def _form_of(start: bytes, path: Path | str, source: str) -> str:
@@ -242,44 +202,20 @@ def _form_of(start: bytes, path: Path | str, source: str) -> str:
         return "Parquet"
     if start.startswith(b"ARROW1"):
         return "Feather"
+    if _WORKBOOK.match(start):
+        return "Excel"
     bare = start.removeprefix(b"\xef\xbb\xbf")
-    by_pattern = (what for pattern, what in _FOREIGN_PATTERNS.items() if pattern.match(bare))
-    by_mark = (what for mark, what in _FOREIGN.items() if start.startswith(mark))
-    if what := next(chain(by_pattern, by_mark), ""):
+    if JSON_START.match(bare) or JSON_START.match(bare[2:].replace(b"\0", b"")):  # also in UTF-16
+        return "JSON lines"
+    if what := next((what for mark, what in _FOREIGN.items() if re.match(mark, bare, re.I | re.S)), ""):
         raise InputError(f"{source} is {what}: save the table as CSV or Parquet.")
-    name = str(path).lower().removesuffix(".gz")
-    for form, endings in {"Parquet": (".parquet", ".pq"), "Feather": (".feather", ".arrow")}.items():
-        if start and name.endswith(endings):
-            return form
-    lines = (
-        line.strip().lower() for line in start.decode("latin-1").removeprefix("\xef\xbb\xbf").splitlines()
-    )
+    if packing_of(start):
+        raise InputError(f"{source} is packed twice: unpack it first.")
+    name = str(path).lower()
+    for ending in PACKINGS.values():
+        name = name.removesuffix(ending)
+    if form := next((form for form, endings in _ENDINGS.items() if start and name.endswith(endings)), ""):
+        return form
+    lines = (line.strip().lower() for line in bare.decode("latin-1").splitlines())
     first = next((line for line in lines if line and not line.startswith("%")), "")
-    return "ARFF" if first.startswith(("@relation", "@attribute")) or name.endswith(".arff") else "CSV"
-
-
-def _write_rows(text: io.TextIOWrapper, origin: Delimited, header: list[str], kept: list[int]) -> None:
-    """Write some columns of a CSV file unchanged."""
-    plain, careful = (
-        csv.writer(text, delimiter=origin.delimiter, lineterminator="\n", quoting=quoting)
-        for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL)
-    )
-    plain.writerow(header)
-    for row in origin.rows():
-        cells = [row[j] for j in kept]
-        # Before Python 3.13 the writer does not quote carriage returns, nor empty cells between spaces.
-        odd = any("\r" in cell or (not cell and origin.delimiter == " ") for cell in cells)
-        (careful if odd else plain).writerow(cells)
-
-
-def _names(header: Sequence[str]) -> list[str]:
-    # Unchanged, with surrounding spaces: programs look columns up by these names.
-    return [cell if cell.strip() else f"column {i}" for i, cell in enumerate(header, start=1)]
-
-
-def _check_names(source: str, names: Sequence[str]) -> None:
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise InputError(f"{source}: more than one column is named {twice[0]!r}; give each its own name.")
-    if not names:
-        raise InputError(f"{source} has no columns.")
+    return "ARFF" if first.startswith(("@relation", "@attribute")) else "CSV"

@@ -14,6 +14,8 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from foresift.reading.unpacking import Progress, ignore
+
 __all__ = ["Block", "IrregularText", "TextBlocks", "blocks_of_file", "blocks_of_rows"]
 
 SIZE, MAX_SIZE = 2**22, 2**25  # bytes of a block; no row is longer
@@ -90,7 +92,7 @@ def blocks_of_file(
     delimiter: str,
     encoding: str,
     n_above: int,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress = ignore,
 ) -> TextBlocks:
     r"""Cut a file into blocks, which raise `IrregularText` where it is not regular.
 
@@ -106,7 +108,7 @@ def blocks_of_file(
         Of the file.
     n_above : int
         Number of lines above the first row.
-    progress : callable or None, default=None
+    progress : callable
         Called with the fraction of the file that has been read.
 
     Examples
@@ -125,8 +127,7 @@ def blocks_of_file(
         size = min(max(SIZE, min(MAX_SIZE, _CELL_BYTES * _MIN_ROWS * width)), n_bytes + 1)
         for block in _whole_rows(text, size, n_above, delimiter):
             yield block
-            if progress is not None:
-                progress(file.tell() / n_bytes)
+            progress(file.tell() / n_bytes)
 
     return TextBlocks(blocks, width, head, delimiter, n_bytes)
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Task
 
 __all__ = ["steps", "units"]
 
 _WORDS = {
+    "opening": "opening the table",
     "reading": "reading the table",
     "ranking": "ranking the columns",
     "checking": "cross-validating",
@@ -80,18 +85,24 @@ def steps(wanted: bool) -> Iterator[Callable[[str, int, int], None]]:
     from rich.progress import (
         BarColumn,
         Progress,
+        ProgressColumn,
         SpinnerColumn,
         TaskProgressColumn,
         TextColumn,
         TimeElapsedColumn,
     )
 
+    class Left(ProgressColumn):
+        def render(self, task: Task) -> str:
+            return _left(task.time_remaining)
+
     show = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
-        BarColumn(),
+        BarColumn(bar_width=24),
         TaskProgressColumn(),
         TimeElapsedColumn(),
+        Left(),
     )
     with Progress(*show, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("")
@@ -104,3 +115,9 @@ def steps(wanted: bool) -> Iterator[Callable[[str, int, int], None]]:
                 progress.advance(task, done)
 
         yield report
+
+
+def _left(seconds: float | None) -> str:
+    if not seconds:
+        return ""
+    return f"about {seconds:.0f} s left" if seconds < 100 else f"about {seconds / 60:.0f} min left"

@@ -1,0 +1,178 @@
+"""Folders of Parquet or Feather files, which are the parts of one table."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import types
+
+from foresift.errors import InputError
+from foresift.reading.arrow_columns import is_text
+from foresift.reading.arrow_files import ArrowFile, ArrowTable, check_names, first_line
+from foresift.reading.cells import Column
+
+__all__ = ["ArrowFolder"]
+
+MAX_FILES = 100_000  # a folder with more is hardly one table
+_FORMS = {"Parquet": (b"PAR1", (".parquet", ".pq")), "Feather": (b"ARROW1", (".feather", ".arrow"))}
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+_NUMERIC = (types.is_integer, types.is_floating, types.is_decimal)
+
+
+class _Part(NamedTuple):
+    path: Path
+    keys: dict[str, str | None]  # columns that the names of its folders give
+    schema: pa.Schema
+    n_rows: int
+
+
+class ArrowFolder(ArrowTable):
+    """A folder of Parquet (or else Feather) files, called `source` in messages.
+
+    Folders named such as `year=2024` are columns. Files and folders whose names begin with a dot or an
+    underscore are ignored, and so are files of other formats.
+    """
+
+    def __init__(self, folder: Path, source: str) -> None:
+        self.source = source
+        if (folder / "_delta_log").is_dir():
+            raise InputError(
+                f"{source} is a Delta table, whose log says which files count: save the table as Parquet."
+            )
+        self.form, paths = _files_in(folder, source)
+        self._parts = []
+        for path in paths:
+            with path.open("rb") as file:
+                one = ArrowFile(file, str(path), self.form)
+                check_names(str(path), one.names)
+                self._parts.append(_Part(path, _keys_of(path, folder), one.schema, one.n_rows))
+        self.n_rows = sum(part.n_rows for part in self._parts)
+        self.detail = f" folder of {len(paths):,} file{'' if len(paths) == 1 else 's'}"
+        self._conflicts: dict[str, str] = {}
+        kinds: dict[str, dict[pa.DataType, Path]] = {}  # by column, with an example of each
+        for part in self._parts:
+            for field in part.schema:
+                kinds.setdefault(field.name, {}).setdefault(field.type, part.path)
+        keys = {key: pa.string() for part in self._parts for key in part.keys if key not in kinds}
+        self.schema = pa.schema({name: self._common(name, of) for name, of in kinds.items()} | keys)
+
+    def columns(self, names: Sequence[str], *args: Any, **more: Any) -> Iterator[Column]:
+        """Read columns one by one; raise if the type of one differs too much between the files."""
+        if conflict := next((self._conflicts[name] for name in names if name in self._conflicts), ""):
+            raise InputError(conflict)
+        return super().columns(names, *args, **more)
+
+    def read(self, names: list[str], max_bytes: float = np.inf) -> pa.Table:
+        """Read some of the columns, text as dictionaries."""
+        return pa.concat_tables([self._read_part(part, names, max_bytes) for part in self._parts])
+
+    def size(self, names: Collection[str], max_bytes: float) -> float:
+        """Memory in bytes that the columns take at least, by the metadata of the files."""
+        need = 0.0
+        for part in self._parts:
+            with part.path.open("rb") as file:
+                need += ArrowFile(file, str(part.path), self.form).size(names, max_bytes / len(self._parts))
+        return need
+
+    def _read_part(self, part: _Part, names: list[str], max_bytes: float) -> pa.Table:
+        try:
+            with part.path.open("rb") as file:
+                one = ArrowFile(file, str(part.path), self.form)
+                own = one.read([name for name in names if name in part.schema.names], max_bytes)
+            own.validate(full=True)
+            if own.num_columns and own.num_rows != part.n_rows:
+                raise pa.ArrowInvalid(f"{own.num_rows:,} rows where {part.n_rows:,} should be")
+        except pa.ArrowException as error:
+            raise InputError(f"{part.path}: damaged ({first_line(error)}).") from error
+        columns = {}
+        for name in names:
+            kind = _stored(self.schema.field(name).type)
+            if name in part.schema.names:
+                columns[name] = _cast(own.column(name), kind)
+            elif value := part.keys.get(name):
+                columns[name] = _cast(pa.chunked_array([pa.repeat(value, part.n_rows)]), kind)
+            else:
+                columns[name] = pa.nulls(part.n_rows, kind)
+        return pa.table(columns)
+
+    def _common(self, name: str, kinds: dict[pa.DataType, Path]) -> pa.DataType:
+        """The type of a column that may have several."""
+        (common, first), *others = kinds.items()
+        for kind, path in others:
+            merged = _merged(common, kind)
+            if merged is None:
+                self._conflicts[name] = (
+                    f"Column {name!r} of {self.source} holds values of type {common} in {first}, but of type"
+                    f" {kind} in {path}: save it with one type, or leave it out (--drop {name!r})."
+                )
+                return pa.null()
+            common = merged
+        return common
+
+
+def _merged(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
+    """A type that holds the values of both; None if there is none."""
+    if types.is_null(one) or types.is_null(other):
+        return one if types.is_null(other) else other
+    if _stored(one) == _stored(other):  # text, categories, or both
+        return _stored(one) if types.is_dictionary(one) and types.is_dictionary(other) else pa.string()
+    if all(any(test(kind) for test in _NUMERIC) for kind in (one, other)):
+        both_signed = types.is_signed_integer(one) and types.is_signed_integer(other)
+        return pa.int64() if both_signed else pa.float64()
+    if all(types.is_date(kind) or types.is_timestamp(kind) for kind in (one, other)):
+        return pa.timestamp("us")
+    return None
+
+
+def _files_in(folder: Path, source: str) -> tuple[str, list[Path]]:
+    """The format of a folder, and the files of that format."""
+    inside = (
+        path for path in folder.rglob("*") if not _is_hidden(path.relative_to(folder)) and path.is_file()
+    )
+    paths = sorted(islice(inside, MAX_FILES + 1))
+    if len(paths) > MAX_FILES:
+        raise InputError(f"Cannot read {source}: it is a folder of more than {MAX_FILES:,} files.")
+    for form, (mark, endings) in _FORMS.items():
+        if own := [path for path in paths if path.name.lower().endswith(endings) or _starts(path, mark)]:
+            return form, own
+    such = f"; name a file in it, such as {paths[0].relative_to(folder)}" if paths else ", and empty"
+    raise InputError(f"Cannot read {source}: it is a folder without Parquet or Feather files{such}.")
+
+
+def _starts(path: Path, mark: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(mark)) == mark
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith((".", "_")) for part in path.parts)
+
+
+def _keys_of(path: Path, folder: Path) -> dict[str, str | None]:
+    """Columns in the names of folders, such as year=2024."""
+    pairs = (part.partition("=") for part in path.relative_to(folder).parent.parts)
+    return {
+        unquote(key): None if value == _NO_VALUE else unquote(value) for key, mark, value in pairs if mark
+    }
+
+
+def _stored(kind: pa.DataType) -> pa.DataType:
+    """The one type in which all parts of a column are read: text and categories as dictionaries."""
+    value = kind.value_type if types.is_dictionary(kind) else kind
+    if is_text(value):
+        return pa.dictionary(pa.int32(), pa.string())
+    return pa.dictionary(pa.int32(), value) if types.is_dictionary(kind) else kind
+
+
+def _cast(values: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    if values.type == kind:
+        return values
+    if types.is_dictionary(kind) and not types.is_dictionary(values.type):
+        values = values.cast(kind.value_type).dictionary_encode()
+    return values.cast(kind, safe=False)

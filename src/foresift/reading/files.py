@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -38,9 +39,10 @@ _FOREIGN = {
     rb"%PDF": "a PDF document",
     rb"\x93NUMPY": "a NumPy array (.npy)",
     rb"\x80[\x02-\x05]": "a Python pickle",
-    rb"\s*<(!doctype html|html)\b": "a web page",
+    rb"(?i)\s*<(!doctype html|html)\b": "a web page",
     rb"\s*<\?xml\b": "an XML file",
 }
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _ENDINGS = {
     "Parquet": (".parquet", ".pq"),
     "Feather": (".feather", ".arrow"),
@@ -98,7 +100,8 @@ class OpenTable:
 
     def write(self, path: Path, names: Collection[str]) -> None:
         """Write some columns unchanged, in the order of the file, in the same format (Excel: as CSV)."""
-        kept = [name for name in self.names if name in names]
+        places = [j for j, name in enumerate(self.names) if name in names]
+        kept = [self.names[j] for j in places]
         with path.open("wb") as plain, open_packed(plain, self.packed, "wb") as file:
             if isinstance(self.origin, ArrowTable):
                 self.origin.write(file, kept)
@@ -107,7 +110,7 @@ class OpenTable:
                 if isinstance(self.origin, Arff):
                     self.origin.write(text, names)
                 else:
-                    _write_rows(text, self.origin, kept, [self.names.index(name) for name in kept])
+                    _write_rows(text, self.origin, kept, places)
 
     def read(
         self, *, text: Collection[str] = (), drop: Collection[str] = (), progress: Progress | None = None
@@ -240,9 +243,9 @@ def _form_of(start: bytes, path: Path | str, source: str) -> str:
     if _WORKBOOK.match(start):
         return "Excel"
     bare = start.removeprefix(b"\xef\xbb\xbf")
-    if JSON_START.match(bare) or JSON_START.match(bare[2:].replace(b"\0", b"")):  # also in UTF-16
+    if JSON_START.match(bare.replace(b"\0", b"")[2:] if bare[:2] in _UTF16 else bare):
         return "JSON lines"
-    if what := next((what for mark, what in _FOREIGN.items() if re.match(mark, bare, re.I | re.S)), ""):
+    if what := next((what for mark, what in _FOREIGN.items() if re.match(mark, bare, re.DOTALL)), ""):
         raise InputError(f"{source} is {what}: save the table as CSV or Parquet.")
     if packing_of(start):
         raise InputError(f"{source} is packed twice: unpack it first.")

@@ -23,6 +23,7 @@ from test_bad_files import assert_one_sentence, run
 from test_formats import excel, zstd
 
 from foresift.cli.table import read_columns
+from foresift.evaluation.harness import progress
 from foresift.reading import arrow_folders, json_lines
 from foresift.reading.files import open_table
 
@@ -418,3 +419,5 @@ def test_progress_of_reading(tmp_path):
     path.write_bytes(lines())
     open_table(path, progress=seen.append)
     assert seen[-1] == 1
+    said = [progress._left(seconds) for seconds in (None, 5.2, 400)]
+    assert said == ["", "about 5 s left", "about 7 min left"]

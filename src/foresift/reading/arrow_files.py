@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from typing import IO, BinaryIO
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset
 import pyarrow.feather
 import pyarrow.parquet
 from pyarrow.parquet import ParquetFile
@@ -78,9 +77,6 @@ class ArrowTable:
             some = list(names[start : start + width])
             try:
                 part = self.read(some, max_bytes)
-                part.validate(full=True)  # a damaged file could crash the process later
-                if part.num_rows != self.n_rows:
-                    raise pa.ArrowInvalid(f"{part.num_rows:,} rows where {self.n_rows:,} should be")
                 for name in some:
                     yield to_column(name, part.column(name), self.schema.field(name).type, name in text)
             except (pa.ArrowException, OSError) as error:
@@ -118,19 +114,16 @@ class ArrowFile(ArrowTable):
         self.suffix = f".{form.lower()}"
         file.seek(0)
         try:
+            plain = ParquetFile(file) if form == "Parquet" else pa.ipc.open_file(file)
+            self.schema = plain.schema_arrow if form == "Parquet" else plain.schema
+            check_names(source, self.names)
             if form == "Parquet":
-                plain = ParquetFile(file)
-                self.schema, self.n_rows = plain.schema_arrow, plain.metadata.num_rows
+                self.n_rows = plain.metadata.num_rows
                 texts = [field.name for field in self.schema if is_text(field.type)]
                 # Text as dictionaries, to save memory.
                 self._parquet = ParquetFile(file, metadata=plain.metadata, read_dictionary=texts)
             else:
-                self.schema = pa.ipc.open_file(file).schema
-                file.seek(0)
-                unique = len(set(self.names)) == len(self.names)  # otherwise the table is refused anyway
-                feather = pyarrow.dataset.FeatherFileFormat()
-                self.n_rows = feather.make_fragment(file).count_rows() if unique else 0
-            self.names  # noqa: B018, may be no text
+                self.n_rows = _count_rows(plain, file)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise InputError(
                 f"{source} is no {form} file, or a damaged one ({first_line(error)})."
@@ -138,9 +131,15 @@ class ArrowFile(ArrowTable):
 
     def read(self, names: list[str], max_bytes: float = np.inf) -> pa.Table:
         """Read some of the columns as they are, text of Parquet files as dictionaries."""
-        if self.form == "Parquet":
-            # A name with a dot also selects parts of a nested column, which are ignored.
-            return self._parquet.read(columns=names)
+        # A name with a dot also selects parts of a nested column, which are ignored.
+        is_parquet = self.form == "Parquet"
+        table = self._parquet.read(columns=names) if is_parquet else self._read_feather(names, max_bytes)
+        table.validate(full=True)  # a damaged file could crash the process later
+        if table.num_rows != self.n_rows:
+            raise pa.ArrowInvalid(f"{table.num_rows:,} rows where {self.n_rows:,} should be")
+        return table
+
+    def _read_feather(self, names: list[str], max_bytes: float) -> pa.Table:
         self._file.seek(0)
         places = [self.schema.get_field_index(name) for name in names]
         reader = pa.ipc.open_file(self._file, options=pa.ipc.IpcReadOptions(included_fields=places))
@@ -174,6 +173,15 @@ class ArrowFile(ArrowTable):
             super().write(file, names)
         else:
             pyarrow.feather.write_feather(self.read(list(names)).select(list(names)), file)
+
+
+def _count_rows(reader: Any, file: BinaryIO) -> int:
+    if hasattr(reader, "count_rows"):
+        return reader.count_rows()
+    import pyarrow.dataset  # of old versions; it imports pandas
+
+    file.seek(0)
+    return pyarrow.dataset.FeatherFileFormat().make_fragment(file).count_rows()
 
 
 def check_names(source: str, names: Sequence[str]) -> None:

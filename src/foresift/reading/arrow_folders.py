@@ -14,7 +14,7 @@ from pyarrow import types
 
 from foresift.errors import InputError
 from foresift.reading.arrow_columns import is_text
-from foresift.reading.arrow_files import ArrowFile, ArrowTable, check_names, first_line
+from foresift.reading.arrow_files import ArrowFile, ArrowTable, first_line
 from foresift.reading.cells import Column
 
 __all__ = ["ArrowFolder"]
@@ -28,7 +28,7 @@ _NUMERIC = (types.is_integer, types.is_floating, types.is_decimal)
 class _Part(NamedTuple):
     path: Path
     keys: dict[str, str | None]  # columns that the names of its folders give
-    schema: pa.Schema
+    names: frozenset[str]
     n_rows: int
 
 
@@ -47,18 +47,16 @@ class ArrowFolder(ArrowTable):
             )
         self.form, paths = _files_in(folder, source)
         self._parts = []
+        kinds: dict[str, dict[pa.DataType, Path]] = {}  # by column, with an example of each
         for path in paths:
             with path.open("rb") as file:
                 one = ArrowFile(file, str(path), self.form)
-                check_names(str(path), one.names)
-                self._parts.append(_Part(path, _keys_of(path, folder), one.schema, one.n_rows))
+            self._parts.append(_Part(path, _keys_of(path, folder), frozenset(one.names), one.n_rows))
+            for field in one.schema:
+                kinds.setdefault(field.name, {}).setdefault(field.type, path)
         self.n_rows = sum(part.n_rows for part in self._parts)
         self.detail = f" folder of {len(paths):,} file{'' if len(paths) == 1 else 's'}"
         self._conflicts: dict[str, str] = {}
-        kinds: dict[str, dict[pa.DataType, Path]] = {}  # by column, with an example of each
-        for part in self._parts:
-            for field in part.schema:
-                kinds.setdefault(field.name, {}).setdefault(field.type, part.path)
         keys = {key: pa.string() for part in self._parts for key in part.keys if key not in kinds}
         self.schema = pa.schema({name: self._common(name, of) for name, of in kinds.items()} | keys)
 
@@ -81,19 +79,17 @@ class ArrowFolder(ArrowTable):
         return need
 
     def _read_part(self, part: _Part, names: list[str], max_bytes: float) -> pa.Table:
-        try:
-            with part.path.open("rb") as file:
-                one = ArrowFile(file, str(part.path), self.form)
-                own = one.read([name for name in names if name in part.schema.names], max_bytes)
-            own.validate(full=True)
-            if own.num_columns and own.num_rows != part.n_rows:
-                raise pa.ArrowInvalid(f"{own.num_rows:,} rows where {part.n_rows:,} should be")
-        except pa.ArrowException as error:
-            raise InputError(f"{part.path}: damaged ({first_line(error)}).") from error
+        own = pa.table({})
+        if wanted := [name for name in names if name in part.names]:
+            try:
+                with part.path.open("rb") as file:
+                    own = ArrowFile(file, str(part.path), self.form).read(wanted, max_bytes)
+            except pa.ArrowException as error:
+                raise InputError(f"{part.path}: damaged ({first_line(error)}).") from error
         columns = {}
         for name in names:
             kind = _stored(self.schema.field(name).type)
-            if name in part.schema.names:
+            if name in part.names:
                 columns[name] = _cast(own.column(name), kind)
             elif value := part.keys.get(name):
                 columns[name] = _cast(pa.chunked_array([pa.repeat(value, part.n_rows)]), kind)

@@ -308,7 +308,8 @@ class Delimited:
 
     def write(self, file: IO[bytes], names: Sequence[str]) -> None:
         """Write some of the columns unchanged."""
-        kept = [self.names.index(name) for name in names]
+        wanted = set(names)
+        kept = [j for j, name in enumerate(self.names) if name in wanted]
         text = io.TextIOWrapper(file, encoding=self.encoding, newline="")
         plain, careful = (
             csv.writer(text, delimiter=self.delimiter, lineterminator="\n", quoting=quoting)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -36,9 +37,10 @@ _FOREIGN = {
     rb"%PDF": "a PDF document",
     rb"\x93NUMPY": "a NumPy array (.npy)",
     rb"\x80[\x02-\x05]": "a Python pickle",
-    rb"\s*<(!doctype html|html)\b": "a web page",
+    rb"(?i)\s*<(!doctype html|html)\b": "a web page",
     rb"\s*<\?xml\b": "an XML file",
 }
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _ENDINGS = {
     "Parquet": (".parquet", ".pq"),
     "Feather": (".feather", ".arrow"),
@@ -205,9 +207,9 @@ def _form_of(start: bytes, path: Path | str, source: str) -> str:
     if _WORKBOOK.match(start):
         return "Excel"
     bare = start.removeprefix(b"\xef\xbb\xbf")
-    if JSON_START.match(bare) or JSON_START.match(bare[2:].replace(b"\0", b"")):  # also in UTF-16
+    if JSON_START.match(bare.replace(b"\0", b"")[2:] if bare[:2] in _UTF16 else bare):
         return "JSON lines"
-    if what := next((what for mark, what in _FOREIGN.items() if re.match(mark, bare, re.I | re.S)), ""):
+    if what := next((what for mark, what in _FOREIGN.items() if re.match(mark, bare, re.DOTALL)), ""):
         raise InputError(f"{source} is {what}: save the table as CSV or Parquet.")
     if packing_of(start):
         raise InputError(f"{source} is packed twice: unpack it first.")

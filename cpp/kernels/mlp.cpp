@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#if defined(__SSE__)
+#if defined(__SSE__) || defined(_M_X64)
+#define FORESIFT_SSE
 #include <xmmintrin.h>
 #endif
 
@@ -16,7 +17,28 @@ constexpr std::size_t kLanes = 4;   // hidden units that one instruction works o
 constexpr std::size_t kStrip = 16;  // hidden units whose sums stay in registers
 constexpr std::size_t kOften = 256; // rows between two questions whether to stop
 
+#if defined(__GNUC__)
 using Lanes [[gnu::vector_size(kLanes * sizeof(float)), gnu::aligned(sizeof(float)), gnu::may_alias]] = float;
+#else  // the same for compilers without such types, so with the same results
+struct Lanes {
+    float at[kLanes];
+
+    float operator[](std::size_t k) const { return at[k]; }
+    friend Lanes operator+(Lanes a, const Lanes& b) {
+        for (std::size_t k = 0; k < kLanes; ++k) a.at[k] += b.at[k];
+        return a;
+    }
+    friend Lanes operator*(Lanes a, const Lanes& b) {
+        for (std::size_t k = 0; k < kLanes; ++k) a.at[k] *= b.at[k];
+        return a;
+    }
+    friend Lanes operator*(float x, Lanes a) {
+        for (float& value : a.at) value *= x;
+        return a;
+    }
+    Lanes& operator+=(const Lanes& b) { return *this = *this + b; }
+};
+#endif
 
 inline Lanes& lanes(float* at) { return *reinterpret_cast<Lanes*>(at); }
 inline const Lanes& lanes(const float* at) { return *reinterpret_cast<const Lanes*>(at); }
@@ -26,7 +48,7 @@ std::size_t padded(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
 // Velocities of inputs that are 0 for long decay to numbers so small that x86 gets slow: by half on one-hot columns.
 class TinyIsZero {
 public:
-#if defined(__SSE__)
+#if defined(FORESIFT_SSE)
     TinyIsZero() : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8040U); }
     ~TinyIsZero() { _mm_setcsr(before_); }
 

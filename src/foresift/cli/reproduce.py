@@ -69,9 +69,12 @@ def reproduce(
     from foresift.evaluation.papers.specs import read_paper
     from foresift.evaluation.papers.tables import grids_of_table, print_grids
     from foresift.evaluation.papers.units import whole_repeats
+    from foresift.report.plots.display import pyplot
 
     require_jobs(jobs, "processes")
     written = place_of(out)
+    if written is not None:
+        pyplot()  # a missing library is known before the run, not after it
     spec = read_paper(paper)
     spec = spec.shortened() if quick else spec
     chosen = _tables(spec, table)

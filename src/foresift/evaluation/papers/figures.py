@@ -8,6 +8,7 @@ from typing import Any
 
 from foresift.evaluation.papers.reproduce import Row
 from foresift.evaluation.papers.specs import PaperTable
+from foresift.report.plots.display import pyplot
 
 __all__ = ["draw_curves", "has_curves"]
 
@@ -49,11 +50,8 @@ def draw_curves(table: PaperTable, rows: Sequence[Row], path: Path) -> None:
     b'PNG'
     """
     curves = _curves(rows)
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
+    plt = pyplot()
+    plt.switch_backend("Agg")
     datasets = list(dict.fromkeys(place[0] for place in curves))
     classifiers = list(dict.fromkeys(place[1] for place in curves))
     one_panel = table.measure == "intervals"

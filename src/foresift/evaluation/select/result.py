@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -161,11 +163,10 @@ class Selection:
 
     def to_frame(self) -> Any:
         """Return the ranking as a data frame of pandas or, where that is not installed, of polars."""
-        try:
-            import pandas as frames
-        except ImportError:  # pragma: no cover - the tests have pandas
-            import polars as frames
-        return frames.DataFrame(self.ranking)
+        for library in ("pandas", "polars"):
+            with contextlib.suppress(ImportError):
+                return import_module(library).DataFrame(self.ranking)
+        raise ImportError("to_frame needs pandas or polars: pip install one of them, or use `ranking`.")
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return the report as one HTML page, and write it if `path` is given."""

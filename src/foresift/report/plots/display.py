@@ -8,13 +8,33 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from foresift.errors import InputError
 from foresift.report.drawing import shortened
 from foresift.report.numbers import unknown
 
-__all__ = ["ACCENT", "GREY", "INK", "TINT", "Display", "label", "numbers"]
+__all__ = ["ACCENT", "GREY", "INK", "TINT", "Display", "label", "numbers", "pyplot"]
 
 ACCENT, GREY, INK, TINT = "#17654f", "#868f8a", "#1c2320", "#dfeee7"
 LABEL = 40  # characters of a name beside an axis
+
+
+class MissingMatplotlib(InputError, ImportError):
+    """Raised where something is to be drawn and matplotlib is not installed."""
+
+
+def pyplot() -> Any:
+    """Return matplotlib.pyplot.
+
+    Raises
+    ------
+    MissingMatplotlib
+        If it is not installed; the message says how to install it.
+    """
+    try:
+        import matplotlib.pyplot
+    except ImportError as error:
+        raise MissingMatplotlib("Figures need matplotlib: pip install 'foresift[plots]'.") from error
+    return matplotlib.pyplot
 
 
 class Display:
@@ -42,8 +62,7 @@ class Display:
         self
             The display, with `ax_` and `figure_`.
         """
-        import matplotlib.pyplot as plt
-
+        plt = pyplot()
         if ax is None:
             ax = plt.subplots(figsize=self._size(), layout="constrained")[1]
         self.ax_, self.figure_ = ax, ax.figure

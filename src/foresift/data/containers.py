@@ -16,7 +16,8 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from foresift.data.named import NamedArray
-from foresift.data.values import date_error, is_missing, kind_of_values
+from foresift.data.temporal import numbers_of_objects, numbers_of_series, numbers_of_times
+from foresift.data.values import TIMES, is_missing, kind_of_values
 
 # Cells of one block where reading needs a copy (sparse, integers): 32 MB of float64.
 _BLOCK_CELLS = 2**22
@@ -30,6 +31,7 @@ class Block(NamedTuple):
     start: int  # index of the first column
     values: NDArray[Any]  # (n, width) numbers or booleans; or (n,) objects: text, booleans, missing
     nominal: bool  # by dtype
+    unit: str = ""  # of a column of dates, times or durations, which is given as numbers
 
 
 @dataclass(frozen=True)
@@ -260,8 +262,9 @@ def _block_of_series(start: int, series: nw.Series[Any], label: str) -> Block:
     dtype = series.dtype
     if dtype.is_nested():
         raise TypeError(f"{label} has dtype {dtype}; make one column of every element, or drop it.")
-    if dtype.is_temporal():
-        raise date_error(label, str(dtype))
+    times = numbers_of_series(series, label)
+    if times is not None:
+        return _block_of_times(start, *times)
     nominal = dtype in (nw.Categorical, nw.Enum, nw.String)
     return _block_of_column(start, values_of(series), nominal, label)
 
@@ -293,7 +296,7 @@ def _block_of_column(start: int, values: NDArray[Any], nominal: bool, label: str
         return Block(start, values[:, np.newaxis], nominal or values.dtype.kind == "b")
     if values.dtype.kind in "mM":
         if not nominal:
-            raise date_error(label, str(values.dtype))
+            return _block_of_times(start, *numbers_of_times(values, label))
         missing, values = np.isnat(values), values.astype(str).astype(object)
         values[missing] = None
     if values.dtype.kind == "c":
@@ -304,7 +307,13 @@ def _block_of_column(start: int, values: NDArray[Any], nominal: bool, label: str
         values = np.array([None if is_missing(value) else str(value) for value in values], dtype=object)
     elif kind == "number":
         return Block(start, as_float(values)[:, np.newaxis], nominal)
+    elif kind in TIMES:
+        return _block_of_times(start, *numbers_of_objects(values, kind, label))
     return Block(start, values, True)
+
+
+def _block_of_times(start: int, numbers: NDArray[np.float64], unit: str) -> Block:
+    return Block(start, numbers[:, np.newaxis], False, unit)
 
 
 def label_of(labels: Sequence[Any] | None, j: int) -> str:

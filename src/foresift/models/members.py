@@ -151,7 +151,7 @@ def open_rows(X: Any, schema: Schema, native: bool, ensemble: Any = None) -> Row
     if ensemble is not None:
         pandas = X if source.pandas else None
         check_features(ensemble, pandas, source.names, source.n_columns, reset=False)
-    return Rows(sliceable(X), coded=False)
+    return Rows(sliceable(X, schema.units), coded=False)
 
 
 def fit_member(data: TrainingRows, columns: NDArray[np.intp] | None, times: NDArray[Any], seed: int) -> Any:

@@ -246,7 +246,7 @@ class SSVTreeClassifier(TreeClassifier):
 
     def _set_attributes(self, table: Table) -> None:
         super()._set_attributes(table)
-        self.schema_ = CompleteSchema(table.schema.names, table.schema.categories)
+        self.schema_ = CompleteSchema(**vars(table.schema))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

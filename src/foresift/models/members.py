@@ -10,12 +10,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.base import ClassifierMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from foresift.data.containers import read
+from foresift.data.plain_state import PlainEstimator
 from foresift.data.sklearn_compat import (
     CallbackSupportMixin,
     HasMethods,
@@ -239,7 +240,7 @@ def shares_of(votes: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
 
-class MemberEnsemble(CallbackSupportMixin, BaseEstimator):
+class MemberEnsemble(CallbackSupportMixin, PlainEstimator):
     """What the ensembles share: members with columns of their own, and weights."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

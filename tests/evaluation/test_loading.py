@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 from foresift import Selection, select
 from foresift.cli.app import app
 from foresift.datasets import make_quantity
-from foresift.errors import InputError
 
 
 def classes():
@@ -155,7 +154,7 @@ def test_damaged_files(case, tmp_path):
     damage(plain)
     path = tmp_path / "s.json"
     path.write_text(json.dumps(plain))
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(ValueError, match=message):
         Selection.load(path)
 
 
@@ -165,10 +164,10 @@ def test_other_files(tmp_path):
     whole = path.read_bytes()
     for content in (b"", whole[:-200], b"\xff" + whole, b"PK\x03\x04", b"[" * 100_000):
         path.write_bytes(content)
-        with pytest.raises(InputError, match=r"is no JSON file, or a damaged one"):
+        with pytest.raises(ValueError, match=r"is no JSON file, or a damaged one"):
             Selection.load(path)
     path.write_text("[1, 2]")
-    with pytest.raises(InputError, match="holds no selection"):
+    with pytest.raises(ValueError, match="holds no selection"):
         Selection.load(path)
     shutil.rmtree(tmp_path)
     with pytest.raises(FileNotFoundError):

@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from foresift.errors import InputError
-
 __all__ = ["FORMAT", "read_selection"]
 
 FORMAT = 1  # of the file; a version that reads it otherwise counts on
@@ -35,23 +33,23 @@ _OF_A_COLUMN = {
 
 
 def read_selection(path: Path) -> dict[str, Any]:
-    """Read what `Selection.to_dict` returned, or raise an `InputError` that says why it cannot be read."""
+    """Read what `Selection.to_dict` returned, or raise a `ValueError` that says why it cannot be read."""
     try:
         plain = json.loads(path.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise InputError(f"{path} is no JSON file, or a damaged one ({error}).") from error
+        raise ValueError(f"{path} is no JSON file, or a damaged one ({error}).") from error
     if not isinstance(plain, dict) or "foresift" not in plain or "verdict" not in plain:
-        raise InputError(
+        raise ValueError(
             f"{path} holds no selection: `foresift select --out` and Selection.to_json write such files."
         )
     if (made := plain.get("format", 0)) != FORMAT:
         newer = isinstance(made, int) and made > FORMAT
         do = "update foresift" if newer else "make the selection again"
-        raise InputError(
+        raise ValueError(
             f"{path} was written by foresift {plain['foresift']}, whose files this version cannot read: {do}."
         )
     if fault := _fault(plain):
-        raise InputError(f"{path} is a damaged selection: {fault}.")
+        raise ValueError(f"{path} is a damaged selection: {fault}.")
     return plain
 
 

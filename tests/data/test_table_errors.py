@@ -77,6 +77,7 @@ BAD_X = {
     "mixed": ({"m": objects(1, "a")}, TypeError, "column 'm' mixes values of types int, str: convert it"),
     "mixed with floats": ({"m": objects(1.5, "a", None)}, TypeError, "mixes values of types float, str"),
     "mixed booleans": ({"m": objects(True, 2.0)}, TypeError, "mixes values of types bool, float"),
+    "bytes and text": ([[b"\xff", 1], ["a", 2]], TypeError, "column 0 mixes values of types bytes, str"),
     "mixed lists": ([[1, "a"], ["b", 2]], TypeError, "column 0 mixes values of types int, str"),
     "dict": (
         {"d": objects({"a": 1}, 2)},

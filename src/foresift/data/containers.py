@@ -17,6 +17,7 @@ from sklearn.utils import check_array
 
 from foresift.data.named import NamedArray
 from foresift.data.temporal import numbers_of_objects, numbers_of_series, numbers_of_times
+from foresift.data.unread import refuse_unread
 from foresift.data.values import TIMES, is_missing, kind_of_values
 
 # Cells of one block where reading needs a copy (sparse, integers): 32 MB of float64.
@@ -106,11 +107,10 @@ def read(X: Any, estimator: Any = None) -> Source:
     except DuplicateError as error:
         names = X.column_names if hasattr(X, "column_names") else X.columns
         raise _named_twice(list(map(str, names))) from error
-    if isinstance(frame, nw.LazyFrame):
-        raise TypeError("X is a lazy frame; pass the result of X.collect().")
     if isinstance(frame, nw.DataFrame):
         pandas = frame is not X and nw.dependencies.is_pandas_dataframe(X)
         return _read_frame(frame, estimator, pandas=pandas)
+    refuse_unread(X, "X")
     return _read_array(X, estimator)
 
 
@@ -121,9 +121,11 @@ def _named_twice(texts: Sequence[str]) -> ValueError:
 
 
 def _read_array(X: Any, estimator: Any, labels: Sequence[Any] | None = None) -> Source:
-    array = check_array(
-        X, accept_sparse=True, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X"
-    )
+    options: dict[str, Any] = {"accept_sparse": True, "ensure_all_finite": False, "estimator": estimator}
+    try:
+        array = check_array(X, dtype=None, input_name="X", **options)
+    except UnicodeDecodeError:  # NumPy makes text of bytes beside text in nested lists
+        array = check_array(X, dtype=object, input_name="X", **options)
     if array.dtype.kind == "V":
         raise TypeError("X is a structured array; pass a mapping {name: X[name]} or a data frame.")
     n_rows, n_columns = array.shape

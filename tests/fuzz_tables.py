@@ -105,13 +105,13 @@ USABLE = {
     "numbers as objects": lambda rng, n: _holes(rng, rng.integers(0, 5, n).tolist()),
     "decimals": lambda rng, n: _objects([decimal.Decimal(int(v)) / 8 for v in rng.integers(0, 9, n)]),
     "fractions": lambda rng, n: _objects([fractions.Fraction(int(v), 3) for v in rng.integers(0, 9, n)]),
+    "dates": lambda rng, n: np.datetime64("2020-01-01") + rng.integers(0, 99, n).astype("m8[D]"),
+    "durations": lambda rng, n: rng.integers(0, 99, n).astype("m8[s]"),
+    "date objects": lambda rng, n: _holes(rng, [datetime.date(2020, 1, 1)] * n),
 }
 # And those that have to be refused, or are taken by some container only.
 HOSTILE = {
     "infinities": lambda rng, n: rng.choice([np.inf, -np.inf, 1.0, np.nan], n),
-    "dates": lambda rng, n: np.datetime64("2020-01-01") + rng.integers(0, 99, n).astype("m8[D]"),
-    "durations": lambda rng, n: rng.integers(0, 99, n).astype("m8[s]"),
-    "date objects": lambda rng, n: _holes(rng, [datetime.date(2020, 1, 1)] * n),
     "complex": lambda rng, n: rng.normal(size=n) + 1j,
     "bytes": lambda rng, n: _texts(rng, n, [b"a", b"\xff", b""]),
     "mixed": lambda rng, n: _texts(rng, n, [1, "a", None, 2.5, True, b"x", np.nan]),

@@ -49,7 +49,8 @@ def problems(value: object, offered: bool) -> Iterator[str]:
         yield from (text for code, text in read.parameter_mismatches if code in ("PR01", "PR02"))
     elif offered and dataclasses.is_dataclass(value):
         attributes = {name for entry in read.doc["Attributes"] for name in entry.name.split(", ")}
-        missing = {field.name for field in dataclasses.fields(value)} - attributes
+        public = {field.name for field in dataclasses.fields(value) if not field.name.startswith("_")}
+        missing = public - attributes
         yield from (f'Attribute "{name}" not documented' for name in sorted(missing))
     for section in ("Parameters", "Attributes", "Raises"):
         for entry in read.doc[section]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from foresift.models.resample_boosting import ResampleBoostClassifier
     from foresift.models.ssv_tree import SSVTreeClassifier
     from foresift.models.subset_bagging import SubsetBaggingClassifier, SubsetBaggingRegressor
+    from foresift.reading.read import read
     from foresift.selectors.aggregate import AggregateSelector
     from foresift.selectors.cfs import CFSSelector
     from foresift.selectors.correlation import FScoreSelector, PearsonSelector
@@ -81,6 +82,7 @@ __all__ = [
     "criteria",
     "datasets",
     "importance",
+    "read",
     "select",
     "stats",
 ]
@@ -124,6 +126,7 @@ _HOMES = {
     "Comparison": "evaluation.compare",
     "commonality": "selectors.search.path",
     "compare": "evaluation.compare",
+    "read": "reading.read",
     "select": "evaluation.select",
     "Selection": "evaluation.select",
 }

@@ -330,7 +330,7 @@ def test_models_by_name_and_of_no_base(diabetes):
         select(X, y, scoring="accuracy")
     with pytest.raises(ValueError, match="leave out scoring, or log_target"):
         select(X, y, scoring="r2", log_target=True)
-    with pytest.raises(ValueError, match="y holds dates"):
+    with pytest.raises(TypeError, match="y holds dates"):
         select(X, pd.date_range("2020", periods=len(y)))
     odd = X.set_axis([f"a[{j}]<{j}>:{{x}},y" for j in range(10)], axis=1)
     lightgbm = pytest.importorskip("lightgbm")

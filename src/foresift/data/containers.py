@@ -16,7 +16,9 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from foresift.data.named import NamedArray
-from foresift.data.values import date_error, is_missing, kind_of_values
+from foresift.data.temporal import numbers_of_objects, numbers_of_series, numbers_of_times
+from foresift.data.unread import refuse_unread
+from foresift.data.values import TIMES, is_missing, kind_of_values
 
 # Cells of one block where reading needs a copy (sparse, integers): 32 MB of float64.
 _BLOCK_CELLS = 2**22
@@ -30,6 +32,7 @@ class Block(NamedTuple):
     start: int  # index of the first column
     values: NDArray[Any]  # (n, width) numbers or booleans; or (n,) objects: text, booleans, missing
     nominal: bool  # by dtype
+    unit: str = ""  # of a column of dates, times or durations, which is given as numbers
 
 
 @dataclass(frozen=True)
@@ -104,11 +107,10 @@ def read(X: Any, estimator: Any = None) -> Source:
     except DuplicateError as error:
         names = X.column_names if hasattr(X, "column_names") else X.columns
         raise _named_twice(list(map(str, names))) from error
-    if isinstance(frame, nw.LazyFrame):
-        raise TypeError("X is a lazy frame; pass the result of X.collect().")
     if isinstance(frame, nw.DataFrame):
         pandas = frame is not X and nw.dependencies.is_pandas_dataframe(X)
         return _read_frame(frame, estimator, pandas=pandas)
+    refuse_unread(X, "X")
     return _read_array(X, estimator)
 
 
@@ -119,9 +121,11 @@ def _named_twice(texts: Sequence[str]) -> ValueError:
 
 
 def _read_array(X: Any, estimator: Any, labels: Sequence[Any] | None = None) -> Source:
-    array = check_array(
-        X, accept_sparse=True, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X"
-    )
+    options: dict[str, Any] = {"accept_sparse": True, "ensure_all_finite": False, "estimator": estimator}
+    try:
+        array = check_array(X, dtype=None, input_name="X", **options)
+    except UnicodeDecodeError:  # NumPy makes text of bytes beside text in nested lists
+        array = check_array(X, dtype=object, input_name="X", **options)
     if array.dtype.kind == "V":
         raise TypeError("X is a structured array; pass a mapping {name: X[name]} or a data frame.")
     n_rows, n_columns = array.shape
@@ -260,8 +264,9 @@ def _block_of_series(start: int, series: nw.Series[Any], label: str) -> Block:
     dtype = series.dtype
     if dtype.is_nested():
         raise TypeError(f"{label} has dtype {dtype}; make one column of every element, or drop it.")
-    if dtype.is_temporal():
-        raise date_error(label, str(dtype))
+    times = numbers_of_series(series, label)
+    if times is not None:
+        return _block_of_times(start, *times)
     nominal = dtype in (nw.Categorical, nw.Enum, nw.String)
     return _block_of_column(start, values_of(series), nominal, label)
 
@@ -293,7 +298,7 @@ def _block_of_column(start: int, values: NDArray[Any], nominal: bool, label: str
         return Block(start, values[:, np.newaxis], nominal or values.dtype.kind == "b")
     if values.dtype.kind in "mM":
         if not nominal:
-            raise date_error(label, str(values.dtype))
+            return _block_of_times(start, *numbers_of_times(values, label))
         missing, values = np.isnat(values), values.astype(str).astype(object)
         values[missing] = None
     if values.dtype.kind == "c":
@@ -304,7 +309,13 @@ def _block_of_column(start: int, values: NDArray[Any], nominal: bool, label: str
         values = np.array([None if is_missing(value) else str(value) for value in values], dtype=object)
     elif kind == "number":
         return Block(start, as_float(values)[:, np.newaxis], nominal)
+    elif kind in TIMES:
+        return _block_of_times(start, *numbers_of_objects(values, kind, label))
     return Block(start, values, True)
+
+
+def _block_of_times(start: int, numbers: NDArray[np.float64], unit: str) -> Block:
+    return Block(start, numbers[:, np.newaxis], False, unit)
 
 
 def label_of(labels: Sequence[Any] | None, j: int) -> str:

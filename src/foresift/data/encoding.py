@@ -9,22 +9,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.data.containers import Source, as_float, label_of, require_finite
+from foresift.data.containers import Block, Source, as_float, label_of, require_finite
+from foresift.data.temporal import in_unit
 from foresift.data.values import is_missing, kind_of_values
 
-__all__ = ["MAX_CATEGORIES", "as_numbers", "factorize", "look_up", "parts_of", "single_columns"]
+__all__ = [
+    "MAX_CATEGORIES",
+    "as_fitted",
+    "as_numbers",
+    "factorize",
+    "look_up",
+    "parts_of",
+    "single_columns",
+]
 
 MAX_CATEGORIES = 65_534  # codes and branches have 16 bits, and missing takes one of each
 
 
-def parts_of(source: Source, mask: NDArray[np.bool_] | None) -> Iterator[tuple[int, NDArray[Any], bool]]:
-    """Split the blocks of X into numeric and nominal parts: (first column, values, nominal)."""
-    for start, values, by_dtype in source.blocks():
+def parts_of(source: Source, mask: NDArray[np.bool_] | None) -> Iterator[Block]:
+    """Split the blocks of X into numeric and nominal parts, which `mask` tells apart, or else the dtype."""
+    for start, values, by_dtype, unit in source.blocks():
         width = values.shape[1] if values.ndim == 2 else 1
         flags = np.full(width, by_dtype) if mask is None else mask[start : start + width]
         cuts = [0, *(np.flatnonzero(flags[1:] != flags[:-1]) + 1).tolist(), width]
         for first, last in pairwise(cuts):
-            yield start + first, values[:, first:last] if values.ndim == 2 else values, bool(flags[first])
+            part = values[:, first:last] if values.ndim == 2 else values
+            yield Block(start + first, part, bool(flags[first]), unit)
 
 
 def as_numbers(part: NDArray[Any], start: int, labels: Sequence[Any] | None, advice: str) -> NDArray[Any]:
@@ -38,6 +48,20 @@ def as_numbers(part: NDArray[Any], start: int, labels: Sequence[Any] | None, adv
     numbers = as_float(part)
     require_finite(numbers, start, labels)
     return numbers
+
+
+def as_fitted(part: Block, units: Sequence[str], labels: Sequence[Any] | None) -> NDArray[Any]:
+    """Values of a part in the units of the training data; other than for dates, it raises if they differ."""
+    values, width = part.values, part.values.shape[1] if part.values.ndim == 2 else 1
+    wanted = units[part.start : part.start + width] or ("",) * width
+    if not part.unit and not any(wanted):
+        return values
+    if values.dtype == object:  # text, of which the next step says what is wrong; or all missing
+        return values
+    columns = zip(values.T, wanted, range(part.start, part.start + width), strict=True)
+    return np.column_stack(
+        [in_unit(column, part.unit, unit, label_of(labels, j)) for column, unit, j in columns]
+    )
 
 
 def single_columns(

@@ -7,9 +7,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from foresift.data.plain_state import PlainEstimator, saved
 from foresift.data.sklearn_compat import StrOptions, fit_context, table_tags
 from foresift.data.table import Nominal, Schema, UncodedTable
 
@@ -83,6 +84,7 @@ class ValueTable:
         return self.schema.n_columns
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class InputCoding:
     """Coding of columns as network inputs, learned from the training rows.
@@ -180,7 +182,7 @@ class InputCoding:
         return np.concatenate([np.empty(0, dtype=np.intp), *blocks]).astype(np.uint32)
 
 
-class NumericCoder(TransformerMixin, BaseEstimator):
+class NumericCoder(TransformerMixin, PlainEstimator):
     """Encode any table as numbers, for classifiers that support neither categories nor missing values.
 
     A transformer around `InputCoding`: nominal columns become indicators, others are standardised.

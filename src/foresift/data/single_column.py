@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from foresift.data.containers import as_float
 from foresift.data.target import Quantity
-from foresift.data.values import is_missing, kind_of_values, without_mask
+from foresift.data.temporal import numbers_of_objects, numbers_of_times
+from foresift.data.values import TIMES, is_missing, kind_of_target, kind_of_values, without_mask
 from foresift.data.weights import check_sample_weight
 from foresift.errors import floats_of
 
@@ -127,10 +128,13 @@ def _items(data: Any, name: str) -> tuple[NDArray[Any], bool]:
         raise ValueError(f"{name} is empty: at least one row is needed.")
     if items.dtype.kind in "biufUT":
         return items, items.dtype.kind not in "iuf"
+    if items.dtype.kind in "mM" and name != "y":
+        return numbers_of_times(items, name)[0], False
+    kind = kind_of_target(items) if name == "y" else kind_of_values(items, name)
+    if kind in TIMES:
+        return numbers_of_objects(items, kind, name)[0], False
     items = items.astype(object)
-    if kind_of_values(items, name) == "number":
-        return as_float(items), False
-    return items, True
+    return (as_float(items), False) if kind == "number" else (items, True)
 
 
 def _missing(items: NDArray[Any]) -> NDArray[np.bool]:

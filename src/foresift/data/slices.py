@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from foresift.data.containers import Source, read
+from foresift.data.encoding import as_fitted
 from foresift.data.table import Table
+
+_MAY_BE_TIMES = (nw.Object, nw.Unknown)  # date objects, periods
 
 __all__ = ["TableOfX", "columns_of", "matrix_of", "sliceable", "take_columns", "take_rows"]
 
@@ -88,19 +91,20 @@ def take_columns(X: Any, columns: NDArray[np.intp]) -> Any:
     return (X if isinstance(X, np.ndarray) else matrix_of(read(X)))[:, columns]
 
 
-def columns_of(source: Source) -> list[NDArray[Any]]:
-    """Every column of an opened X as an array."""
+def columns_of(source: Source, units: Sequence[str] | None = None) -> list[NDArray[Any]]:
+    """Every column of an opened X as an array; times in these units (`Schema.units`), None for their own."""
     columns: list[NDArray[Any]] = []
     for block in source.blocks():
-        columns.extend(block.values.T if block.values.ndim == 2 else [block.values])
+        values = block.values if units is None else as_fitted(block, units, source.labels)
+        columns.extend(values.T if values.ndim == 2 else [values])
     return columns
 
 
-def matrix_of(source: Source) -> NDArray[Any]:
+def matrix_of(source: Source, units: Sequence[str] | None = None) -> NDArray[Any]:
     """One array of all columns: of numbers or booleans if it can be, else of objects, never of text."""
-    if source.array is not None:
+    if source.array is not None and not units:
         return source.array
-    columns = columns_of(source)
+    columns = columns_of(source, units)
     kinds = {column.dtype.kind for column in columns}
     if kinds <= set("fiu") or kinds == {"b"}:
         return np.column_stack(columns)
@@ -110,11 +114,42 @@ def matrix_of(source: Source) -> NDArray[Any]:
     return matrix
 
 
-def sliceable(X: Any) -> Any:
-    """X as it is if rows and columns can be taken from it, else as an array."""
+def sliceable(X: Any, units: Sequence[str] | None = None) -> Any:
+    """X as it is if rows and columns can be taken from it, else as an array.
+
+    Dates, times and durations become numbers, as `Schema.encode` makes them: not every model takes them.
+    `units` are those of the training data.
+    """
     if sparse.issparse(X):
         return X.tocsr()
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.DataFrame) and str(frame.implementation) in ("pandas", "polars"):
-        return frame.to_native()  # a classifier may want the names and types of the columns
-    return X if isinstance(X, np.ndarray) else matrix_of(read(X))
+        # A classifier may want the names and types of the columns.
+        return _with_numbers(frame, units).to_native()
+    if isinstance(X, np.ndarray) and X.dtype.kind not in "OmM" and not units:
+        return X
+    source = read(X)
+    if isinstance(X, np.ndarray) and not units and not any(block.unit for block in source.blocks()):
+        return X
+    return matrix_of(source, units)
+
+
+def _with_numbers(frame: nw.DataFrame[Any], units: Sequence[str] | None) -> nw.DataFrame[Any]:
+    """Replace columns of dates, times and durations by their numbers."""
+    known = units or ("",) * frame.shape[1]
+    some = [
+        j
+        for j, (dtype, unit) in enumerate(zip(frame.schema.values(), known, strict=True))
+        if unit or dtype.is_temporal() or dtype in _MAY_BE_TIMES
+    ]
+    if not some:
+        return frame
+    source, new = read(frame[:, some]), []
+    for block in source.blocks():
+        values = block.values
+        if units is not None:
+            values = as_fitted(block, [known[j] for j in some], source.labels)
+        if block.unit:
+            name = frame.columns[some[block.start]]
+            new.append(nw.new_series(name, values[:, 0], nw.Float64(), backend=frame.implementation))
+    return frame.with_columns(*new) if new else frame

@@ -3,126 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from foresift import _core
-from foresift.data.containers import Source, as_float, label_of, read, require_finite
+from foresift.data.containers import Source, label_of, read
 from foresift.data.dependence import Dependence
-from foresift.data.encoding import MAX_CATEGORIES, as_numbers, factorize, look_up, parts_of, single_columns
-from foresift.data.sklearn_compat import check_features, match_features
+from foresift.data.encoding import MAX_CATEGORIES, as_numbers, factorize, parts_of, single_columns
+from foresift.data.schema import Schema
+from foresift.data.sklearn_compat import check_features
 from foresift.data.target import Target
 
 __all__ = ["MAX_CATEGORIES", "Nominal", "Numeric", "Schema", "Table", "UncodedTable", "make_table"]
-
-
-@dataclass(frozen=True, eq=False)
-class Schema:
-    """Names and categories of the columns of a table; encodes new data for prediction.
-
-    Attributes
-    ----------
-    names : tuple of str or None
-        Column names; None if the data had none.
-    categories : tuple
-        One entry per column: None for a numeric column; for a nominal one its sorted categories, where the
-        position of a category is its code.
-    """
-
-    names: tuple[str, ...] | None
-    categories: tuple[NDArray[Any] | None, ...]
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Schema) or self.names != other.names or self.n_columns != other.n_columns:
-            return False
-        pairs = zip(self.categories, other.categories, strict=True)
-        return all(np.array_equal(a, b) if a is not None and b is not None else a is b for a, b in pairs)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return len(self.categories)
-
-    @property
-    def nominal(self) -> NDArray[np.bool_]:
-        """Mask of the nominal columns."""
-        return np.array([known is not None for known in self.categories], dtype=bool)
-
-    def encode(self, X: Any, estimator: Any = None) -> NDArray[Any]:
-        """Encode X as the numeric matrix that trees compare with thresholds and category sets.
-
-        Parameters
-        ----------
-        X : array-like, data frame, sparse matrix or mapping of shape (n, n_columns)
-            New data with the columns of the training data, in the same order.
-        estimator : estimator, default=None
-            Its `feature_names_in_` and `n_features_in_` are compared with X; by default the schema's own.
-
-        Returns
-        -------
-        ndarray of shape (n, n_columns), float32 or float64
-            Numeric columns as they are; nominal columns as category codes, -1 for a category that did not
-            occur in training. NaN is missing in both. X itself, not a copy, if it is a float array, or a
-            mapping of the rows of one, and no column is nominal; otherwise C-contiguous. A sparse X becomes
-            dense: see `encode_batches`.
-
-        Examples
-        --------
-        >>> table = make_table({"size": [1.5, 2.5], "colour": ["red", "blue"]})
-        >>> table.schema.encode({"size": [9.0, None, 0.5], "colour": ["red", "green", None]})
-        array([[ 9. ,  1. ],
-               [ nan, -1. ],
-               [ 0.5,  nan]])
-        """
-        source = read(X, estimator)
-        if estimator is not None:
-            check_features(
-                estimator, X if source.pandas else None, source.names, source.n_columns, reset=False
-            )
-        else:
-            match_features("Schema", self.names, self.n_columns, source.names, source.n_columns)
-        labels = self.names
-        whole = source.matrix if source.array is None else source.array
-        if whole is not None and not self.nominal.any():
-            numbers = as_float(whole)
-            require_finite(numbers, 0, labels)
-            return numbers
-        out = np.empty((source.n_rows, source.n_columns), np.float32 if source.narrow else np.float64)
-        for start, part, nominal in parts_of(source, self.nominal):
-            if not nominal:
-                block = as_numbers(part, start, labels, "It was numeric when fitted.")
-                out[:, start : start + block.shape[1]] = block
-                continue
-            for j, values in single_columns(part, start, labels):
-                known = self.categories[j]
-                assert known is not None  # the column is nominal
-                out[:, j] = look_up(values, known, label_of(labels, j))
-        return out
-
-    def encode_batches(
-        self, X: Any, estimator: Any = None, *, max_cells: int = 2**24
-    ) -> Iterator[NDArray[Any]]:
-        """Encode a sparse X in batches of rows, so that it is never dense as a whole; other X in one batch.
-
-        Examples
-        --------
-        >>> schema = make_table(sparse.eye(4)).schema
-        >>> [batch.shape for batch in schema.encode_batches(sparse.eye(4, format="csr"), max_cells=12)]
-        [(3, 4), (1, 4)]
-        """
-        if not sparse.issparse(X) or X.ndim != 2 or X.shape[0] == 0:
-            yield self.encode(X, estimator)
-            return
-        rows = max(1, max_cells // max(1, X.shape[1]))
-        X = X.tocsr()
-        for first in range(0, X.shape[0], rows):
-            yield self.encode(X[first : first + rows], estimator)
 
 
 class Numeric(NamedTuple):
@@ -159,6 +54,7 @@ class UncodedTable:
     target: Any  # a Target, except in a table without y
     nominal: NDArray[np.bool_] | None
     _categories: dict[int, NDArray[Any]] = field(default_factory=dict)
+    _units: dict[int, str] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -172,8 +68,9 @@ class UncodedTable:
 
     @property
     def schema(self) -> Schema:
-        """Names and categories of the columns; complete after `columns` has been read to the end."""
-        return Schema(self.source.names, tuple(map(self._categories.get, range(self.n_columns))))
+        """Names, categories and units of the columns; complete after `columns` has been read to the end."""
+        units = tuple(self._units.get(j, "") for j in range(self.n_columns)) if self._units else ()
+        return Schema(self.source.names, tuple(map(self._categories.get, range(self.n_columns))), units)
 
     @classmethod
     def open(
@@ -200,7 +97,9 @@ class UncodedTable:
         """Read X in the order of its columns; floats are views, other types are copied block by block."""
         labels = self.source.labels
         advice = "Use categorical_features='from_dtype', name it in categorical_features, or encode it."
-        for start, part, nominal in parts_of(self.source, self.nominal):
+        for start, part, nominal, unit in parts_of(self.source, self.nominal):
+            if unit:
+                self._units[start] = unit
             if not nominal:
                 yield Numeric(start, as_numbers(part, start, labels, advice))
                 continue
@@ -249,11 +148,8 @@ class Table:
         >>> table.take(np.array([1])).schema.names
         ('colour',)
         """
-        names, categories = self.schema.names, self.schema.categories
-        taken = Schema(
-            None if names is None else tuple(names[j] for j in columns), tuple(categories[j] for j in columns)
-        )
-        return Table(self.store.take(columns.tolist()), taken, self.target, self.dependence)
+        numbers = columns.tolist()
+        return Table(self.store.take(numbers), self.schema.take(numbers), self.target, self.dependence)
 
     def with_target(self, target: Target) -> Table:
         """The same columns with another target."""
@@ -295,7 +191,7 @@ class Table:
         store = self.store.take_rows(np.asarray(rows, dtype=np.uint32))
         target = None if self.target is None else self.target.take_present(rows)
         dependence = None if self.dependence is None else self.dependence.take(rows)
-        return Table(store, Schema(self.schema.names, tuple(categories)), target, dependence)
+        return Table(store, replace(self.schema, categories=tuple(categories)), target, dependence)
 
 
 def make_table(
@@ -314,7 +210,8 @@ def make_table(
     X : array-like, data frame, sparse matrix or mapping of shape (n_rows, n_columns)
         NumPy array, nested lists, pandas or polars frame, pyarrow table, any SciPy sparse matrix (never made
         dense as a whole), or a mapping from column name to 1-D array. NaN, None, pandas.NA and null are
-        missing values and stay missing. Integers beyond 2**53 are rounded to float64.
+        missing values and stay missing. Integers beyond 2**53 are rounded to float64. Dates are days, and
+        times seconds, since 1970 (UTC); times of day are seconds since midnight, durations seconds.
     y : array-like of shape (n_rows,), default=None
         Class labels: text, integers or booleans; or finite numbers if task="regression". None may be missing.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"

@@ -16,7 +16,7 @@ from foresift.data.complexity import complexity_of
 from foresift.data.encoding import factorize
 from foresift.data.target_column import has_task, not_classes, require_discrete, target_column
 from foresift.data.target_notes import is_category
-from foresift.data.values import date_error, is_missing, kind_of_values
+from foresift.data.values import is_missing, kind_of_target
 from foresift.errors import floats_of
 
 __all__ = ["Classes", "Quantity", "Target", "table_task_of", "task_of"]
@@ -163,7 +163,7 @@ class Classes(Target):
         ([0, 1, 0], ['no', 'yes'], 2)
         """
         y, checked = target_column(y)
-        kind = kind_of_values(checked, "y") if checked.dtype == object else "number"
+        kind = kind_of_target(checked)
         if checked.dtype == object and any(map(is_missing, set(checked.tolist()))):
             raise ValueError(
                 "Input y contains NaN: drop the rows whose target is missing, or give it a label."
@@ -338,9 +338,7 @@ class Quantity(Target):
         ValueError: y holds text, but numbers are needed: convert y to numbers, or use a method for classes.
         """
         given, checked = target_column(y)
-        if checked.dtype.kind in "mM":
-            raise date_error("y", str(checked.dtype))
-        kind = kind_of_values(checked, "y") if checked.dtype.kind == "O" else checked.dtype.kind
+        kind = kind_of_target(checked)
         if kind in ("text", "bytes", "U", "S"):
             use = (
                 "numbers are needed" if estimator is None else f"{type(estimator).__name__} predicts numbers"
@@ -524,7 +522,7 @@ def task_of(y: Any) -> str:
 def _numbers_of(y: Any) -> NDArray[Any]:
     """Return y as an array; numbers among objects, such as decimals, as floats."""
     column = target_column(y, warn=False)[0]
-    if column.dtype == object and kind_of_values(column, "y") == "number":
+    if kind_of_target(column) == "number":
         return floats_of([np.nan if is_missing(value) else value for value in column], "y")
     return column
 

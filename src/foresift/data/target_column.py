@@ -13,6 +13,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from foresift.data.containers import values_of
+from foresift.data.unread import refuse_unread
 from foresift.data.values import without_mask
 
 __all__ = ["has_task", "not_classes", "require_discrete", "target_column"]
@@ -23,6 +24,7 @@ _PAIRED = ("CartClassifier", "GEFSClassifier", "NetworkClassifier", "SubsetBaggi
 
 def target_column(y: Any, *, warn: bool = True) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return y as an array of one dimension, and the same with its items as they were given."""
+    refuse_unread(y, "y")
     if sparse.issparse(y):
         raise TypeError("Sparse data was passed for y, but dense data is required: pass y.toarray().ravel().")
     if isinstance(y, np.ndarray) and y.dtype.kind == "V":

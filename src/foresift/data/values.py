@@ -11,15 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["date_error", "is_missing", "kind_of_values", "without_mask"]
+__all__ = ["TIMES", "is_missing", "kind_of_target", "kind_of_values", "without_mask"]
 
-# The first match counts: a Python bool is an integer too.
+TIMES = ("date", "datetime", "duration", "time")  # kinds of values that become numbers (`temporal`)
+
+# The first match counts: a Python bool is an integer too, and a datetime is a date.
 _KINDS: dict[str, tuple[type, ...]] = {
     "text": (str,),
     "bytes": (bytes,),
     "bool": (bool, np.bool_),
     "float": (float, np.floating),
-    "date": (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64),
+    "datetime": (datetime.datetime, np.datetime64),
+    "date": (datetime.date,),
+    "duration": (datetime.timedelta, np.timedelta64),
+    "time": (datetime.time,),
     "number": (numbers.Real, np.integer, decimal.Decimal),
     "complex": (numbers.Complex,),
 }
@@ -28,8 +33,8 @@ _KINDS: dict[str, tuple[type, ...]] = {
 def kind_of_values(values: NDArray[Any], label: str, *, any_category: bool = False) -> str:
     """Return the type of the values in an object column, or raise if they are mixed or not usable.
 
-    It is "text", "bytes", "bool", "number", "missing" (all values are missing), or "other" if `any_category`
-    allows it.
+    It is "text", "bytes", "bool", "number", one of `TIMES`, "missing" (all values are missing), or "other" if
+    `any_category` allows it.
 
     Examples
     --------
@@ -50,8 +55,6 @@ def kind_of_values(values: NDArray[Any], label: str, *, any_category: bool = Fal
         return "other"
     if "complex" in kinds:
         raise ValueError(f"Complex data not supported: {label}. Split it into real and imaginary parts.")
-    if "date" in kinds:
-        raise date_error(label, _names(types, "date"))
     if "other" in kinds:
         raise TypeError(
             f"{label} holds values of type {_names(types, 'other')}, but argument must be a string or a"
@@ -67,9 +70,11 @@ def kind_of_values(values: NDArray[Any], label: str, *, any_category: bool = Fal
 
 @functools.lru_cache(maxsize=256)
 def _kind_of_type(kind: type) -> str:
-    # By name, so that pandas is not imported: pandas.NA and pandas.NaT.
+    # By name, so that pandas is not imported: pandas.NA, pandas.NaT and pandas.Period.
     if kind is type(None) or kind.__name__ in ("NAType", "NaTType"):
         return "missing"
+    if kind.__name__ == "Period":
+        return "datetime"
     return next((name for name, types in _KINDS.items() if issubclass(kind, types)), "other")
 
 
@@ -77,12 +82,16 @@ def _names(types: dict[type, str], *kinds: str) -> str:
     return ", ".join(sorted(t.__name__ for t, kind in types.items() if kind in kinds))
 
 
-def date_error(label: str, dtype: str) -> TypeError:
-    """Return the error for a column of dates."""
-    return TypeError(
-        f"{label} holds dates or times ({dtype}); convert it to a number first, for instance of days since a"
-        " fixed day, or to a category."
-    )
+def kind_of_target(values: NDArray[Any]) -> str:
+    """Return the type of the values of y, a dtype for other than objects; dates are refused as a target."""
+    kind = kind_of_values(values, "y") if values.dtype == object else values.dtype.kind
+    if kind in TIMES or kind in "mM":
+        held = values.dtype if kind in "mM" else kind
+        raise TypeError(
+            f"y holds dates or times ({held}); convert it to numbers, for instance days since a fixed day, or"
+            " to text if these are classes."
+        )
+    return kind
 
 
 def is_missing(value: Any) -> bool:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from foresift.data.complexity import complexity_of
+from foresift.data.plain_state import saved
 from foresift.engine.node_table import NodeTable, complexities
 from foresift.engine.null_gain import xlog2x
 
@@ -18,6 +19,7 @@ __all__ = ["Candidates", "GainSums", "candidates_of", "node_weights", "total_gai
 _BATCH = 16  # trees processed at once, to save calls without using much memory
 
 
+@saved
 class GainSums:
     """Sums over split candidates of weight, weight * gain and weight * gain**2, for every feature.
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from foresift.data.plain_state import saved
 from foresift.engine.node_table import NodeTable
 
 __all__ = ["CoOccurrence", "count_pairs"]
@@ -19,6 +20,7 @@ _ROUNDS = 200
 _FREE = 0.05  # probability of excluding any pair by mistake
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class CoOccurrence:
     """How often two features split parent and child nodes, and how often they would by chance.

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from foresift.data.plain_state import saved
 from foresift.data.target import Target
 from foresift.engine.candidate_gains import GainSums, total_gains
 from foresift.engine.node_table import NodeTable, complexities
@@ -32,6 +33,7 @@ LEARNING = {"confidence", "two-stage+confidence", "soft"}
 NAMES = {"uniform", "two-stage", *LEARNING}
 
 
+@saved
 class Sampling:
     """A fixed distribution over features, and the base of the adaptive ones."""
 
@@ -48,6 +50,7 @@ class Sampling:
         """Update `weights`."""
 
 
+@saved
 class ConfidenceSampling(Sampling):
     """The distribution nearest to its start inside the confidence intervals of mean gains (section 3.1).
 
@@ -105,6 +108,7 @@ class ConfidenceSampling(Sampling):
         self.sizes.append(float(sizes[known].mean()) if known.any() else float("nan"))
 
 
+@saved
 class SoftSampling(Sampling):
     """Weights proportional to the total gain of a feature in the trees so far (eq. 11; Borisov et al.).
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.data.complexity import complexity_of
+from foresift.data.plain_state import saved
 
 __all__ = ["NODE_DTYPE", "TRIED_DTYPE", "NodeTable", "complexities", "contributions", "leaves"]
 
@@ -35,6 +36,7 @@ NODE_DTYPE = np.dtype(
 TRIED_DTYPE = np.dtype([("node", "i4"), ("feature", "i4"), ("gain", "f8")])
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class NodeTable:
     """One tree as flat arrays: row 0 is the root, the children of a node follow each other.

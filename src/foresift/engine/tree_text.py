@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from foresift.data.table import Schema
+from foresift.data.temporal import time_of_number
 from foresift.engine.node_table import NodeTable
 
 __all__ = ["Condition", "Rule", "TreeText"]
@@ -25,7 +26,7 @@ class Condition:
         The column.
     operator : {"<=", ">", "=", "in"}
         The comparison: with a number, with one category, or with several.
-    value : float, category or tuple of categories
+    value : float, datetime64, category or tuple of categories
         The right side of the comparison.
 
     Examples
@@ -157,6 +158,8 @@ class TreeText:
         name = self._names[feature]
         if chosen < 0:
             threshold = self._nodes["threshold"][node]
+            if self._schema.units:
+                threshold = time_of_number(threshold, self._schema.units[feature])
             return [Condition(name, "<=", threshold), Condition(name, ">", threshold)]
         known = self._schema.categories[feature]
         assert known is not None  # the column is nominal

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift import _core
+from foresift.data.plain_state import saved
 from foresift.data.sklearn_compat import Interval
 from foresift.data.target import Quantity
 from foresift.engine.grow import in_threads
@@ -38,6 +39,7 @@ NETWORK_CONSTRAINTS: dict[str, Any] = {
 }
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class Network:
     """One trained network.
@@ -183,6 +185,7 @@ class MLPEnsemble:
         return [network.outputs(self.values) for network in networks]
 
 
+@saved
 @dataclass(frozen=True)
 class Scaling:
     """Scaling of a quantity to a mean of 0 and a variance of 1, which networks learn.

@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from foresift import _core
+from foresift.data.plain_state import PlainEstimator
 from foresift.data.sklearn_compat import (
     CallbackSupportMixin,
     Interval,
@@ -30,7 +31,7 @@ from foresift.engine.node_table import NodeTable, TableArrays
 __all__ = ["TreeClassifier", "TreeModel", "TreeRegressor"]
 
 
-class TreeModel(CallbackSupportMixin, BaseEstimator):
+class TreeModel(CallbackSupportMixin, PlainEstimator):
     """What trees and forests share, whether they predict classes or a quantity."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

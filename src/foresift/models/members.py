@@ -10,12 +10,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.base import ClassifierMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from foresift.data.containers import read
+from foresift.data.plain_state import PlainEstimator
 from foresift.data.sklearn_compat import (
     CallbackSupportMixin,
     HasMethods,
@@ -151,7 +152,7 @@ def open_rows(X: Any, schema: Schema, native: bool, ensemble: Any = None) -> Row
     if ensemble is not None:
         pandas = X if source.pandas else None
         check_features(ensemble, pandas, source.names, source.n_columns, reset=False)
-    return Rows(sliceable(X), coded=False)
+    return Rows(sliceable(X, schema.units), coded=False)
 
 
 def fit_member(data: TrainingRows, columns: NDArray[np.intp] | None, times: NDArray[Any], seed: int) -> Any:
@@ -239,7 +240,7 @@ def shares_of(votes: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
 
-class MemberEnsemble(CallbackSupportMixin, BaseEstimator):
+class MemberEnsemble(CallbackSupportMixin, PlainEstimator):
     """What the ensembles share: members with columns of their own, and weights."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -7,10 +7,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from foresift.data.numeric_coding import InputCoding, ValueTable
+from foresift.data.plain_state import PlainEstimator
 from foresift.data.sklearn_compat import (
     CallbackSupportMixin,
     StrOptions,
@@ -50,7 +51,7 @@ def probabilities(outputs: NDArray[Any]) -> NDArray[np.float64]:
     return np.divide(outputs, sums, out=np.full(outputs.shape, 1 / outputs.shape[1]), where=sums > 0)
 
 
-class NetworkModel(CallbackSupportMixin, BaseEstimator):
+class NetworkModel(CallbackSupportMixin, PlainEstimator):
     """Base of the networks: everything but what their outputs mean."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

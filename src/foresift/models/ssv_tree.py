@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from foresift import _core
 from foresift.data.complete import missing_numbers, require_numbers
 from foresift.data.folds import splits_of
+from foresift.data.plain_state import saved
 from foresift.data.sklearn_compat import (
     HasMethods,
     Interval,
@@ -246,7 +247,7 @@ class SSVTreeClassifier(TreeClassifier):
 
     def _set_attributes(self, table: Table) -> None:
         super()._set_attributes(table)
-        self.schema_ = CompleteSchema(table.schema.names, table.schema.categories)
+        self.schema_ = CompleteSchema(**vars(table.schema))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -267,6 +268,7 @@ class SSVTreeClassifier(TreeClassifier):
         return np.asarray(sums / sums.sum() if sums.sum() > 0 else sums)
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class CompleteSchema(Schema):
     """A schema that rejects missing values in numeric columns."""

@@ -11,11 +11,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from foresift.data.containers import label_of
 from foresift.data.dependence import Dependence, read_dependence
+from foresift.data.plain_state import PlainEstimator
 from foresift.data.sklearn_compat import (
     CallbackSupportMixin,
     Interval,
@@ -71,7 +72,7 @@ class Scores:
     members: NDArray[np.intp] | None = None
 
 
-class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, BaseEstimator):
+class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, PlainEstimator):
     """What all selectors share: reading the data, ranking the columns by score, keeping the best.
 
     A subclass has a parameter `n_features_to_select` (an int, a share, "cv" or a `SubsetSizeCV` to choose

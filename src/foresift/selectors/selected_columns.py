@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from foresift.data.containers import read
 from foresift.data.sklearn_compat import check_features, output_container
 from foresift.data.slices import columns_of, matrix_of, take_columns
+from foresift.data.table import Schema
 from foresift.data.values import is_missing
 
 __all__ = ["SelectedColumnsMixin"]
@@ -24,6 +25,7 @@ class SelectedColumnsMixin(SelectorMixin):
     """`transform` and `inverse_transform` of a selector that has `support_`."""
 
     support_: NDArray[np.bool_]
+    schema_: Schema
 
     def transform(self, X: Any) -> Any:
         """Keep the selected columns of X.
@@ -38,11 +40,12 @@ class SelectedColumnsMixin(SelectorMixin):
         ndarray, sparse matrix or data frame of shape (n, n_selected)
             A sparse matrix (CSR) if X is one; a data frame if `set_output` asks for one (the columns keep
             their dtype if X is a frame of the same library); otherwise an array, of numbers if all selected
-            columns are, else of objects.
+            columns are, else of objects. Dates and times become numbers, except in such a frame.
         """
         check_is_fitted(self, "support_")
-        output = output_container(self)
-        if sparse.issparse(X) or (isinstance(X, np.ndarray) and (output == "default" or X.dtype != object)):
+        output, kept_units = output_container(self), self._units_of_kept()
+        plain = isinstance(X, np.ndarray) and X.dtype.kind not in "mM" and not kept_units
+        if sparse.issparse(X) or (plain and (output == "default" or X.dtype != object)):
             try:
                 return super().transform(X)
             except InvalidOperation:  # a decimal that signals
@@ -53,15 +56,15 @@ class SelectedColumnsMixin(SelectorMixin):
         # of objects the columns of a frame would lose their types.
         source = read(X, self)
         check_features(self, X if source.pandas else None, source.names, source.n_columns, reset=False)
-        if source.array is not None:
+        if source.array is not None and not kept_units:
             return super().transform(source.array)
         kept = take_columns(X, self.get_support(indices=True))
         if output == "default":
-            return matrix_of(read(kept, self))
+            return matrix_of(read(kept, self), kept_units)
         frame = nw.from_native(kept, pass_through=True)
         if isinstance(frame, nw.DataFrame) and nw.get_native_namespace(frame).__name__ == output:
             return frame.to_native()
-        columns = map(_plain, columns_of(read(kept, self)))
+        columns = map(_plain, columns_of(read(kept, self), kept_units))
         return dict(zip(self.get_feature_names_out(), columns, strict=True))  # set_output makes a frame of it
 
     def inverse_transform(self, X: Any) -> Any:
@@ -89,6 +92,12 @@ class SelectedColumnsMixin(SelectorMixin):
         whole = np.zeros((len(kept), len(support)), dtype=kept.dtype)
         whole[:, support] = kept
         return whole
+
+    def _units_of_kept(self) -> tuple[str, ...]:
+        """Units of the selected columns, () if none holds dates or times."""
+        units = self.schema_.units
+        kept = tuple(units[j] for j in self.get_support(indices=True)) if units else ()
+        return kept if any(kept) else ()
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "support_")

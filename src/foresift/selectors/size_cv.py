@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 
 from foresift.data.folds import make_folds
+from foresift.data.plain_state import saved
 from foresift.data.sklearn_compat import require_model, seed_of, seeded
 from foresift.data.slices import take_rows
 from foresift.data.table import Table
@@ -26,6 +27,7 @@ __all__ = ["SizeCurve", "SubsetSizeCV", "choose_size", "sizes_for"]
 _MANY = 20  # up to this many columns every size is scored; of more, about this many sizes
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class SizeCurve:
     """Scores of a classifier with the best 1, 2, 3 ... columns, on rows that the ranking did not use.

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.data.containers import label_of
+from foresift.data.plain_state import saved
 from foresift.data.values import is_missing
 
 __all__ = ["Units", "read_units"]
@@ -19,6 +20,7 @@ __all__ = ["Units", "read_units"]
 Names = tuple[str, ...] | None
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class Units:
     """The units of a table: a column by itself, or a group of columns that stand or fall together.

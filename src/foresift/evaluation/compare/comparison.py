@@ -212,7 +212,7 @@ def compare(
     Parameters
     ----------
     X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
-        The columns.
+        The columns. Methods and estimators get dates as days, times as seconds, since 1970.
     y : array-like of shape (n,)
         The classes, or a quantity.
     methods : sequence or mapping, default=None

@@ -19,7 +19,8 @@ from foresift.data.containers import Block, read
 from foresift.data.dependence import Dependence, read_dependence, unnamed
 from foresift.data.slices import sliceable
 from foresift.data.target import Classes, Quantity, table_task_of
-from foresift.data.values import is_missing
+from foresift.data.unread import refuse_unread
+from foresift.data.values import is_missing, kind_of_target
 from foresift.evaluation.harness.identity import add_array, canonical, checksum, describe, storage
 
 __all__ = ["Data", "Job", "Record", "Unit", "canonical", "checksum", "describe", "host_facts", "software"]
@@ -140,6 +141,7 @@ class Data:
 
 def _column(y: Any, n_rows: int) -> NDArray[Any]:
     """The target as an array of one dimension, with two values at least."""
+    refuse_unread(y, "y")
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -153,6 +155,7 @@ def _column(y: Any, n_rows: int) -> NDArray[Any]:
         raise TypeError("y holds lists or other collections: give one plain value for each row.") from None
     if len(distinct) < 2:
         raise ValueError("y has the same value in every row: there is nothing to predict.")
+    kind_of_target(labels)
     return labels
 
 

@@ -86,10 +86,8 @@ def prepared(y: Any, task: str, method: Any = "auto", *, log_target: bool = Fals
 
 
 def _require_values(y: Any, task: str) -> None:
-    """Refuse dates, and classes that hardly repeat."""
+    """Refuse classes that hardly repeat."""
     values = target_column(y, warn=False)[0]
-    if values.dtype.kind in "mM":
-        raise ValueError("y holds dates: give a target of classes or numbers, for example days since a date.")
     if task == Quantity.task or values.dtype.kind not in "OUS":
         return
     n_values, n_rows = len(set(values.tolist())), len(values)

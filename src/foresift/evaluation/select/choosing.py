@@ -5,7 +5,6 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from foresift.data.sklearn_compat import seeded
+from foresift.data.unread import refuse_unread
 from foresift.errors import no_such, warn_caller
 from foresift.evaluation.registry import METHODS, is_slow
 from foresift.evaluation.select.assess import Assessment, assess, numbers_rows
@@ -159,11 +159,7 @@ def _warn_of_no_test(ignored: list[str], why: str) -> None:
 
 def require_arguments(X: Any, y: Any, method: Any) -> None:
     """Refuse what is often given by mistake, and say what to give."""
-    if isinstance(X, str | PathLike):
-        raise TypeError(
-            f"X is a table, not the name of a file: read {str(X)!r} first, as with pandas.read_csv, or use"
-            " the command foresift select."
-        )
+    refuse_unread(X, "X")
     if isinstance(y, str):
         raise TypeError(
             f"y is the class of every row, not the name of a column: select(X.drop(columns={y!r}), X[{y!r}])."

@@ -26,7 +26,7 @@ class Findings:
 
     selector: Any
     names: list[str]
-    nominal: NDArray[np.bool_]
+    kinds: list[str]
     classes: list[str]
     kept: NDArray[np.intp]
     assessment: Assessment | None
@@ -57,7 +57,7 @@ class Findings:
         return [
             {
                 "name": self.names[j],
-                "kind": "categorical" if self.nominal[j] else "numeric",
+                "kind": self.kinds[j],
                 "rank": rank,
                 "score": _number(score[j]),
                 "low": _number(ends[j, 0]),

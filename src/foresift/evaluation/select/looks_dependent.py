@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 
 from foresift.data.table import Table
 from foresift.data.target import Quantity, Target
+from foresift.data.temporal import DAYS, SECONDS
 from foresift.reading.dates import read_dates
 
 __all__ = ["ALIKE", "note_on_dates", "notes_on_rows"]
@@ -153,8 +154,11 @@ def _is_discrete(table: Table, j: int) -> bool:
 
 
 def _dates(table: Table, names: list[str]) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Columns of text that are dates, as numbers."""
-    for j, categories in enumerate(table.schema.categories):
+    """Columns of dates and times, and of text that is such, as numbers."""
+    units = table.schema.units or ("",) * table.n_columns
+    for j, (categories, unit) in enumerate(zip(table.schema.categories, units, strict=True)):
+        if categories is None and unit in (DAYS, SECONDS):
+            yield names[j], np.append(table.store.values(j), np.nan)[np.asarray(table.store.codes(j))]
         if categories is None or not all(isinstance(text, str) for text in categories.tolist()):
             continue
         found = read_dates(categories.tolist())

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import import_module
 from importlib.metadata import version
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from foresift.data.containers import read
 from foresift.data.slices import take_columns
+from foresift.evaluation.select.loading import FORMAT, read_selection
 
 __all__ = ["Selection", "names_of"]
 
@@ -29,7 +31,7 @@ class Selection:
     Attributes
     ----------
     selector_ : selector
-        Fitted to all rows.
+        Fitted to all rows; not there if the selection was loaded from a file.
     features : list
         The columns to keep, best first, as X labels them; may be empty. ``X[selection.features]`` are these
         columns of a frame, also if its labels are numbers or pairs.
@@ -55,9 +57,10 @@ class Selection:
         Which columns passed the test again in each part of the rows, in the order of the table; None if it
         was not repeated. Not in `to_dict`.
     labels : list or None
-        All columns as X labels them, in its order; None if they have no names. Not in `to_dict`.
-    source, created : str
-        Name of the file, if there was one, and when the selection was made.
+        All columns as X labels them, in its order; None if they have no names. In `to_dict` they are
+        `columns`, text and whole numbers as they are, others as text.
+    source, created, version : str
+        Name of the file, if there was one, when the selection was made, and by which version of foresift.
 
     Examples
     --------
@@ -71,7 +74,7 @@ class Selection:
     [True, True]
     """
 
-    selector_: Any
+    _selector: Any
     ranking: list[dict[str, Any]]
     verdict: str
     details: list[str]
@@ -87,6 +90,50 @@ class Selection:
     labels: list[Any] | None = None
     source: str = ""
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    version: str = field(default_factory=lambda: version("foresift"))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Selection:
+        """Read a selection from the file selection.json of `foresift select --out`, or of `to_json`.
+
+        Everything is as it was, but the fitted selector and the repetitions of the test, which the file does
+        not hold.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Returns
+        -------
+        Selection
+            The same selection.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from foresift import Selection, select
+        >>> from foresift.datasets import make_simple
+        >>> selection = select(*make_simple(random_state=1), "info-gain", 2, check=False)
+        >>> with TemporaryDirectory() as folder:
+        ...     selection.to_json(Path(folder, "selection.json"))
+        ...     again = Selection.load(Path(folder, "selection.json"))
+        >>> again.features == selection.features, again.verdict
+        (True, 'Kept the best 2 of 9 columns.')
+        """
+        plain = read_selection(Path(path))
+        others = {key: plain[key] for key in plain.keys() - {"features", "columns", "foresift", "format"}}
+        return cls(None, plain["features"], labels=plain["columns"], version=plain["foresift"], **others)
+
+    @property
+    def selector_(self) -> Any:
+        """The selector, fitted to all rows."""
+        if self._selector is None:
+            raise AttributeError(
+                "This selection was loaded from a file, which does not hold the fitted selector: run select"
+                " again, or pickle the selector."
+            )
+        return self._selector
 
     @property
     def features(self) -> list[Any]:
@@ -145,7 +192,8 @@ class Selection:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain lists, strings and numbers, fit for JSON; None for no number."""
         return {
-            "foresift": version("foresift"),
+            "foresift": self.version,
+            "format": FORMAT,
             "created": self.created,
             "source": self.source,
             "seed": self.seed,
@@ -159,7 +207,16 @@ class Selection:
             "curve": self.curve,
             "check": self.check,
             "stability": self.stability,
+            "columns": None if self.labels is None else list(map(_plain, self.labels)),
         }
+
+    def to_json(self, path: str | PathLike[str]) -> None:
+        """Write `to_dict` as a JSON file, which `load` reads."""
+        from foresift.report.output import atomic, json_lines
+
+        with atomic(Path(path)) as place, place.open("w", encoding="utf-8") as file:
+            file.writelines(json_lines(self.to_dict()))
+            file.write("\n")
 
     def to_frame(self) -> Any:
         """Return the ranking as a data frame of pandas or, where that is not installed, of polars."""
@@ -206,6 +263,11 @@ class Selection:
         """Draw which columns passed the test again in which part of the rows; see `foresift.plots`."""
         from foresift.report.plots.of_many import StabilityDisplay
 
+        if self.passes is None and self._selector is None:
+            raise ValueError(
+                "This selection was loaded from a file, which does not hold the repetitions of the test: run"
+                " select again."
+            )
         if self.passes is None:
             raise ValueError(
                 "The test was not repeated on parts of the rows: that takes check=True and a method with a"
@@ -231,3 +293,8 @@ def names_of(labels: Iterable[Any] | None, n_columns: int) -> list[str]:
     (["('a', 1)", "('b', 1)"], ['x0', 'x1'])
     """
     return [f"x{j}" for j in range(n_columns)] if labels is None else list(map(str, labels))
+
+
+def _plain(label: Any) -> str | int:
+    """A label as JSON holds it."""
+    return int(label) if isinstance(label, int | np.integer) and not isinstance(label, bool) else str(label)

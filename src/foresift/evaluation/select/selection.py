@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from foresift.data.containers import read
 from foresift.data.dependence import facts_of_dependence, read_dependence
 from foresift.data.sklearn_compat import seed_of
+from foresift.data.table import Schema
 from foresift.data.target_column import target_column
 from foresift.data.weights import check_sample_weight
 from foresift.engine.grow import one_blas_thread
@@ -82,7 +83,8 @@ def select(
     Parameters
     ----------
     X : array-like, data frame, sparse matrix or mapping of shape (n_rows, n_columns)
-        The columns; missing values are allowed.
+        The columns; missing values are allowed. Dates are taken as days, times as seconds, since 1970; text
+        is nominal, also if it looks like dates.
     y : array-like of shape (n_rows,)
         The class of every row, or a quantity.
     method : str or selector, default="auto"
@@ -210,10 +212,11 @@ def select(
         **facts_of(target, modelled),
         **facts_of_dependence(depends, groups, time),
         "columns_left_out": [],
-        "decisions": [],
+        "decisions": _decisions(rows.table.schema, names),
     }
     class_names = [one["name"] for one in facts["classes"]]
-    result = Findings(selector, names, rows.table.schema.nominal, class_names, kept, assessment, resampled)
+    kinds = rows.table.schema.kinds
+    result = Findings(selector, names, kinds, class_names, kept, assessment, resampled)
     ranking = result.rows()
     aim = goal if key == "auto" and n_features_to_select is None else None
     about = _about(method, selector, aim, ranking, perf_counter() - started)
@@ -243,6 +246,12 @@ def select(
         None if resampled is None else resampled.passed,
         None if source.labels is None else list(source.labels),
     )
+
+
+def _decisions(schema: Schema, names: list[str]) -> list[dict[str, str]]:
+    """Which columns are taken as something else than they are."""
+    units = zip(names, schema.units or (), strict=False)
+    return [{"name": name, "kind": "date", "why": f"dates, taken as {unit}"} for name, unit in units if unit]
 
 
 def _checked(work: Work) -> tuple[Assessment | None, Resampled | None, str | None]:

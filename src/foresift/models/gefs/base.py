@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from foresift import _core
 from foresift.data.numeric_coding import InputCoding, ValueTable
+from foresift.data.plain_state import PlainEstimator
 from foresift.data.sklearn_compat import (
     CallbackSupportMixin,
     StoppedEarly,
@@ -35,7 +35,7 @@ from foresift.models.gefs.search import SEARCH_CONSTRAINTS, open_search, run_sea
 __all__ = ["GEFSModel"]
 
 
-class GEFSModel(CallbackSupportMixin, BaseEstimator):
+class GEFSModel(CallbackSupportMixin, PlainEstimator):
     """Base of the ensembles: everything but what their outputs mean.
 
     Parameters

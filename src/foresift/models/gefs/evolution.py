@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from foresift.data.plain_state import saved
 from foresift.models.gefs.genes import Genome, adjusted, breed, first_genomes
 from foresift.models.gefs.learners import Learner, Rows
 from foresift.models.gefs.members import Evaluator, Member
@@ -32,6 +33,7 @@ class Settings:
     seed: int
 
 
+@saved
 @dataclass(frozen=True)
 class Record:
     """One generation: an entry of `generations_`."""
@@ -45,6 +47,7 @@ class Record:
     seconds: float = 0.0
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class Population:
     """The state of a search between two generations; all that is needed to go on.

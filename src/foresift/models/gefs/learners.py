@@ -13,6 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from foresift import _core
 from foresift.data.numeric_coding import InputCoding
+from foresift.data.plain_state import saved
 from foresift.engine.grow import in_threads
 from foresift.models.backprop import Backprop, MLPEnsemble, Network, step_weights
 from foresift.models.gefs.genes import Genome
@@ -122,6 +123,7 @@ class NetworkLearner:
         return [self.ensemble.network(self.coding.inputs_of(genes), **arrays) for arrays, genes in pairs]
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class ModelReader:
     """How models read rows, and what those other than networks answer.

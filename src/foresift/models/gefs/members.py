@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from foresift.data.plain_state import saved
 from foresift.models.gefs.genes import Genome, fitness, normalised
 from foresift.models.gefs.learners import Rows
 from foresift.models.scorer import weighted_accuracy
@@ -17,6 +18,7 @@ from foresift.models.scorer import weighted_accuracy
 __all__ = ["ClassEvaluator", "Evaluator", "Member", "QuantityEvaluator"]
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class Member:
     """One model of the population: number in the order of birth, genes, rows (None: all) and accuracy."""

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from foresift.data.plain_state import saved
 from foresift.data.sklearn_compat import require_classifier, require_regressor
 from foresift.data.target import Classes, Quantity
 from foresift.models.backprop import Scaling
@@ -68,6 +69,7 @@ class Task(ABC):
         return outputs
 
 
+@saved
 @dataclass(frozen=True)
 class ClassTask(Task):
     """Models of classes, which learn codes of them."""
@@ -110,6 +112,7 @@ class ClassTask(Task):
         return shares[:, 1:] if len(self.labels) == 2 else shares
 
 
+@saved
 @dataclass(frozen=True)
 class QuantityTask(Task):
     """Models of a quantity, whose answers are compared after scaling it to a variance of 1."""

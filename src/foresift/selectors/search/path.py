@@ -10,11 +10,14 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from foresift.data.plain_state import saved
+
 __all__ = ["ROUNDING", "SearchPath", "Step", "commonality", "report"]
 
 ROUNDING = 1e-12  # scores that differ by less are equal
 
 
+@saved
 @dataclass(frozen=True)
 class Step:
     """One set of features that a search visited.
@@ -34,6 +37,7 @@ class Step:
     seconds: float
 
 
+@saved
 class SearchPath(Sequence[Step]):
     """The steps of a search, in their order, also as arrays that can be drawn as they are.
 

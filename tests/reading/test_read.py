@@ -158,3 +158,22 @@ def test_frames_of_what_is_installed(monkeypatch):
     for X in (other, plain):
         assert list(X.columns if isinstance(X, pl.DataFrame) else X) == list(whole.columns)
         np.testing.assert_array_equal(InfoGainSelector().fit(X, np.arange(600) % 2).scores_, expected)
+
+
+def test_a_sheet_of_a_workbook(tmp_path):
+    path = tmp_path / "book.xlsx"
+    with pd.ExcelWriter(path, engine="openpyxl") as writer:
+        for name, scale in (("first", 1), ("second", 10)):
+            frame = pd.DataFrame({"x": [scale * 1.5, scale * 2.5, scale * 4.5], "y": ["a", "b", "a"]})
+            frame.to_excel(writer, sheet_name=name, index=False)
+    first, second = foresift.read(path, "y"), foresift.read(path, "y", sheet="second")
+    assert first.X["x"].tolist() == [1.5, 2.5, 4.5]
+    assert first.notes == ["Read the sheet 'first'; the workbook also has 'second' (sheet='NAME')."]
+    assert second.X["x"].tolist() == [15, 25, 45]
+    assert second.notes == []
+    with pytest.raises(
+        ValueError, match=r"no column 'z'; .* the workbook also has 'second' \(sheet='NAME'\)"
+    ):
+        foresift.read(path, "z")
+    with pytest.raises(ValueError, match=r"no sheet 'third' \(sheet=\); there are 'first', 'second'"):
+        foresift.read(path, "y", sheet="third")

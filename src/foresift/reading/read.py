@@ -20,9 +20,9 @@ __all__ = ["FileData", "read"]
 
 _LISTS = ("numeric", "categorical", "drop")
 _FLAGS = ("keep-ids", "skip-unlabelled")
-_VALUES = ("task", "groups", "time", "delimiter", "encoding", "max-memory")
+_VALUES = ("task", "groups", "time", "delimiter", "encoding", "sheet", "max-memory")
 # Options in messages of the readers, with the value that follows some of them, as `errors.typed` quotes it.
-_VALUE = r"'(?:[^']|'\"'\"')*'|\"[^\"]*\"|[\w@%+=:,./-]+(?= makes)|regression"
+_VALUE = r"'(?:[^']|'\"'\"')*'|\"[^\"]*\"|[\w@%+=:,./-]+(?= makes)|regression|NAME"
 _OPTION = re.compile(rf"--({'|'.join((*_LISTS, *_FLAGS, *_VALUES))})(?: ({_VALUE}))?")
 _ON_QUOTES = re.compile(r" Quote a name that contains a comma: .*\.")  # for the shell
 
@@ -93,6 +93,7 @@ def read(
     skip_unlabelled: bool = False,
     delimiter: str | None = None,
     encoding: str | None = None,
+    sheet: str | None = None,
     max_memory: float = MAX_MEMORY,
 ) -> FileData:
     r"""Read a table from a file as the command line does, and split it into features and target.
@@ -118,6 +119,8 @@ def read(
         Whether to drop rows without a target.
     delimiter, encoding : str or None, default=None
         Of a CSV file; detected by default.
+    sheet : str or None, default=None
+        Of a workbook; by default the one that has the target, else the first one with a table.
     max_memory : float, default=4.0
         Gigabytes above which a file is refused.
 
@@ -173,7 +176,12 @@ def read(
     as_text = {target, options.groups, *options.categorical} - {""}
     try:
         opened = open_table(
-            fspath(path), target=target, delimiter=delimiter, encoding=encoding, max_memory=max_memory
+            fspath(path),
+            target=target,
+            delimiter=delimiter,
+            encoding=encoding,
+            sheet=sheet or "",
+            max_memory=max_memory,
         )
         table = opened.read(text=as_text, drop=options.drop)
         split = split_table(table, target, options)
@@ -187,7 +195,7 @@ def read(
         split.about_rows.get("groups"),
         split.about_rows.get("time"),
         _columns(split),
-        split.notes,
+        [_in_python(note) for note in (*table.notes, *split.notes)],
         table.source,
         table.how,
     )

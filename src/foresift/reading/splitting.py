@@ -103,7 +103,9 @@ def split_table(table: TableFile, target: str, options: ColumnOptions | None = N
             require_column(name, names, flag)
     for name in options.drop:
         require_column(name, [*names, *table.left_out], "--drop")
-    hint = _hint(table.origin) if isinstance(table.origin, Delimited) else ""
+    hint = "".join(f" {note}" for note in table.notes)
+    if isinstance(table.origin, Delimited):
+        hint = _hint(table.origin)
     require_column(target, names, "", hint)
     _require_about_rows(options, target, names)
     labelled = next(column for column in table.columns if column.name == target)

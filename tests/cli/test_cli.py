@@ -478,3 +478,13 @@ def test_numbers_of_decisions_and_formats_are_said_in_grammar(tmp_path):
     path.write_bytes(gzip.compress(("x,y\n" + "1.5,u\n2,v\n" * 10).encode()))
     result = run("select", path, "--target", "y", "--method", "info-gain", "--no-check")
     assert "(gzipped CSV with commas, utf-8)" in result.stdout
+
+
+def test_a_leak_is_told_without_the_check(tmp_path):
+    path = tmp_path / "leak.csv"
+    rows = "\n".join(f"{i % 2},{i * 7919 % 101},{'late' if i % 2 else 'paid'}" for i in range(80))
+    path.write_text(f"settled,age,y\n{rows}\n")
+    told = run("select", path, "--target", "y", "--no-check", "--categorical", "settled").stdout
+    assert "The best column alone (settled) predicts almost perfectly (accuracy 100.0 %)." in " ".join(
+        told.split()
+    )

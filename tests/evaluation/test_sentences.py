@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from selection_cases import FAST, judge, table
+from sklearn.feature_selection import SelectKBest, f_regression, mutual_info_classif
 
 from foresift import select
 from foresift.evaluation.select.assess import Assessment, Check
@@ -30,6 +31,59 @@ def test_a_column_that_is_too_good_is_pointed_out():
     assert "The difference is 0.0 points in every fold, so there is no interval." in found.sentence
     assert found.check["difference"] == {"value": 0.0, "low": None, "high": None}
     assert "predicts almost perfectly" in found.to_html()
+
+
+LEAKS = {
+    "classes": lambda y, rng: (y % 2, y % 2 + 0.0, "accuracy 100.0 %"),
+    "rare class": lambda y, rng: (
+        y % 10 == 0,
+        np.where(y % 10 == 0, "x", "y").astype(object),
+        "ROC AUC 1.000",
+    ),
+    "quantity": lambda y, rng: (y + 0.5, y * 3.0 + 0.01 * rng.normal(size=len(y)), "R2 1.000"),
+}
+
+
+@pytest.mark.parametrize("method", ["auto", "relieff", "forest-gain", "k best"])
+@pytest.mark.parametrize("case", LEAKS)
+def test_leaks_are_pointed_out_without_the_check(case, method):
+    rng = np.random.default_rng(0)
+    y, leak, score = LEAKS[case](rng.permutation(300), rng)
+    others = pd.DataFrame({"age": rng.normal(size=300), "income": rng.normal(size=300)})
+    X = others.assign(paid_back=leak)
+    if method == "k best":
+        method = SelectKBest(f_regression if case == "quantity" else mutual_info_classif, k=1)
+        if case == "rare class":
+            X["paid_back"] = X["paid_back"] == "x"
+    found = select(X, y, method, check=False, random_state=0)
+    (note,) = (note for note in found.notes if "leak" in note)
+    assert note == (
+        f"The best column alone (paid_back) predicts almost perfectly ({score}). It may be a leak: check that"
+        " it is known when the prediction is made."
+    )
+    for some in (others, others.assign(paid_back=rng.permutation(leak))):
+        assert not any("leak" in note for note in select(some, y, check=False, random_state=0).notes)
+
+
+@pytest.mark.parametrize("how", [{"time": np.arange(120)}, {"groups": np.arange(120) // 4}], ids=list)
+def test_leaks_of_dependent_rows(how):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 120)
+    X = pd.DataFrame({"paid_back": y, "age": rng.normal(size=120)})
+    assert (
+        "(paid_back) predicts almost perfectly" in select(X, y, check=False, random_state=0, **how).sentence
+    )
+
+
+def test_a_leak_of_a_group_and_beside_kept_columns_and_of_few_rows():
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = pd.DataFrame({"a": y // 2, "b": y % 2, "c": rng.normal(size=90), "d": rng.normal(size=90)})
+    grouped = {"feature_groups": {"ab": ["a", "b"]}, "check": False, "random_state": 0}
+    found = select(X, y, **grouped, parameters=FAST)
+    assert "The best group alone (ab) predicts almost perfectly (accuracy 100.0 %)" in found.sentence
+    assert "leak" not in select(X, y, **grouped, keep=["c"], parameters=FAST).sentence
+    assert "leak" not in select(X[:12], y[:12], "info-gain", 1, check=False).sentence  # too few to say
 
 
 def test_rows_that_are_there_twice_are_pointed_out():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from foresift.evaluation.select.alone import Alone
 from foresift.evaluation.select.assess import Assessment
 from foresift.evaluation.select.certainty import CLEAR, PROVISIONAL, TOO_FEW_ROWS, Certainty
 from foresift.evaluation.select.rows_of_folds import MIN_OF_A_CLASS
@@ -43,6 +44,7 @@ def say(
     certainty: Certainty | None,
     unchecked: str | None = None,
     more: Sequence[str] = (),
+    alone: Alone | None = None,
 ) -> Said:
     """Say what was kept, why, and how well that predicts held-out rows.
 
@@ -60,6 +62,8 @@ def say(
         Why there is no assessment, if that is to be said.
     more : sequence of str
         What else a reader should be warned of.
+    alone : Alone or None
+        How well the best column predicts by itself.
 
     Returns
     -------
@@ -69,14 +73,13 @@ def say(
     units = UnitRows.of(ranking)
     n_kept = sum(row["kept"] for row in units.rows)
     details = [*_why(units, method, n_wanted, n_kept, assessment), *_how_tested(data, method)]
-    notes = units.note(method)
+    notes = [*units.note(method), *_leak(units, alone)]
     if assessment is not None:
         n_columns = sum(row["kept"] for row in ranking)
         details += _how_good(assessment, n_columns, len(ranking), data["n_rows"])
         details += _how_split(assessment, data)
         details += _how_sure(certainty)
         notes += [
-            *_leak(units, assessment),
             *_rival(assessment),
             *_copies(assessment),
             *_rare(assessment, data),
@@ -337,15 +340,15 @@ def _difference(a: Assessment) -> str:
     return f"{text} not significant."
 
 
-def _leak(units: UnitRows, a: Assessment) -> list[str]:
+def _leak(units: UnitRows, alone: Alone | None) -> list[str]:
     """Ask where a column comes from that is too good."""
-    alone, best = float(a.curve.mean[0]), units.rows[0]
-    if a.judge.bounds[1] != 1 or a.curve.sizes[0] != 1 or alone < ALMOST_PERFECT or not best["kept"]:
+    if alone is None or alone.score < ALMOST_PERFECT or not units.rows[0]["kept"]:
         return []
+    best = units.rows[0]
     what, name = ("group", best["group"]) if best.get("group") else ("column", best["name"])
     return [
         f"The best {what} alone ({name}) predicts almost perfectly"
-        f" ({a.metric} {PLAIN.score(a.metric, alone)}). It may be a leak: check that it is known when the"
+        f" ({alone.metric} {PLAIN.score(*alone)}). It may be a leak: check that it is known when the"
         " prediction is made."
     ]
 

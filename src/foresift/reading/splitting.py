@@ -176,7 +176,7 @@ def _marks(table: TableFile) -> tuple[bool, bool]:
     decimal points. With semicolons as delimiters commas are likely decimal marks, unless other columns have
     decimal points.
     """
-    marks = {column.mark or decimal_mark(column.texts or []) for column in table.columns}
+    marks = {column.mark or (decimal_mark(column.texts) if column.texts else "") for column in table.columns}
     semicolons = isinstance(table.origin, Delimited) and table.origin.delimiter == ";"
     dots = "," in marks and (semicolons or "." not in marks)
     return dots or (semicolons and "." not in marks), dots

@@ -67,7 +67,7 @@ def read_text_columns(
     points, commas = (_Reading(source, missing, padded, mark) for mark in ".,")
     begun = {j: [row[j] for row in source.head] for j in wanted if j not in always}
     numeric = [j for j, cells in begun.items() if points.are_numbers(cells)]
-    others = {} if declared else {j: cells for j, cells in begun.items() if j not in set(numeric)}
+    others = {} if declared else {j: begun[j] for j in begun.keys() - set(numeric)}
     commaed = [j for j, cells in others.items() if commas.are_numbers(cells)]
     texts, numbers = points.read(numeric, sorted({*wanted, *surplus}.difference(numeric, commaed)))
     if any(cell.strip() for j in surplus for cell in texts.pop(j).known):
@@ -85,7 +85,8 @@ def read_text_columns(
         certain = not all(_THOUSANDS.fullmatch(cell.strip()) for cell in begun[j] if "," in cell)
         if certain or _has_decimals(values):
             found[j] = Column(names[j], values, mark=",")
-    columns = found | parsed(texts | points.read((), [j for j in wanted if j not in {*texts, *found}])[0])
+    late = [j for j in wanted if j not in texts and j not in found]
+    columns = found | parsed(texts | points.read((), late)[0])
     if any(each.mark == "," or _may_have_decimal_commas(each.texts or []) for each in columns.values()):
         # Then the dots of other columns may separate thousands, which only their text shows.
         pointed = {j: replace(columns[j], mark=".") for j in numbers if _has_decimals(numbers[j])}
@@ -193,7 +194,7 @@ class _Reading:
             table = self._arrow(block, (), columns, ())
         except pa.ArrowInvalid as error:
             raise IrregularText(str(error)) from error
-        cells = (_one_chunk(column).dictionary.to_pylist() for column in table.columns)
+        cells = (_texts(_one_chunk(column)) for column in table.columns)
         return {j for j, texts in zip(columns, cells, strict=True) if not self.are_numbers(texts)}
 
     def _arrow(
@@ -238,6 +239,11 @@ def _one_chunk(column: Any) -> Any:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
+def _texts(coded: Any) -> list[str]:
+    """The distinct texts; `to_pylist` takes longer."""
+    return coded.dictionary.to_numpy(zero_copy_only=False).tolist()
+
+
 class _Rows:
     """Numeric columns as rows of one array, which grows if there are more cells than expected."""
 
@@ -274,7 +280,7 @@ class _Coded:
         self._blocks = [np.empty(0, dtype=np.int32)]
 
     def add(self, coded: Any) -> None:
-        codes = [self.known.setdefault(text, len(self.known)) for text in coded.dictionary.to_pylist()]
+        codes = [self.known.setdefault(text, len(self.known)) for text in _texts(coded)]
         places = coded.indices.fill_null(-1).to_numpy()
         self._blocks.append(np.array([*codes, -1], dtype=np.int32)[places])
 
@@ -287,12 +293,13 @@ def _padded_columns(block: Block, source: TextBlocks) -> set[int]:
     text, delimiter = block.text, ord(source.delimiter)
     starts = [np.arange(int(text[0] == ord("0")))]
     for start in range(0, len(text), _TILE):
-        tile = text[start : start + _TILE + 1]
+        tile = text[start : start + _TILE + 2]
         # Before the cell there is a delimiter, or a line end, quote, space or tab: none above a comma.
-        found = tile[:-1] <= ord(",")
+        found = tile[:-2] <= ord(",")
         if delimiter > ord(","):
-            found |= tile[:-1] == delimiter
-        found &= tile[1:] == ord("0")
+            found |= tile[:-2] == delimiter
+        found &= tile[1:-1] == ord("0")
+        found &= tile[2:] >= ord("0")
         starts.append(np.flatnonzero(found) + (start + 1))
     places = np.concatenate(starts)
     for shift in (1, 2):

@@ -295,14 +295,16 @@ def _write(found: "Selection", place: Path, table: "TableFile | None") -> None:
     """Write all files, or none if one fails."""
     import csv
 
-    from foresift.report.output import together
+    from foresift.report.output import json_lines, together
 
     with together(place) as new:
         with new("ranking.csv").open("w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, list(found.ranking[0]))
             writer.writeheader()
             writer.writerows(found.ranking)
-        found.to_json(new("selection.json"))
+        with new("selection.json").open("w", encoding="utf-8") as file:
+            file.writelines(json_lines(found.to_dict()))
+            file.write("\n")
         if table is not None:
             of_rows = {found.data[key]["column"] for key in ("groups", "time") if key in found.data}
             kept = {*found.features, found.data["target"], *of_rows}

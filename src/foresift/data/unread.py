@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from typing import Any
 
 import narwhals as nw
+from narwhals.exceptions import DuplicateError
 
 __all__ = ["refuse_unread"]
 
@@ -41,7 +42,7 @@ def _what_to_pass(value: Any, name: str) -> str:
         return "an open file: read it first, X, y = foresift.read(path, target=...)"
     if library in _QUERIES:
         return f"a query of {library}: pass the result of {name}.{_QUERIES[library]}()"
-    if isinstance(nw.from_native(value, pass_through=True), nw.LazyFrame):
+    if _is_lazy(value):
         method = "compute" if hasattr(value, "compute") else "collect"  # Dask, or others
         return f"a lazy frame: pass the result of {name}.{method}()"
     if library == "pyarrow" and (method := next((one for one in _ARROW if hasattr(value, one)), "")):
@@ -55,3 +56,10 @@ def _what_to_pass(value: Any, name: str) -> str:
     if isinstance(value, list) and value and isinstance(value[0], Mapping):
         return f"a list of dicts: pass pandas.DataFrame({name})"
     return ""
+
+
+def _is_lazy(value: Any) -> bool:
+    try:
+        return isinstance(nw.from_native(value, pass_through=True), nw.LazyFrame)
+    except DuplicateError:  # of names, which are told where the columns are read
+        return False

@@ -209,6 +209,26 @@ def test_columns_of_decimal_commas_are_read_as_their_texts_are(tmp_path, late):
         np.testing.assert_array_equal(values, other.columns[name])
 
 
+@pytest.mark.parametrize(
+    ("delimiter", "cells", "values"),
+    [
+        ("\t", ["4000", "123,456"], [4000, 123456]),  # some with commas between thousands, some without
+        ("\t", ["1000000", "1,5"], [1000000, 1.5]),
+        (";", ["71956", "05123", "1,5"], ["71956", "05123", "1,5"]),  # codes, whatever else there is
+        (";", ["831,511", "12"], [831.511, 12]),
+        ("\t", ["831,511", "0,5"], [831.511, 0.5]),
+        ("\t", ["831,511", "1234,567"], [831.511, 1234.567]),
+    ],
+)
+def test_commas_of_decimals_or_of_thousands(tmp_path, delimiter, cells, values):
+    path = tmp_path / "t.csv"
+    ids = [str(7220720808108379030 - 3**i) for i in range(30)]  # too long for their digits, but no decimals
+    rows = [delimiter.join((cell, ids[i % 30], "uvw"[i % 3])) for i, cell in enumerate(cells * 30)]
+    path.write_text("\n".join([delimiter.join(("x", "order", "y")), *rows]))
+    split = split_table(read_table(path), "y")
+    assert split.columns["x"][: len(cells)].tolist() == values
+
+
 def test_dots_beside_exponents_or_noughts_are_no_thousands(tmp_path):
     path = tmp_path / "t.csv"
     for other in ("1e-05", "05"):

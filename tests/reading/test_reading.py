@@ -307,6 +307,14 @@ def test_a_late_text_among_many_rows(tmp_path):
     assert (y.texts, y.values.tolist()) == (["a"], [0] * 30_000)
 
 
+def test_blank_lines_do_not_hide_late_codes(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = "1,2,a\n" * 3000
+    path.write_text(f"x,z,y\n{rows}\n5,05123,a\n\n\n{rows}")
+    _, z, _ = read_table(path).columns
+    assert z.labels().tolist() == ["2"] * 3000 + ["05123"] + ["2"] * 3000
+
+
 @pytest.mark.parametrize(
     "text",
     [

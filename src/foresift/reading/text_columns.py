@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.reading.cells import MISSING, Column, parse_texts
-from foresift.reading.numbers import read_numbers
+from foresift.reading.numbers import PADDED, read_numbers
 from foresift.reading.text_blocks import Block, IrregularText, TextBlocks
 
 __all__ = ["read_text_columns"]
@@ -83,23 +83,28 @@ def read_text_columns(
     found = {j: Column(names[j], values) for j, values in numbers.items()}
     for j, values in commas.read(commaed, ())[1].items():
         certain = not all(_THOUSANDS.fullmatch(cell.strip()) for cell in begun[j] if "," in cell)
-        if certain or _has_decimals(values):
+        if certain or _has_decimals(values, ","):
             found[j] = Column(names[j], values, mark=",")
     late = [j for j in wanted if j not in texts and j not in found]
     columns = found | parsed(texts | points.read((), late)[0])
     if any(each.mark == "," or _may_have_decimal_commas(each.texts or []) for each in columns.values()):
         # Then the dots of other columns may separate thousands, which only their text shows.
-        pointed = {j: replace(columns[j], mark=".") for j in numbers if _has_decimals(numbers[j])}
+        pointed = {j: replace(columns[j], mark=".") for j in numbers if _has_decimals(numbers[j], ".")}
         columns |= pointed | parsed(points.read((), [j for j in numbers if j not in pointed])[0])
     return [columns[j] for j in wanted]
 
 
-def _has_decimals(values: NDArray[np.float64]) -> bool:
-    """Whether numbers have decimal marks that cannot separate thousands, as far as their values show it."""
+def _has_decimals(values: NDArray[np.float64], mark: str) -> bool:
+    """Whether a mark in some cells cannot separate thousands, as far as the numbers show it.
+
+    Beside 1.234 a number such as 4000 has no thousands dots; 1,234 and 4000 may well be both in one column.
+    """
     for some in (values[:1000], values):  # most columns are told by a few cells
-        finite = some[np.isfinite(some)]
-        large = (np.abs(finite) >= 1000).any() and (finite != np.floor(finite)).any()
-        if large or (np.rint(finite * 1000) / 1000 != finite).any():
+        finite = np.abs(some[np.isfinite(some)])
+        broken = finite[finite != np.floor(finite)]
+        large = broken if mark == "," else finite
+        odd = (broken < 1) | (np.rint(broken * 1000) / 1000 != broken)
+        if len(broken) and ((large >= 1000).any() or odd.any()):
             return True
     return False
 
@@ -122,7 +127,7 @@ class _Reading:
         """Whether cells are numbers or missing."""
         present = [text for text in map(str.strip, cells) if text not in self._missing]
         if self._mark == ",":
-            return all(map(_COMMAED.fullmatch, present))
+            return all(map(_COMMAED.fullmatch, present)) and not any(map(PADDED.fullmatch, present))
         return read_numbers(present, padded=self._padded) is not None
 
     def read(
@@ -308,7 +313,8 @@ def _padded_columns(block: Block, source: TextBlocks) -> set[int]:
     if not len(places):
         return set()
     ends = np.flatnonzero((text == delimiter) | (text == ord("\n")))
-    n_ends = len(ends) + (text[-1] != ord("\n"))
-    if block.quoted or (text == ord("\r")).any() or n_ends % source.width:
+    lines = np.flatnonzero(text[ends] == ord("\n"))
+    blank = not np.array_equal(lines, np.arange(source.width - 1, len(ends), source.width))
+    if block.quoted or blank or (text == ord("\r")).any():
         return set(range(source.width))
     return set((np.searchsorted(ends, places) % source.width).tolist())

@@ -9,6 +9,7 @@ import json
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
@@ -305,6 +306,22 @@ def test_a_late_text_among_many_rows(tmp_path):
     assert z.labels().tolist() == cells
     assert x.values.tolist() == [i + 0.5 for i in range(30_000)]
     assert (y.texts, y.values.tolist()) == (["a"], [0] * 30_000)
+
+
+def test_cells_that_pyarrow_refuses_in_many_columns(tmp_path, monkeypatch):
+    """They are found together: a new attempt for each column took minutes for a thousand of them."""
+    attempts, read = [], pyarrow.csv.read_csv
+    monkeypatch.setattr(pyarrow.csv, "read_csv", lambda *a, **more: attempts.append(1) or read(*a, **more))
+    path = tmp_path / "t.csv"
+    for cell, width in (("   NA ", 60), (" NA", 1200), ("\u00a01.5", 60)):
+        row = ",".join(["1.5", cell] * width)
+        path.write_text("\n".join([",".join(f"c{j}" for j in range(2 * width)), *[row] * 20]))
+        attempts.clear()
+        one, other = read_table(path).columns[:2]
+        assert one.values.tolist() == [1.5] * 20
+        expected = [np.nan if "NA" in cell else 1.5] * 20
+        np.testing.assert_array_equal(other.values, expected)
+        assert len(attempts) < 30
 
 
 def test_blank_lines_do_not_hide_late_codes(tmp_path):

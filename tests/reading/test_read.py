@@ -136,6 +136,14 @@ def test_options_become_parameters(typed, said):
     assert _in_python(typed) == said
 
 
+@pytest.mark.parametrize("mark", ['"', "\n", "\r"])
+def test_marks_that_cannot_separate_cells(mark, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n1,a\n2,b\n")
+    with pytest.raises(ValueError, match=r"delimiter= cannot be .*: give the character between the cells"):
+        foresift.read(path, "y", delimiter=mark)
+
+
 def test_frames_of_what_is_installed(monkeypatch):
     path, target = PATHS["bikeshare"]
     whole = foresift.read(path, target).X

@@ -232,6 +232,8 @@ class Delimited:
         target: str = "",
     ) -> None:
         self._file, self.source = file, source
+        if delimiter and delimiter in '"\r\n':
+            raise InputError(f"--delimiter cannot be {delimiter!r}: give the character between the cells.")
         file.seek(0)
         sample = file.read(SAMPLE)
         self._candidates = (encoding,) if encoding else require_text(sample, source)

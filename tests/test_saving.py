@@ -153,7 +153,7 @@ def test_state_of_other_versions():
     old.__setstate__(dict(vars(model)))  # pickles made before held the objects themselves
     assert old.predict([[1.0]]) == [1]
     state = model.__getstate__()
-    assert state["schema_"]["foresift"] == "Schema"
+    assert state["schema_"]["__foresift_class__"] == "Schema"
     with pytest.raises(ValueError, match="has a 'Forest', which this version of foresift does not know"):
         clone(model).__setstate__({**state, "schema_": {"foresift": "Forest"}})
 

@@ -266,6 +266,16 @@ def test_transform_gives_numbers_in_the_fitted_unit():
     np.testing.assert_array_equal(both, array.astype("datetime64[s]").astype(float))
 
 
+def test_nested_lists_of_times():
+    day, y = datetime.timedelta(days=1), [0] * 20 + [1] * 20
+    X = [[datetime.datetime(2024, 1, 1) + i * day, i % 3, "ab"[i % 2]] for i in range(40)]
+    for rows in (X, [row[:1] for row in X]):
+        selector = InfoGainSelector(1).fit(rows, y)
+        assert selector.transform(rows)[:2].tolist() == [[1704067200.0], [1704153600.0]]
+        assert make_pipeline(InfoGainSelector(1), DecisionTreeClassifier()).fit(rows, y).score(rows, y) == 1
+    assert select(X, y, "info-gain", 1).features == ["x0"]
+
+
 def test_select_and_compare_and_trees_show_dates():
     found = select(FRAME, LATE, random_state=0)
     assert found.features == ["when"]

@@ -158,11 +158,17 @@ def test_damaged_files(case, tmp_path):
         Selection.load(path)
 
 
+def test_unknown_parts_are_ignored(tmp_path):
+    plain = unchecked().to_dict()
+    (tmp_path / "s.json").write_text(json.dumps(plain | {"labels": [], "version": "9", "_selector": 1}))
+    assert Selection.load(tmp_path / "s.json").to_dict() == plain
+
+
 def test_other_files(tmp_path):
     path = tmp_path / "s.json"
     unchecked().to_json(path)
     whole = path.read_bytes()
-    for content in (b"", whole[:-200], b"\xff" + whole, b"PK\x03\x04", b"[" * 100_000):
+    for content in (b"", whole[:-200], b"\xff" + whole, b"PK\x03\x04", b"[" * 100_000, b"9" * 5000):
         path.write_bytes(content)
         with pytest.raises(ValueError, match=r"is no JSON file, or a damaged one"):
             Selection.load(path)

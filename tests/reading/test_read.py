@@ -136,6 +136,14 @@ def test_options_become_parameters(typed, said):
     assert _in_python(typed) == said
 
 
+@pytest.mark.parametrize("mark", ['"', "\n", "\r"])
+def test_marks_that_cannot_separate_cells(mark, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n1,a\n2,b\n")
+    with pytest.raises(ValueError, match=r"delimiter= cannot be .*: give the character between the cells"):
+        foresift.read(path, "y", delimiter=mark)
+
+
 def test_frames_of_what_is_installed(monkeypatch):
     path, target = PATHS["bikeshare"]
     whole = foresift.read(path, target).X
@@ -177,3 +185,20 @@ def test_a_sheet_of_a_workbook(tmp_path):
         foresift.read(path, "z")
     with pytest.raises(ValueError, match=r"no sheet 'third' \(sheet=\); there are 'first', 'second'"):
         foresift.read(path, "y", sheet="third")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"numeric": None}, "numeric, categorical and drop are names of columns, not None"),
+        ({"drop": [1]}, r"names of columns, not \[1\]"),
+        ({"groups": 3}, "groups is a text, such as the name of a column, or None, not 3"),
+        ({"delimiter": 5}, "delimiter is a text"),
+        ({"max_memory": "4"}, "max_memory is a number of gigabytes, not '4'"),
+    ],
+)
+def test_options_of_another_type(tmp_path, options, message):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n1,a\n2,b\n")
+    with pytest.raises(TypeError, match=message):
+        foresift.read(path, "y", **options)

@@ -9,6 +9,7 @@ import json
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
@@ -305,6 +306,22 @@ def test_a_late_text_among_many_rows(tmp_path):
     assert z.labels().tolist() == cells
     assert x.values.tolist() == [i + 0.5 for i in range(30_000)]
     assert (y.texts, y.values.tolist()) == (["a"], [0] * 30_000)
+
+
+def test_cells_that_pyarrow_refuses_in_many_columns(tmp_path, monkeypatch):
+    """They are found together: a new attempt for each column took minutes for a thousand of them."""
+    attempts, read = [], pyarrow.csv.read_csv
+    monkeypatch.setattr(pyarrow.csv, "read_csv", lambda *a, **more: attempts.append(1) or read(*a, **more))
+    path = tmp_path / "t.csv"
+    for cell, width in (("   NA ", 60), (" NA", 1200), ("\u00a01.5", 60)):
+        row = ",".join(["1.5", cell] * width)
+        path.write_text("\n".join([",".join(f"c{j}" for j in range(2 * width)), *[row] * 20]))
+        attempts.clear()
+        one, other = read_table(path).columns[:2]
+        assert one.values.tolist() == [1.5] * 20
+        expected = [np.nan if "NA" in cell else 1.5] * 20
+        np.testing.assert_array_equal(other.values, expected)
+        assert len(attempts) < 30
 
 
 def test_blank_lines_do_not_hide_late_codes(tmp_path):
@@ -605,3 +622,12 @@ def test_names_with_commas(tmp_path):
         assert sum(decision.kind == "categorical" for decision in categorical) == dropped
     with pytest.raises(InputError, match="""contains a comma: --numeric '"tickets, open"'"""):
         read_columns(str(path), "y", numeric="x,tickets, open")
+
+
+def test_long_cells_are_read_and_written(tmp_path):
+    path, copy = tmp_path / "t.csv", tmp_path / "copy.csv"
+    path.write_text('x,z,y\n"' + "long " * 60_000 + '",1,a\nshort,5",b\n')  # and inches, which only csv reads
+    table = read_table(path)
+    assert len(table.columns[0].texts[0]) == 60_000 * 5 - 1
+    table.write(copy, {"x", "y"})
+    assert read_table(copy).columns[0].texts == table.columns[0].texts

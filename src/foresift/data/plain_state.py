@@ -11,7 +11,7 @@ from foresift.stats import Estimate, Stability
 
 __all__ = ["PlainEstimator", "saved"]
 
-_TAG = "foresift"  # key of the name of a class, in a dict of its state
+_TAG = "__foresift_class__"  # key of the name of a class, in a dict of its state
 _CLASSES: dict[str, type] = {}
 Class = TypeVar("Class", bound=type)
 
@@ -26,8 +26,8 @@ def saved(cls: Class) -> Class:
     ... @dataclass
     ... class Point:
     ...     x: float
-    >>> _plain([Point(1.5)]), _rebuilt({"foresift": "Point", "x": 2.5})
-    ([{'foresift': 'Point', 'x': 1.5}], Point(x=2.5))
+    >>> _plain([Point(1.5)]), _rebuilt({"__foresift_class__": "Point", "x": 2.5})
+    ([{'__foresift_class__': 'Point', 'x': 1.5}], Point(x=2.5))
     """
     if _CLASSES.setdefault(cls.__name__, cls) is not cls:
         raise TypeError(f"Two classes of saved state are named {cls.__name__}.")

@@ -54,7 +54,7 @@ def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
     if isinstance(frame, nw.DataFrame):
         taken = frame[rows]
         return taken if frame is X else taken.to_native()
-    return (X if isinstance(X, np.ndarray) else matrix_of(read(X)))[rows]
+    return _array_of(X)[rows]
 
 
 def _rows_of_column(column: Any, rows: NDArray[np.intp]) -> Any:
@@ -88,7 +88,16 @@ def take_columns(X: Any, columns: NDArray[np.intp]) -> Any:
     if isinstance(frame, nw.DataFrame):
         taken = frame[:, columns.tolist()]
         return taken if frame is X else taken.to_native()
-    return (X if isinstance(X, np.ndarray) else matrix_of(read(X)))[:, columns]
+    return _array_of(X)[:, columns]
+
+
+def _array_of(X: Any) -> NDArray[Any]:
+    """X, an array or nested lists, as an array; dates and times stay such, as their numbers have no unit."""
+    if isinstance(X, np.ndarray):
+        return X
+    source = read(X)
+    has_times = source.array is None and any(block.unit for block in source.blocks())
+    return np.asarray(X, dtype=object) if has_times else matrix_of(source)
 
 
 def columns_of(source: Source, units: Sequence[str] | None = None) -> list[NDArray[Any]]:

@@ -232,6 +232,8 @@ class Delimited:
         target: str = "",
     ) -> None:
         self._file, self.source = file, source
+        if delimiter and delimiter in '"\r\n':
+            raise InputError(f"--delimiter cannot be {delimiter!r}: give the character between the cells.")
         file.seek(0)
         sample = file.read(SAMPLE)
         self._candidates = (encoding,) if encoding else require_text(sample, source)
@@ -384,6 +386,7 @@ class Delimited:
 
     def _read(self) -> Iterator[list[str]]:
         self._line = 0
+        csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))  # a cell may be as long as a line
         lines: Iterator[str] = islice(text_lines(self._file, self.encoding, self.source), self._n_above, None)
         if self.delimiter == " ":
             lines = map(_single_spaced, lines)

@@ -53,7 +53,7 @@ class Excel(ArrowFile):
         self, file: BinaryIO, source: str, *, sheet: str = "", target: str = "", max_bytes: float = math.inf
     ) -> None:
         converted: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
-        args = json.dumps([sys.path, source, sheet, target, max_bytes])
+        args = json.dumps([[*map(str, sys.path)], source, sheet, target, max_bytes])
         command = [sys.executable, "-P", "-c", _CONVERT, args]
         done = subprocess.run(command, stdin=file, stdout=converted, stderr=subprocess.PIPE)
         said = done.stderr.decode(errors="replace").split("\n")[-1]

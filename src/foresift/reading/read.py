@@ -155,6 +155,12 @@ def read(
         raise TypeError(f"read takes the path of a file, not a {type(path).__name__}.")
     if not isinstance(target, str):
         raise TypeError(f"target is the name of a column, not {target!r}.")
+    texts = {"groups": groups, "time": time, "delimiter": delimiter, "encoding": encoding, "sheet": sheet}
+    for key, value in texts.items():
+        if not isinstance(value, str | None):
+            raise TypeError(f"{key} is a text, such as the name of a column, or None, not {value!r}.")
+    if not isinstance(max_memory, int | float):
+        raise TypeError(f"max_memory is a number of gigabytes, not {max_memory!r}.")
     if task not in ("auto", "classification", "regression"):
         raise ValueError(f"task must be auto, classification or regression, but is {task!r}.")
     if not max_memory > 0:
@@ -202,7 +208,11 @@ def read(
 
 
 def _names(given: Iterable[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+    names = (given,) if isinstance(given, str) else given
+    each = tuple(names) if isinstance(names, Iterable) else (None,)
+    if all(isinstance(name, str) for name in each):
+        return each
+    raise TypeError(f"numeric, categorical and drop are names of columns, not {given!r}.")
 
 
 def _columns(split: Split) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +21,7 @@ _WIDE = 1000  # columns
 _TILE = 2**18  # bytes that fit in the cache
 _REFUSALS = 8  # of one block, before all its columns are looked at
 _INTEGER = re.compile(r"-?\d{1,18}")
+_PLAIN = re.compile(r"[ \t]*-?\d+(\.\d*)?([eE][+-]?\d+)?[ \t]*")
 _COMMAED = re.compile(r"[+-]?\d+(,\d+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _COLUMN = re.compile(r"In CSV column #(\d+)")
@@ -173,7 +174,9 @@ class _Reading:
                 n_refusals += 1
                 if n_refusals > _REFUSALS:
                     self._whole.clear()
-                    refused |= self._not_numbers(block, numeric)
+                    refused |= self._not_numbers(block, numeric, plain=True)
+                if n_refusals > 2 * _REFUSALS:
+                    refused = set(numeric)
                 odd = refused - self._whole  # an integer may be another number
                 self._whole -= refused
                 continue
@@ -189,8 +192,8 @@ class _Reading:
             if not odd:
                 return values, numeric
 
-    def _not_numbers(self, block: Block, columns: Sequence[int]) -> set[int]:
-        """Columns that have a cell which is no number."""
+    def _not_numbers(self, block: Block, columns: Sequence[int], plain: bool = False) -> set[int]:
+        """Columns with a cell that is no number or, with `plain`, that pyarrow may not take for one."""
         import pyarrow as pa
 
         if not columns:
@@ -200,7 +203,12 @@ class _Reading:
         except pa.ArrowInvalid as error:
             raise IrregularText(str(error)) from error
         cells = (_texts(_one_chunk(column)) for column in table.columns)
-        return {j for j, texts in zip(columns, cells, strict=True) if not self.are_numbers(texts)}
+        test = self._are_plain if plain else self.are_numbers
+        return {j for j, texts in zip(columns, cells, strict=True) if not test(texts)}
+
+    def _are_plain(self, cells: Sequence[str]) -> bool:
+        nulls = set(_spaced(self._missing))
+        return all(cell in nulls or _PLAIN.fullmatch(cell.replace(self._mark, ".")) for cell in cells)
 
     def _arrow(
         self, block: Block, numeric: Sequence[int], text: Sequence[int], missing: Collection[str]
@@ -212,9 +220,10 @@ class _Reading:
         coded = pa.dictionary(pa.int32(), pa.string())
         if len(numeric) + len(text) > _WIDE:  # each column has its own copy of these texts
             whole = block.text.tobytes()
-            nulls = [text for text in missing if text.encode() in whole]
+            known = _spaced(text for text in missing if text.encode() in whole)
+            nulls = [text for text in known if text.encode() in whole]
         else:
-            nulls = [before + text + after for text in missing for before in ("", " ") for after in ("", " ")]
+            nulls = _spaced(missing)
         return csv.read_csv(
             pa.py_buffer(block.text),
             read_options=csv.ReadOptions(
@@ -238,6 +247,11 @@ class _Reading:
                 strings_can_be_null=bool(nulls),
             ),
         )
+
+
+def _spaced(texts: Iterable[str]) -> list[str]:
+    """Texts, also with a space on one side or both."""
+    return [before + text + after for text in texts for before in ("", " ") for after in ("", " ")]
 
 
 def _one_chunk(column: Any) -> Any:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-__all__ = ["FORMAT", "read_selection"]
+__all__ = ["FORMAT", "PARTS", "read_selection"]
 
 FORMAT = 1  # of the file; a version that reads it otherwise counts on
 _TYPES: dict[str, type | tuple[type, ...]] = {
@@ -26,6 +26,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "stability": (dict, type(None)),
     "columns": (list, type(None)),
 }
+PARTS = frozenset(_TYPES)
 _OF_A_COLUMN = {
     *("name", "kind", "rank", "score", "low", "high", "chance", "pvalue", "adjusted_pvalue", "relevant"),
     *("kept", "redundant_with", "frequency"),
@@ -36,7 +37,7 @@ def read_selection(path: Path) -> dict[str, Any]:
     """Read what `Selection.to_dict` returned, or raise a `ValueError` that says why it cannot be read."""
     try:
         plain = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is no JSON file, or a damaged one ({error}).") from error
     if not isinstance(plain, dict) or "foresift" not in plain or "verdict" not in plain:
         raise ValueError(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from foresift.data.containers import read
 from foresift.data.slices import take_columns
-from foresift.evaluation.select.loading import FORMAT, read_selection
+from foresift.evaluation.select.loading import FORMAT, PARTS, read_selection
 
 __all__ = ["Selection", "names_of"]
 
@@ -122,7 +122,7 @@ class Selection:
         (True, 'Kept the best 2 of 9 columns.')
         """
         plain = read_selection(Path(path))
-        others = {key: plain[key] for key in plain.keys() - {"features", "columns", "foresift", "format"}}
+        others = {key: plain[key] for key in PARTS - {"features", "columns", "foresift"}}
         return cls(None, plain["features"], labels=plain["columns"], version=plain["foresift"], **others)
 
     @property

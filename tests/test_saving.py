@@ -155,7 +155,7 @@ def test_state_of_other_versions():
     state = model.__getstate__()
     assert state["schema_"]["__foresift_class__"] == "Schema"
     with pytest.raises(ValueError, match="has a 'Forest', which this version of foresift does not know"):
-        clone(model).__setstate__({**state, "schema_": {"foresift": "Forest"}})
+        clone(model).__setstate__({**state, "schema_": {"__foresift_class__": "Forest"}})
 
 
 def test_names_of_saved_classes_are_kept():

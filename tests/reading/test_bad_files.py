@@ -58,7 +58,7 @@ TABLES = {
     "one class": ("x,y\n1,a\n2,a\n", "same value in every row"),
     "missing labels": (
         "x,y\n1,a\n2,?\n3,b\n",
-        "missing in 1 rows; fill them in, or drop those rows (--skip-unlabelled)",
+        "missing in 1 row (data row 2): fill it in, or drop that row (--skip-unlabelled)",
     ),
     "nothing but the target": ("y\na\nb\n", "no column besides the target"),
     "no such target": ("x,yy\n1,a\n2,b\n", "no column 'y'; did you mean 'yy'?"),

@@ -168,7 +168,7 @@ def test_a_sheet_of_a_workbook(tmp_path):
             frame.to_excel(writer, sheet_name=name, index=False)
     first, second = foresift.read(path, "y"), foresift.read(path, "y", sheet="second")
     assert first.X["x"].tolist() == [1.5, 2.5, 4.5]
-    assert first.notes == ["Read the sheet 'first'; the workbook also has 'second' (sheet='NAME')."]
+    assert first.notes == ["This is the sheet 'first'; the workbook also has 'second' (sheet='NAME')."]
     assert second.X["x"].tolist() == [15, 25, 45]
     assert second.notes == []
     with pytest.raises(

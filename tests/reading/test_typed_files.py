@@ -258,7 +258,7 @@ def test_where_the_table_of_a_sheet_is(tmp_path):
 def test_sheets(tmp_path):
     path = tmp_path / "t.xlsx"
     path.write_bytes(excel(Notes=[["by hand"], ["in 2024"]], Data=ROWS, More=ROWS[:20], Empty=[]))
-    said = "Read the sheet 'Data'; the workbook also has 'Notes', 'More', 'Empty' (--sheet NAME)."
+    said = "This is the sheet 'Data'; the workbook also has 'Notes', 'More', 'Empty' (--sheet NAME)."
     assert open_table(path, target="y").notes == [said]
     assert open_table(path).names == ["by hand"]
     table, split = read_columns(str(path), "y", sheet="More")
@@ -274,6 +274,17 @@ def test_sheets(tmp_path):
     assert (tmp_path / "out" / "selected.csv").read_bytes().startswith(b"x,y\r\n0.5,a\r\n1.5,b\r\n")
     path.write_bytes(TEXT)
     assert_one_sentence(run(*command, "--sheet", "no"), "--sheet names a sheet of an Excel workbook, but")
+
+
+@pytest.mark.parametrize("title", [[], [["Customers of 2024"], []]])
+def test_a_typo_in_the_target_is_looked_up_on_all_sheets(tmp_path, title):
+    path = tmp_path / "t.xlsx"
+    path.write_bytes(excel(Notes=[["by hand"], ["in 2024"]], Data=[*title, ["x", "cancelled"], *ROWS[1:]]))
+    said = "no column 'canceled'; did you mean 'cancelled'? This is the sheet 'Data'; the workbook also has"
+    assert_one_sentence(run("select", path, "--target", "canceled"), said)
+    assert_one_sentence(
+        run("select", path, "--target", "canceled", "--sheet", "Data"), "did you mean 'cancelled'?"
+    )
 
 
 def test_lines_of_json(tmp_path):

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.feather
 from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
-from foresift.errors import InputError
+from foresift.errors import InputError, near_names
 from foresift.reading.arrow_columns import array_of, text_of
 from foresift.reading.arrow_files import ArrowFile, first_line
 from foresift.reading.delimited import bare_name
@@ -71,7 +71,7 @@ class Excel(ArrowFile):
         if others := about["others"]:
             more = ", ..." if len(others) > _MAX_NAMES else ""
             self.notes = [
-                f"Read the sheet {about['sheet']!r}; the workbook also has"
+                f"This is the sheet {about['sheet']!r}; the workbook also has"
                 f" {', '.join(map(repr, others[:_MAX_NAMES]))}{more} (--sheet NAME)."
             ]
         if about["title"]:
@@ -165,13 +165,7 @@ def _table_of(book: CalamineWorkbook, source: str, name: str, target: str) -> pa
         there = ", ".join(map(repr, names[:_MAX_NAMES])) or "none"
         raise InputError(f"{source} has no sheet {name!r} (--sheet); there are {there}.")
     visible = [each.name for each in sheets if each.visible == SheetVisibleEnum.Visible] or names
-    found = None
-    for one in [name] if name else visible:
-        sheet = _Sheet.of(book, one, target)
-        if sheet.has_target or (found is None and len(sheet.rows) > sheet.header + 1):
-            found = sheet
-        if sheet.has_target:
-            break
+    found = _chosen(book, [name] if name else visible, target)
     if found is None:
         where = f"The sheet {name!r} of {source}" if name else source
         raise InputError(f"{where} holds no table: a header and rows are needed.")
@@ -183,6 +177,25 @@ def _table_of(book: CalamineWorkbook, source: str, name: str, target: str) -> pa
     }
     table = _typed(found.rows[found.header], found.rows[found.header + 1 :])
     return table.replace_schema_metadata({"foresift": json.dumps(about)})
+
+
+def _chosen(book: CalamineWorkbook, names: list[str], target: str) -> _Sheet | None:
+    """The first sheet with the target, else with a name like it, else with two rows; None if there is none.
+
+    Without the target the table is refused later; that message suggests names of this sheet.
+    """
+    found, cells = None, []
+    for name in names:
+        sheet = _Sheet.of(book, name, target)
+        if sheet.has_target:
+            return sheet
+        if found is None and len(sheet.rows) > sheet.header + 1:
+            found = sheet
+        cells += [cell for cell in chain.from_iterable(sheet.rows[:_TITLE_ROWS]) if isinstance(cell, str)]
+    if target and (near := next((cell for cell in near_names(target, cells) if cell.strip()), "")):
+        sheets = (_Sheet.of(book, name, near) for name in names)
+        return next((sheet for sheet in sheets if sheet.has_target), found)
+    return found
 
 
 def _typed(header: list[Any], rows: list[list[Any]]) -> pa.Table:

@@ -91,6 +91,12 @@ TABLES = {
         '{"x":{"0":1,"1":2},"y":{"0":"a","1":"b"}}',
         "is a JSON file, but not of records: save",
     ),
+    "an HTML table": ("<table><tr><td>x</td></tr></table>", "is an HTML table: save the table as CSV"),
+    "tar": (gzip.compress(b"t.csv".ljust(257, b"\0") + b"ustar" + bytes(250)), "is a tar archive: unpack it"),
+    "Stata": (b"<stata_dta><header>", "is a Stata file (.dta): save the table as CSV or Parquet"),
+    "old Stata": (b"\x72\x02\x01\x00" + bytes(99), "is a Stata file (.dta): save the table as"),
+    "SAS": (bytes(12) + b"\xc2\xea\x81\x60" + bytes(99), "is a SAS file: save the table as CSV or Parquet"),
+    "SPSS": (b"$FL2@(#) SPSS DATA FILE", "is an SPSS file (.sav): save the table as CSV or Parquet"),
     "damaged Parquet": (b"PAR1" + bytes(100) + b"PAR1", "no Parquet file"),
     "Feather of version 1": (b"FEA1" + bytes(100), "a Feather file of version 1"),
     "damaged Feather": (b"ARROW1\0\0" + bytes(100), "no Feather file"),
@@ -138,6 +144,23 @@ def test_missing_file_and_folder(tmp_path):
     assert_one_sentence(run("select", tmp_path / "no.csv", "--target", "y"), "No such file")
     assert_one_sentence(run("select", tmp_path, "--target", "y"), "it is a folder")
     assert_one_sentence(run("select", "", "--target", "y"), "The name of the file is empty")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("bikes.csv", "No such file or directory; did you mean {}/bike.csv?"),
+        ("no/bike.csv", "No such file or directory; there is no folder {}/no."),
+        ("*.csv", "No such file or directory; name one file, or a folder of Parquet files."),
+        ("~$bike.xlsx", "is the lock file that Excel makes while bike.xlsx is open: name bike.xlsx."),
+    ],
+)
+def test_paths_of_no_table(tmp_path, name, message):
+    for there in ("bike.csv", "~$bike.xlsx"):
+        (tmp_path / there).write_text(GOOD)
+    assert_one_sentence(run("select", tmp_path / name, "--target", "y"), message.format(tmp_path))
+    result = run("select", "https://example.org/bike.csv", "--target", "y")
+    assert_one_sentence(result, "bike.csv: it is a web address; download the file first.")
 
 
 def test_encodings_are_told_or_said(tmp_path):

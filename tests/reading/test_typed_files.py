@@ -100,7 +100,7 @@ BAD = {
     ),
     "archive of a CSV file": (
         archive(**{"t.csv": TEXT}),
-        "is a ZIP archive, or a damaged Excel workbook: save",
+        "is a ZIP archive: unpack it first; it contains t.csv.",
     ),
     "JSON, broken": (lines('{"x": 1.5, "y":'), "line 41: not valid JSON (Expecting value at character 16)"),
     "JSON, two in a line": (lines("{} {}"), "line 41: not valid JSON (Extra data at character 4)"),
@@ -398,7 +398,10 @@ def test_bad_folders(tmp_path, monkeypatch):
 
     bad("it is a folder without Parquet or Feather files, and empty")
     bad("it is a folder without Parquet or Feather files, and empty", ("_SUCCESS", b""), (".x", b"x,y\n"))
-    bad("Parquet or Feather files; name a file in it, such as a.csv", ("a.csv", TEXT), ("b.csv", TEXT))
+    bad("files; name a file in it, such as", ("a.txt", b""), ("b.txt", b""))
+    folder = bad("CSV parts are not joined: name one file, such as", ("a.csv", TEXT), ("b.CSV.gz", TEXT))
+    said = f"such as {folder / 'a.csv'}, or join them first (in pandas: concat) and save one file."
+    assert_one_sentence(run("select", folder, "--target", "y"), said)
     bad("b.parquet is no Parquet file, or a damaged one", ("b.parquet", b"PAR1" + bytes(99)), a=PART)
     bad("b.parquet is no Parquet file, or a damaged one (Parquet file size is 0", ("b.parquet", b""), a=PART)
     bad("has a header but no rows", a={name: pa.array([], pa.string()) for name in PART})

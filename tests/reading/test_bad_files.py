@@ -46,7 +46,7 @@ TABLES = {
     "empty": ("", "is empty"),
     "blank lines": ("\n\n", "is empty"),
     "header only": ("x,y\n", "has a header but no rows"),
-    "short row": ("x,y\n1,a\n2\n3,b\n", "line 3: 1 cells, but the header has 2"),
+    "short row": ("x,y\n1,a\n2\n3,b\n", "line 3: 1 cell, but the header has 2"),
     "long row": ("x,y\n1,a,b\n", "line 2: 3 cells, but the header has 2"),
     "another delimiter": (
         "x~y\n1~a\n2~b\n",
@@ -78,7 +78,14 @@ TABLES = {
         "x,y\n" + "2,b\n" * 50_000 + '2,"b"c\n',
         "from line 50002 on: not valid CSV",
     ),
-    "short row far down": ("x,y\n" + "2,b\n" * 50_000 + "2\n", "line 50002: 1 cells, but the header has 2"),
+    "short row far down": (
+        "x,y\n" + "2,b\n" * 50_000 + "2\n",
+        "line 50002: 1 cell, but the header has 2: correct the line.",
+    ),
+    "long row far down": (
+        "x,y\n" + "2,b\n" * 30 + "2,3,b\n",
+        "line 32: 3 cells, but the header has 2: correct the line; a cell that contains the delimiter needs",
+    ),
     "NUL byte": (b"x,y\n1,a\n2,\x00b\n", "NUL"),
     "NUL byte far down": (b"x,y\n" + b"1,a\n" * 99_999 + b"2,\x00b\n", "line 100001: a NUL byte"),
     "half of UTF-16": (b"\xff\xfex\x00,\x00y", "not utf-16 text"),
@@ -170,6 +177,10 @@ def test_encodings_are_told_or_said(tmp_path):
         path.write_bytes(text.encode(encoding))
         assert "caf\u00e9" in run("select", path, "--target", "y", "--no-check").stdout, encoding
     path.write_bytes(text.encode("cp1252"))
+    said = "Read as Windows-1252, because it is not UTF-8 (--encoding overrides it)."
+    assert said in run("select", path, "--target", "y", "--no-check").stdout
+    known = run("select", path, "--target", "y", "--no-check", "--encoding", "cp1252")
+    assert said not in known.stdout
     assert_one_sentence(run("select", path, "--target", "y", "--encoding", "utf-8"), "is not utf-8 text")
     assert_one_sentence(
         run("select", path, "--target", "y", "--encoding", "klingon"), "no text encoding 'klingon'"

@@ -36,7 +36,8 @@ MANY = [str(i) for i in range(30)]
         (["a", "b", "a"], "categorical", "text"),
         (["1", "2", "3", "none"], "categorical", "text such as 'none' among numbers"),
         (["2024-01-31", "2024-02-29", ""], "date", "YYYY-MM-DD, taken as days since 1970"),
-        (["2024-01-31T10:00:00+02:00", "2024-02-29 11:30"], "date", "seconds since 1970"),
+        (["2024-01-31T10:00:00+02:00", "2024-02-29 11:30"], "date", "YYYY-MM-DD HH:MM, taken as seconds"),
+        (["2024-01-31 10:00:05", "2024-02-29 11:30"], "date", "YYYY-MM-DD HH:MM:SS, taken as seconds"),
         (["31.01.2024", "01.02.2024"], "date", "DD.MM.YYYY"),
         (["1/31/2024", "2/1/2024"], "date", "MM/DD/YYYY"),
         (["31/1/2024", "1/2/2024"], "date", "DD/MM/YYYY"),
@@ -495,7 +496,8 @@ def test_a_category_of_mostly_numbers_is_said_first(tmp_path):
     said = column_notes(split_table(read_table(path, text={"y"}), "y"))
     assert said[0] == (
         "my price",
-        "95 % of the values are numbers, 'abc' is not: --numeric 'my price' makes the others missing",
+        "95 % of the distinct values are numbers, 'abc' is not:"
+        " --numeric 'my price' makes the others missing",
     )
     path.write_text(
         "p,x,y\n" + "".join(f"{'abc' if i == 5 else f'${i}.2'},{i % 3},{'uv'[i % 2]}\n" for i in range(60))
@@ -503,7 +505,7 @@ def test_a_category_of_mostly_numbers_is_said_first(tmp_path):
     ((name, what),) = column_notes(split_table(read_table(path, text={"y"}), "y"))
     assert name == "p"
     assert what.startswith(
-        "left out, id: every text is different; 98 % of the values are numbers, 'abc' is not"
+        "left out, id: every text is different; 98 % of the distinct values are numbers, 'abc' is not"
     )
 
 

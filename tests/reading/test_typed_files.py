@@ -287,6 +287,14 @@ def test_a_typo_in_the_target_is_looked_up_on_all_sheets(tmp_path, title):
     )
 
 
+def test_an_array_is_called_json(tmp_path):
+    path = tmp_path / "t.json"
+    path.write_text(f"[{','.join(LINES)}]")
+    assert open_table(path).how == "JSON"
+    path.write_text("\n".join(LINES))
+    assert open_table(path).how == "JSON lines"
+
+
 def test_lines_of_json(tmp_path):
     path = tmp_path / "t"
     records = [

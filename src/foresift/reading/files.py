@@ -68,7 +68,7 @@ class OpenTable:
     ----------
     source : str
         Name of the file.
-    form : {"CSV", "ARFF", "Parquet", "Feather", "Excel", "JSON lines"}
+    form : {"CSV", "ARFF", "Parquet", "Feather", "Excel", "JSON lines", "JSON"}
         Its format.
     packed : {"", "gzip", "bzip2", "xz", "zstd"}
         How it is compressed.
@@ -201,6 +201,7 @@ def open_table(
         origin = Excel(file, source, sheet=sheet, target=target, max_bytes=max_bytes)
     elif form == "JSON lines":
         origin = JsonLines(file, source, encoding=encoding, max_bytes=max_bytes, progress=progress)
+        form = origin.form
     else:
         origin = ArrowFile(file, source, form)
     check_names(source, origin.names)

@@ -287,6 +287,18 @@ def test_a_typo_in_the_target_is_looked_up_on_all_sheets(tmp_path, title):
     )
 
 
+def test_merged_cells_are_suspected(tmp_path):
+    path = tmp_path / "t.xlsx"
+    rows = [
+        ["region", "none", *ROWS[0]],
+        *(["north" if i == 0 else None, None, *row] for i, row in enumerate(ROWS[1:])),
+    ]
+    path.write_bytes(excel(S=rows))
+    assert open_table(path, target="y").notes == [
+        "Column 'region' is empty in 39 of 40 rows (merged cells?)."
+    ]
+
+
 def test_an_array_is_called_json(tmp_path):
     path = tmp_path / "t.json"
     path.write_text(f"[{','.join(LINES)}]")

@@ -35,7 +35,8 @@ _REFUSED, _FAILED = 3, 4  # exit codes: with a sentence for the user, with the r
 _THREADS = 10**9  # address space of pyarrow's threads
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # the part of an old container that holds a new workbook
 _TITLE_ROWS = 20  # that may be above the header
-_MAX_NAMES = 8  # sheets listed in a message
+_MAX_NAMES = 8  # sheets or columns listed in messages
+_SPARSE = 0.05  # a column with fewer filled cells may consist of merged ones
 
 
 class Excel(ArrowFile):
@@ -76,6 +77,11 @@ class Excel(ArrowFile):
             ]
         if about["title"]:
             self.notes = [*self.notes, f"Skipped the cells above the header in row {about['row']}."]
+        for name, n_empty in list(about["sparse"].items())[:_MAX_NAMES]:
+            self.notes = [
+                *self.notes,
+                f"Column {name!r} is empty in {n_empty:,} of {self.n_rows:,} rows (merged cells?).",
+            ]
 
     def write(self, file: IO[bytes], names: Sequence[str]) -> None:
         """Write some of the columns to a CSV file."""
@@ -169,13 +175,18 @@ def _table_of(book: CalamineWorkbook, source: str, name: str, target: str) -> pa
     if found is None:
         where = f"The sheet {name!r} of {source}" if name else source
         raise InputError(f"{where} holds no table: a header and rows are needed.")
-    about = {
+    about: dict[str, Any] = {
         "sheet": found.name,
         "others": [] if name else [other for other in visible if other != found.name],
         "row": found.row,
         "title": any(map(_is_filled, chain.from_iterable(found.rows[: found.header]))),
     }
     table = _typed(found.rows[found.header], found.rows[found.header + 1 :])
+    about["sparse"] = {
+        name: column.null_count
+        for name, column in zip(table.column_names, table.columns, strict=True)
+        if (1 - _SPARSE) * len(column) < column.null_count < len(column)
+    }
     return table.replace_schema_metadata({"foresift": json.dumps(about)})
 
 

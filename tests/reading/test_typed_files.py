@@ -102,6 +102,10 @@ BAD = {
         archive(**{"t.csv": TEXT}),
         "is a ZIP archive: unpack it first; it contains t.csv.",
     ),
+    "workbook whose parts are in another order": (
+        archive(**{"other.xml": "", "[Content_Types].xml": ""}),
+        "is a ZIP archive, or a damaged Excel workbook: save",
+    ),
     "JSON, broken": (lines('{"x": 1.5, "y":'), "line 41: not valid JSON (Expecting value at character 16)"),
     "JSON, two in a line": (lines("{} {}"), "line 41: not valid JSON (Extra data at character 4)"),
     "JSON, no object": (lines("5"), "line 41: not a JSON object, such as {"),

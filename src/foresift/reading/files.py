@@ -173,8 +173,6 @@ def open_table(
     if not str(path):
         raise InputError("The name of the file is empty: name a table, or - for standard input.")
     source = "standard input" if str(path) == "-" else str(path)
-    if str(path) != "-":
-        _check_path(str(path))
     max_bytes = max_memory * 1e9
 
     def check(sample: bytes) -> None:
@@ -182,6 +180,8 @@ def open_table(
             require_text(sample, source)
 
     try:
+        if str(path) != "-":
+            _check_path(str(path))
         folder = ArrowFolder(Path(path), source) if Path(path).is_dir() and str(path) != "-" else None
         if folder is None:
             file, packed = open_unpacked(path, source, max_bytes, check, progress)
@@ -237,7 +237,7 @@ def _names_in_zip(start: bytes, path: Path | str) -> str:
     except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError):
         return ""
     names = [name for name in names if not name.endswith("/") and not name.startswith("__MACOSX/")]
-    if not names or names[0].endswith(".npy"):
+    if not names or names[0].endswith(".npy") or "[Content_Types].xml" in names:
         return ""
     return ", ".join(names[:_MAX_NAMES]) + (", ..." if len(names) > _MAX_NAMES else "")
 

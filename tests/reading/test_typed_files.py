@@ -424,7 +424,7 @@ def test_bad_folders(tmp_path, monkeypatch):
     bad("it is a folder without Parquet or Feather files, and empty", ("_SUCCESS", b""), (".x", b"x,y\n"))
     bad("files; name a file in it, such as", ("a.txt", b""), ("b.txt", b""))
     folder = bad("CSV parts are not joined: name one file, such as", ("a.csv", TEXT), ("b.CSV.gz", TEXT))
-    said = f"such as {folder / 'a.csv'}, or join them first (in pandas: concat) and save one file."
+    said = f"such as {folder / 'a.csv'}, join them (in pandas: concat), or save each as Parquet."
     assert_one_sentence(run("select", folder, "--target", "y"), said)
     bad("b.parquet is no Parquet file, or a damaged one", ("b.parquet", b"PAR1" + bytes(99)), a=PART)
     bad("b.parquet is no Parquet file, or a damaged one (Parquet file size is 0", ("b.parquet", b""), a=PART)

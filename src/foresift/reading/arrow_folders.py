@@ -141,8 +141,8 @@ def _files_in(folder: Path, source: str) -> tuple[str, list[Path]]:
     parts = [path for path in paths if path.name.lower().partition(".")[2].startswith(("csv", "tsv"))]
     if len(parts) > 1:
         such = (
-            f"; CSV parts are not joined: name one file, such as {parts[0]}, or join them first (in pandas:"
-            " concat) and save one file"
+            f"; CSV parts are not joined: name one file, such as {parts[0]}, join them (in pandas: concat),"
+            " or save each as Parquet"
         )
     raise InputError(f"Cannot read {source}: it is a folder without Parquet or Feather files{such}.")
 

@@ -276,7 +276,7 @@ def test_a_column_taken_for_an_id_says_how_to_keep_it(tmp_path):
     path.write_text("".join(["post code,z,y\n", *rows]))
     typed = ["select", path, "--target", "y", "--no-check", "--skip-unlabelled"]
     result = run(*typed)
-    assert "y: missing in 4 rows, which are left out" in result.stdout
+    assert "y: missing in 4 rows (data rows 1, 11, 21 and 31), which are left out" in result.stdout
     assert "36 rows" in result.stdout
     assert "(--numeric 'post code' keeps it)" in result.stdout
     kept = run(*typed, "--numeric", "post code")

@@ -46,7 +46,7 @@ TABLES = {
     "empty": ("", "is empty"),
     "blank lines": ("\n\n", "is empty"),
     "header only": ("x,y\n", "has a header but no rows"),
-    "short row": ("x,y\n1,a\n2\n3,b\n", "line 3: 1 cells, but the header has 2"),
+    "short row": ("x,y\n1,a\n2\n3,b\n", "line 3: 1 cell, but the header has 2"),
     "long row": ("x,y\n1,a,b\n", "line 2: 3 cells, but the header has 2"),
     "another delimiter": (
         "x~y\n1~a\n2~b\n",
@@ -58,7 +58,7 @@ TABLES = {
     "one class": ("x,y\n1,a\n2,a\n", "same value in every row"),
     "missing labels": (
         "x,y\n1,a\n2,?\n3,b\n",
-        "missing in 1 rows; fill them in, or drop those rows (--skip-unlabelled)",
+        "missing in 1 row (data row 2): fill it in, or drop that row (--skip-unlabelled)",
     ),
     "nothing but the target": ("y\na\nb\n", "no column besides the target"),
     "no such target": ("x,yy\n1,a\n2,b\n", "no column 'y'; did you mean 'yy'?"),
@@ -78,7 +78,14 @@ TABLES = {
         "x,y\n" + "2,b\n" * 50_000 + '2,"b"c\n',
         "from line 50002 on: not valid CSV",
     ),
-    "short row far down": ("x,y\n" + "2,b\n" * 50_000 + "2\n", "line 50002: 1 cells, but the header has 2"),
+    "short row far down": (
+        "x,y\n" + "2,b\n" * 50_000 + "2\n",
+        "line 50002: 1 cell, but the header has 2: correct the line.",
+    ),
+    "long row far down": (
+        "x,y\n" + "2,b\n" * 30 + "2,3,b\n",
+        "line 32: 3 cells, but the header has 2: correct the line; a cell that contains the delimiter needs",
+    ),
     "NUL byte": (b"x,y\n1,a\n2,\x00b\n", "NUL"),
     "NUL byte far down": (b"x,y\n" + b"1,a\n" * 99_999 + b"2,\x00b\n", "line 100001: a NUL byte"),
     "half of UTF-16": (b"\xff\xfex\x00,\x00y", "not utf-16 text"),
@@ -91,6 +98,12 @@ TABLES = {
         '{"x":{"0":1,"1":2},"y":{"0":"a","1":"b"}}',
         "is a JSON file, but not of records: save",
     ),
+    "an HTML table": ("<table><tr><td>x</td></tr></table>", "is an HTML table: save the table as CSV"),
+    "tar": (gzip.compress(b"t.csv".ljust(257, b"\0") + b"ustar" + bytes(250)), "is a tar archive: unpack it"),
+    "Stata": (b"<stata_dta><header>", "is a Stata file (.dta): save the table as CSV or Parquet"),
+    "old Stata": (b"\x72\x02\x01\x00" + bytes(99), "is a Stata file (.dta): save the table as"),
+    "SAS": (bytes(12) + b"\xc2\xea\x81\x60" + bytes(99), "is a SAS file: save the table as CSV or Parquet"),
+    "SPSS": (b"$FL2@(#) SPSS DATA FILE", "is an SPSS file (.sav): save the table as CSV or Parquet"),
     "damaged Parquet": (b"PAR1" + bytes(100) + b"PAR1", "no Parquet file"),
     "Feather of version 1": (b"FEA1" + bytes(100), "a Feather file of version 1"),
     "damaged Feather": (b"ARROW1\0\0" + bytes(100), "no Feather file"),
@@ -140,6 +153,23 @@ def test_missing_file_and_folder(tmp_path):
     assert_one_sentence(run("select", "", "--target", "y"), "The name of the file is empty")
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("bikes.csv", "No such file or directory; did you mean {}/bike.csv?"),
+        ("no/bike.csv", "No such file or directory; there is no folder {}/no."),
+        ("*.csv", "No such file or directory; name one file, or a folder of Parquet files."),
+        ("~$bike.xlsx", "is the lock file that Excel makes while bike.xlsx is open: name bike.xlsx."),
+    ],
+)
+def test_paths_of_no_table(tmp_path, name, message):
+    for there in ("bike.csv", "~$bike.xlsx"):
+        (tmp_path / there).write_text(GOOD)
+    assert_one_sentence(run("select", tmp_path / name, "--target", "y"), message.format(tmp_path))
+    result = run("select", "https://example.org/bike.csv", "--target", "y")
+    assert_one_sentence(result, "bike.csv: it is a web address; download the file first.")
+
+
 def test_encodings_are_told_or_said(tmp_path):
     path = tmp_path / "table.csv"
     text = GOOD.replace("x,y", "caf\u00e9,y")
@@ -147,6 +177,10 @@ def test_encodings_are_told_or_said(tmp_path):
         path.write_bytes(text.encode(encoding))
         assert "caf\u00e9" in run("select", path, "--target", "y", "--no-check").stdout, encoding
     path.write_bytes(text.encode("cp1252"))
+    said = "Read as Windows-1252, because it is not UTF-8 (--encoding overrides it)."
+    assert said in run("select", path, "--target", "y", "--no-check").stdout
+    known = run("select", path, "--target", "y", "--no-check", "--encoding", "cp1252")
+    assert said not in known.stdout
     assert_one_sentence(run("select", path, "--target", "y", "--encoding", "utf-8"), "is not utf-8 text")
     assert_one_sentence(
         run("select", path, "--target", "y", "--encoding", "klingon"), "no text encoding 'klingon'"

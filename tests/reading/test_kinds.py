@@ -36,7 +36,8 @@ MANY = [str(i) for i in range(30)]
         (["a", "b", "a"], "categorical", "text"),
         (["1", "2", "3", "none"], "categorical", "text such as 'none' among numbers"),
         (["2024-01-31", "2024-02-29", ""], "date", "YYYY-MM-DD, taken as days since 1970"),
-        (["2024-01-31T10:00:00+02:00", "2024-02-29 11:30"], "date", "seconds since 1970"),
+        (["2024-01-31T10:00:00+02:00", "2024-02-29 11:30"], "date", "YYYY-MM-DD HH:MM, taken as seconds"),
+        (["2024-01-31 10:00:05", "2024-02-29 11:30"], "date", "YYYY-MM-DD HH:MM:SS, taken as seconds"),
         (["31.01.2024", "01.02.2024"], "date", "DD.MM.YYYY"),
         (["1/31/2024", "2/1/2024"], "date", "MM/DD/YYYY"),
         (["31/1/2024", "1/2/2024"], "date", "DD/MM/YYYY"),
@@ -330,7 +331,7 @@ def test_a_blank_target_is_missing_in_every_format(tmp_path, blank, suffix, code
     labels = ["u", "v", blank, "u"]
     typed = coded and suffix != "csv"
     write_texts(path, {"x": [1.5, 2, 3, 3], "y": pa.array(labels).dictionary_encode() if typed else labels})
-    with pytest.raises(InputError, match="'y' is missing in 1 rows"):
+    with pytest.raises(InputError, match="'y' is missing in 1 row "):
         split_table(read_table(path, text={"y"}), "y")
     split = split_table(read_table(path, text={"y"}), "y", ColumnOptions(skip_unlabelled=True))
     assert split.labels.tolist() == ["u", "v", "u"]
@@ -464,7 +465,7 @@ def test_rows_without_a_target_can_be_left_out(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("x;c;y\n1.000;u;a\n2.000;v;\n3.000;w;b\n")
     split = split_table(read_table(path), "y", ColumnOptions(skip_unlabelled=True))
-    assert (split.labels.tolist(), split.n_unlabelled) == (["a", "b"], 1)
+    assert (split.labels.tolist(), split.notes[0][:5]) == (["a", "b"], "1 row")
     assert split.columns["x"].tolist() == [1, 3]
     assert split.columns["c"].tolist() == ["u", "w"]
     path.write_text("x,y\n1,\n2,\n")
@@ -515,7 +516,8 @@ def test_a_category_of_mostly_numbers_is_said_first(tmp_path):
     said = column_notes(split_table(read_table(path, text={"y"}), "y"))
     assert said[0] == (
         "my price",
-        "95 % of the values are numbers, 'abc' is not: --numeric 'my price' makes the others missing",
+        "95 % of the distinct values are numbers, 'abc' is not:"
+        " --numeric 'my price' makes the others missing",
     )
     path.write_text(
         "p,x,y\n" + "".join(f"{'abc' if i == 5 else f'${i}.2'},{i % 3},{'uv'[i % 2]}\n" for i in range(60))
@@ -523,7 +525,7 @@ def test_a_category_of_mostly_numbers_is_said_first(tmp_path):
     ((name, what),) = column_notes(split_table(read_table(path, text={"y"}), "y"))
     assert name == "p"
     assert what.startswith(
-        "left out, id: every text is different; 98 % of the values are numbers, 'abc' is not"
+        "left out, id: every text is different; 98 % of the distinct values are numbers, 'abc' is not"
     )
 
 
@@ -533,3 +535,18 @@ def test_what_is_no_number_is_named_and_counted():
     assert decision.why == "as you say; 'abc' in 2 cells is no number and counts as missing"
     decision, _ = decide(text_column([*cells, "x"]), ColumnOptions(numeric=["c"]))
     assert decision.why == "as you say; 2 texts such as 'abc' in 3 cells are no numbers and count as missing"
+
+
+def test_rows_without_a_target_decide_no_kinds(tmp_path):
+    """Such as a row of units below the header."""
+    path = tmp_path / "t.csv"
+    rows = "".join(f"{i % 5}.5,2024-01-{i % 9 + 1:02},{i % 4},g{i % 3},{'uv'[i % 2]}\n" for i in range(30))
+    path.write_text("age,day,code,group,y\nyears,date,inf,-,\n" + rows + "mean,,,,?\n")
+    options = ColumnOptions(skip_unlabelled=True, categorical=["code"], groups="group", time="day")
+    split = split_table(read_table(path, text={"y", "code", "group"}), "y", options)
+    assert [(d.name, d.kind) for d in split.decisions] == [("age", "numeric"), ("code", "categorical")]
+    assert split.columns["age"][:3].tolist() == [0.5, 1.5, 2.5]
+    assert split.columns["code"][:2].tolist() == ["0", "1"]
+    assert split.about_rows["time"]["day"][0] == 19723
+    assert split.notes == ["2 rows (data rows 1 and 32) without a target were dropped."]
+    assert column_notes(split)[0] == ("y", "missing in 2 rows (data rows 1 and 32), which are left out")

@@ -76,7 +76,7 @@ def test_options(tmp_path):
     assert table.X["code"].iloc[0] == "0"
     assert (list(table.groups), list(table.time)) == (["group"], ["day"])
     assert table.arguments.keys() == {"X", "y", "task", "groups", "time"}
-    assert table.notes == ["1 rows without a target were dropped."]
+    assert table.notes == ["1 row (data row 6) without a target was dropped."]
     assert table.columns[-1] == {"name": "word", "kind": "dropped", "why": "as you say", "left_out": True}
     assert (
         repr(table) == f"<{path} (CSV with commas, utf-8): 24 rows, 2 features, target 'y' (classification)>"
@@ -113,7 +113,7 @@ def test_other_errors(tmp_path):
         foresift.read(tmp_path / "none.csv", "y")
     path = tmp_path / "t.csv"
     path.write_text("a,y\n1,no\n3,\n")
-    with pytest.raises(ValueError, match=r"missing in 1 rows; .* \(skip_unlabelled=True\)"):
+    with pytest.raises(ValueError, match=r"1 row \(data row 2, at the end\): .* \(skip_unlabelled=True\)"):
         foresift.read(path, "y")
     for wrong in (pd.DataFrame({"a": [1]}), path.open(), 3):
         with pytest.raises(TypeError, match="read takes the path of a file, not a "):
@@ -176,7 +176,7 @@ def test_a_sheet_of_a_workbook(tmp_path):
             frame.to_excel(writer, sheet_name=name, index=False)
     first, second = foresift.read(path, "y"), foresift.read(path, "y", sheet="second")
     assert first.X["x"].tolist() == [1.5, 2.5, 4.5]
-    assert first.notes == ["Read the sheet 'first'; the workbook also has 'second' (sheet='NAME')."]
+    assert first.notes == ["This is the sheet 'first'; the workbook also has 'second' (sheet='NAME')."]
     assert second.X["x"].tolist() == [15, 25, 45]
     assert second.notes == []
     with pytest.raises(

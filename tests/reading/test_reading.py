@@ -525,7 +525,7 @@ def test_comments_before_the_header_are_skipped(tmp_path, text, header, n_commen
 def test_lines_are_counted_with_comments(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("# one\n# two\nx,y\n1,a\n2\n")
-    with pytest.raises(InputError, match="line 5: 1 cells"):
+    with pytest.raises(InputError, match="line 5: 1 cell,"):
         read_table(path)
 
 

@@ -100,6 +100,10 @@ BAD = {
     ),
     "archive of a CSV file": (
         archive(**{"t.csv": TEXT}),
+        "is a ZIP archive: unpack it first; it contains t.csv.",
+    ),
+    "workbook whose parts are in another order": (
+        archive(**{"other.xml": "", "[Content_Types].xml": ""}),
         "is a ZIP archive, or a damaged Excel workbook: save",
     ),
     "JSON, broken": (lines('{"x": 1.5, "y":'), "line 41: not valid JSON (Expecting value at character 16)"),
@@ -258,7 +262,7 @@ def test_where_the_table_of_a_sheet_is(tmp_path):
 def test_sheets(tmp_path):
     path = tmp_path / "t.xlsx"
     path.write_bytes(excel(Notes=[["by hand"], ["in 2024"]], Data=ROWS, More=ROWS[:20], Empty=[]))
-    said = "Read the sheet 'Data'; the workbook also has 'Notes', 'More', 'Empty' (--sheet NAME)."
+    said = "This is the sheet 'Data'; the workbook also has 'Notes', 'More', 'Empty' (--sheet NAME)."
     assert open_table(path, target="y").notes == [said]
     assert open_table(path).names == ["by hand"]
     table, split = read_columns(str(path), "y", sheet="More")
@@ -274,6 +278,37 @@ def test_sheets(tmp_path):
     assert (tmp_path / "out" / "selected.csv").read_bytes().startswith(b"x,y\r\n0.5,a\r\n1.5,b\r\n")
     path.write_bytes(TEXT)
     assert_one_sentence(run(*command, "--sheet", "no"), "--sheet names a sheet of an Excel workbook, but")
+
+
+@pytest.mark.parametrize("title", [[], [["Customers of 2024"], []]])
+def test_a_typo_in_the_target_is_looked_up_on_all_sheets(tmp_path, title):
+    path = tmp_path / "t.xlsx"
+    path.write_bytes(excel(Notes=[["by hand"], ["in 2024"]], Data=[*title, ["x", "cancelled"], *ROWS[1:]]))
+    said = "no column 'canceled'; did you mean 'cancelled'? This is the sheet 'Data'; the workbook also has"
+    assert_one_sentence(run("select", path, "--target", "canceled"), said)
+    assert_one_sentence(
+        run("select", path, "--target", "canceled", "--sheet", "Data"), "did you mean 'cancelled'?"
+    )
+
+
+def test_merged_cells_are_suspected(tmp_path):
+    path = tmp_path / "t.xlsx"
+    rows = [
+        ["region", "none", *ROWS[0]],
+        *(["north" if i == 0 else None, None, *row] for i, row in enumerate(ROWS[1:])),
+    ]
+    path.write_bytes(excel(S=rows))
+    assert open_table(path, target="y").notes == [
+        "Column 'region' is empty in 39 of 40 rows (merged cells?)."
+    ]
+
+
+def test_an_array_is_called_json(tmp_path):
+    path = tmp_path / "t.json"
+    path.write_text(f"[{','.join(LINES)}]")
+    assert open_table(path).how == "JSON"
+    path.write_text("\n".join(LINES))
+    assert open_table(path).how == "JSON lines"
 
 
 def test_lines_of_json(tmp_path):
@@ -387,7 +422,10 @@ def test_bad_folders(tmp_path, monkeypatch):
 
     bad("it is a folder without Parquet or Feather files, and empty")
     bad("it is a folder without Parquet or Feather files, and empty", ("_SUCCESS", b""), (".x", b"x,y\n"))
-    bad("Parquet or Feather files; name a file in it, such as a.csv", ("a.csv", TEXT), ("b.csv", TEXT))
+    bad("files; name a file in it, such as", ("a.txt", b""), ("b.txt", b""))
+    folder = bad("CSV parts are not joined: name one file, such as", ("a.csv", TEXT), ("b.CSV.gz", TEXT))
+    said = f"such as {folder / 'a.csv'}, join them (in pandas: concat), or save each as Parquet."
+    assert_one_sentence(run("select", folder, "--target", "y"), said)
     bad("b.parquet is no Parquet file, or a damaged one", ("b.parquet", b"PAR1" + bytes(99)), a=PART)
     bad("b.parquet is no Parquet file, or a damaged one (Parquet file size is 0", ("b.parquet", b""), a=PART)
     bad("has a header but no rows", a={name: pa.array([], pa.string()) for name in PART})

@@ -255,11 +255,14 @@ def _shown(what: str, tell: Callable[[str, int, int], None]) -> Callable[[float]
 
 def column_notes(split: "Split") -> list[tuple[str, str]]:
     """Notes on columns: dropped ones, dates, and text among numbers."""
+    from foresift.reading.splitting import rows_of
+
     decisions = sorted(split.decisions, key=lambda d: not d.doubtful)  # a long list is cut off at the end
     said = [(d.name, d.why) for d in decisions if d.doubtful and not d.left_out]
     said += [(d.name, f"left out, {d.kind}: {d.why}{how_to_keep(d)}") for d in decisions if d.left_out]
-    if split.n_unlabelled:
-        said.insert(0, (split.target, f"missing in {split.n_unlabelled:,} rows, which are left out"))
+    if split.unlabelled is not None:
+        are = "is" if split.unlabelled.sum() == 1 else "are"
+        said.insert(0, (split.target, f"missing in {rows_of(split.unlabelled)}, which {are} left out"))
     said += [(d.name, d.why) for d in decisions if d.kind == "date"]
     plain = ("text", "every cell is a number", "the file says so", "as you say")
     rest = (d for d in decisions if not (d.left_out or d.doubtful or d.kind == "date"))

@@ -137,7 +137,13 @@ def _files_in(folder: Path, source: str) -> tuple[str, list[Path]]:
     for form, (mark, endings) in _FORMS.items():
         if own := [path for path in paths if path.name.lower().endswith(endings) or _starts(path, mark)]:
             return form, own
-    such = f"; name a file in it, such as {paths[0].relative_to(folder)}" if paths else ", and empty"
+    such = f"; name a file in it, such as {paths[0]}" if paths else ", and empty"
+    parts = [path for path in paths if path.name.lower().partition(".")[2].startswith(("csv", "tsv"))]
+    if len(parts) > 1:
+        such = (
+            f"; CSV parts are not joined: name one file, such as {parts[0]}, join them (in pandas: concat),"
+            " or save each as Parquet"
+        )
     raise InputError(f"Cannot read {source}: it is a folder without Parquet or Feather files{such}.")
 
 

@@ -54,7 +54,7 @@ class Column:
         return np.isnan(self.values) if self.texts is None else self.values < 0
 
     def rows(self, wanted: NDArray[np.bool_]) -> Column:
-        """Return some rows of the column.
+        """Return some rows of the column, without the texts that occur in others only.
 
         Examples
         --------
@@ -62,7 +62,13 @@ class Column:
         array([1. , 2.5])
         """
         grouped = None if self.grouped is None else self.grouped[wanted]
-        return replace(self, values=self.values[wanted], grouped=grouped)
+        values = self.values[wanted]
+        if self.texts is None:
+            return replace(self, values=values, grouped=grouped)
+        used = np.bincount(values[values >= 0].astype(np.intp), minlength=len(self.texts)) > 0
+        codes = np.append(np.cumsum(used) - 1, -1).astype(np.int32)
+        texts = [text for text, is_used in zip(self.texts, used.tolist(), strict=True) if is_used]
+        return replace(self, values=codes[values.astype(np.intp)], texts=texts)
 
     def labels(self) -> NDArray[np.object_]:
         """Return the cells as text, None for missing; whole numbers without a fraction.

@@ -104,6 +104,8 @@ def _counted(seconds: list[float], written: str, odd: str = "") -> Dates:
     numbers = np.array(seconds)
     if (numbers[~np.isnan(numbers)] % 86_400 == 0).all():
         return Dates(numbers / 86_400, "days since 1970", written, odd)
+    if written == "YYYY-MM-DD":  # which may have a time
+        written += " HH:MM:SS" if (numbers[~np.isnan(numbers)] % 60 != 0).any() else " HH:MM"
     return Dates(numbers, "seconds since 1970", written, odd)
 
 

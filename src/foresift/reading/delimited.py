@@ -35,6 +35,7 @@ DELIMITERS = ("\t", "|", ";", ",")
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}
 _SPACES = re.compile(r'("(?:[^"]|"")*")|[ \t]+')  # spaces in quotes are part of a cell
 _SEP_LINE = re.compile(r'\ufeff?"?sep=([^\w\s"]|\t)"?(?:\r\n|\r|\n)', re.IGNORECASE)
+_FIRST_ROWS = 20  # in which a wrong delimiter shows
 MAX_LINE = 2**25  # characters; a line of 100,000 cells is far shorter
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -220,8 +221,6 @@ class Delimited:
     (';', ['a', 'b'], [['1', 'x'], ['2', "'y'"]])
     """
 
-    notes: Sequence[str] = ()
-
     def __init__(
         self,
         file: BinaryIO,
@@ -237,6 +236,7 @@ class Delimited:
         file.seek(0)
         sample = file.read(SAMPLE)
         self._candidates = (encoding,) if encoding else require_text(sample, source)
+        self._guesses = () if encoding else self._candidates
         self.encoding = self._candidates[0]
         try:
             io.TextIOWrapper(io.BytesIO(), encoding=self.encoding)  # rejects codecs that are not for text
@@ -281,6 +281,13 @@ class Delimited:
     def names(self) -> list[str]:
         """Names of the columns: the header as it is, with spaces, because programs look columns up by it."""
         return [cell if cell.strip() else f"column {i}" for i, cell in enumerate(self.header, start=1)]
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Sentences on what was read: the encoding if it is a guess."""
+        if self.encoding != "cp1252" or "cp1252" not in self._guesses:
+            return ()
+        return ("Read as Windows-1252, because it is not UTF-8 (--encoding overrides it).",)
 
     @property
     def detail(self) -> str:
@@ -345,12 +352,20 @@ class Delimited:
         wanted = len(self.header) + self._surplus
         for row in rows:
             if len(row) != wanted or (self._surplus and row[-1].strip()):
-                than = "rows above have" if self._surplus else "header has"
-                which = f"{wanted} with an empty one at the end" if self._surplus else wanted
-                raise InputError(
-                    f"{self.source}, line {self._line}: {len(row)} cells, but the {than} {which}{self._hint}."
-                )
+                raise self._irregular(len(row), wanted)
             yield row[:-1] if self._surplus else row
+
+    def _irregular(self, n_cells: int, wanted: int) -> InputError:
+        """The error for a row of another length; far down the delimiter is hardly wrong."""
+        cells = f"{n_cells} cell{'' if n_cells == 1 else 's'}"
+        than = "rows above have" if self._surplus else "header has"
+        which = f"{wanted} with an empty one at the end" if self._surplus else wanted
+        hint = self._hint
+        if not hint or self._line > self._n_top + _FIRST_ROWS:
+            hint = ": correct the line"
+            if n_cells > wanted:
+                hint += "; a cell that contains the delimiter needs quotes"
+        return InputError(f"{self.source}, line {self._line}: {cells}, but the {than} {which}{hint}.")
 
     def _below_comments(self, sep_line: bool) -> tuple[int, str]:
         """Number of leading comment lines except the last, and a sample of the text from that one on."""

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.feather
 from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
-from foresift.errors import InputError
+from foresift.errors import InputError, near_names
 from foresift.reading.arrow_columns import array_of, text_of
 from foresift.reading.arrow_files import ArrowFile, first_line
 from foresift.reading.delimited import bare_name
@@ -35,7 +35,8 @@ _REFUSED, _FAILED = 3, 4  # exit codes: with a sentence for the user, with the r
 _THREADS = 10**9  # address space of pyarrow's threads
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # the part of an old container that holds a new workbook
 _TITLE_ROWS = 20  # that may be above the header
-_MAX_NAMES = 8  # sheets listed in a message
+_MAX_NAMES = 8  # sheets or columns listed in messages
+_SPARSE = 0.05  # a column with fewer filled cells may consist of merged ones
 
 
 class Excel(ArrowFile):
@@ -71,11 +72,16 @@ class Excel(ArrowFile):
         if others := about["others"]:
             more = ", ..." if len(others) > _MAX_NAMES else ""
             self.notes = [
-                f"Read the sheet {about['sheet']!r}; the workbook also has"
+                f"This is the sheet {about['sheet']!r}; the workbook also has"
                 f" {', '.join(map(repr, others[:_MAX_NAMES]))}{more} (--sheet NAME)."
             ]
         if about["title"]:
             self.notes = [*self.notes, f"Skipped the cells above the header in row {about['row']}."]
+        for name, n_empty in list(about["sparse"].items())[:_MAX_NAMES]:
+            self.notes = [
+                *self.notes,
+                f"Column {name!r} is empty in {n_empty:,} of {self.n_rows:,} rows (merged cells?).",
+            ]
 
     def write(self, file: IO[bytes], names: Sequence[str]) -> None:
         """Write some of the columns to a CSV file."""
@@ -165,24 +171,42 @@ def _table_of(book: CalamineWorkbook, source: str, name: str, target: str) -> pa
         there = ", ".join(map(repr, names[:_MAX_NAMES])) or "none"
         raise InputError(f"{source} has no sheet {name!r} (--sheet); there are {there}.")
     visible = [each.name for each in sheets if each.visible == SheetVisibleEnum.Visible] or names
-    found = None
-    for one in [name] if name else visible:
-        sheet = _Sheet.of(book, one, target)
-        if sheet.has_target or (found is None and len(sheet.rows) > sheet.header + 1):
-            found = sheet
-        if sheet.has_target:
-            break
+    found = _chosen(book, [name] if name else visible, target)
     if found is None:
         where = f"The sheet {name!r} of {source}" if name else source
         raise InputError(f"{where} holds no table: a header and rows are needed.")
-    about = {
+    about: dict[str, Any] = {
         "sheet": found.name,
         "others": [] if name else [other for other in visible if other != found.name],
         "row": found.row,
         "title": any(map(_is_filled, chain.from_iterable(found.rows[: found.header]))),
     }
     table = _typed(found.rows[found.header], found.rows[found.header + 1 :])
+    about["sparse"] = {
+        name: column.null_count
+        for name, column in zip(table.column_names, table.columns, strict=True)
+        if (1 - _SPARSE) * len(column) < column.null_count < len(column)
+    }
     return table.replace_schema_metadata({"foresift": json.dumps(about)})
+
+
+def _chosen(book: CalamineWorkbook, names: list[str], target: str) -> _Sheet | None:
+    """The first sheet with the target, else with a name like it, else with two rows; None if there is none.
+
+    Without the target the table is refused later; that message suggests names of this sheet.
+    """
+    found, cells = None, []
+    for name in names:
+        sheet = _Sheet.of(book, name, target)
+        if sheet.has_target:
+            return sheet
+        if found is None and len(sheet.rows) > sheet.header + 1:
+            found = sheet
+        cells += [cell for cell in chain.from_iterable(sheet.rows[:_TITLE_ROWS]) if isinstance(cell, str)]
+    if target and (near := next((cell for cell in near_names(target, cells) if cell.strip()), "")):
+        sheets = (_Sheet.of(book, name, near) for name in names)
+        return next((sheet for sheet in sheets if sheet.has_target), found)
+    return found
 
 
 def _typed(header: list[Any], rows: list[list[Any]]) -> pa.Table:

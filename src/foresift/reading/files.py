@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import os
 import re
+import zipfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from foresift.errors import InputError
+from foresift.errors import InputError, near_names
 from foresift.reading.arff import Arff
 from foresift.reading.arrow_files import ArrowFile, ArrowTable, check_names
 from foresift.reading.arrow_folders import ArrowFolder
@@ -31,6 +33,9 @@ _WORKBOOK = re.compile(
 _FOREIGN = {
     rb"PK\x03\x04.{26}[^\0]{1,200}?\.npy": "an archive of NumPy arrays (.npz)",
     rb"PK\x03\x04": "a ZIP archive, or a damaged Excel workbook",
+    rb"<stata_dta>|[\x69\x6c-\x73][\x01\x02]\x01\0": "a Stata file (.dta)",
+    rb"\0{12}\xc2\xea\x81\x60|HEADER RECORD\*{7}LIB": "a SAS file",
+    rb"\$FL[23]@\(#\)": "an SPSS file (.sav)",
     rb"SQLite format 3": "an SQLite database",
     rb"\x89HDF": "an HDF5 file",
     rb"FEA1": "a Feather file of version 1, which cannot be checked for damage",
@@ -38,8 +43,10 @@ _FOREIGN = {
     rb"\x93NUMPY": "a NumPy array (.npy)",
     rb"\x80[\x02-\x05]": "a Python pickle",
     rb"(?i)\s*<(!doctype html|html)\b": "a web page",
+    rb"(?i)\s*<table\b": "an HTML table",
     rb"\s*<\?xml\b": "an XML file",
 }
+_MAX_NAMES = 3  # files of an archive listed in a message
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _ENDINGS = {
     "Parquet": (".parquet", ".pq"),
@@ -61,7 +68,7 @@ class OpenTable:
     ----------
     source : str
         Name of the file.
-    form : {"CSV", "ARFF", "Parquet", "Feather", "Excel", "JSON lines"}
+    form : {"CSV", "ARFF", "Parquet", "Feather", "Excel", "JSON lines", "JSON"}
         Its format.
     packed : {"", "gzip", "bzip2", "xz", "zstd"}
         How it is compressed.
@@ -173,6 +180,8 @@ def open_table(
             require_text(sample, source)
 
     try:
+        if str(path) != "-":
+            _check_path(str(path))
         folder = ArrowFolder(Path(path), source) if Path(path).is_dir() and str(path) != "-" else None
         if folder is None:
             file, packed = open_unpacked(path, source, max_bytes, check, progress)
@@ -192,10 +201,45 @@ def open_table(
         origin = Excel(file, source, sheet=sheet, target=target, max_bytes=max_bytes)
     elif form == "JSON lines":
         origin = JsonLines(file, source, encoding=encoding, max_bytes=max_bytes, progress=progress)
+        form = origin.form
     else:
         origin = ArrowFile(file, source, form)
     check_names(source, origin.names)
     return OpenTable(source, form, packed, origin.names, max_bytes, origin)
+
+
+def _check_path(path: str) -> None:
+    """Raise for what is no path, and for a file that is not there, with files of similar names."""
+    place = Path(path)
+    if re.match(r"\w{2,}://", path):
+        raise InputError(f"Cannot read {path}: it is a web address; download the file first.")
+    if place.name.startswith("~$"):
+        name = place.name.removeprefix("~$")
+        raise InputError(f"{path} is the lock file that Excel makes while {name} is open: name {name}.")
+    if os.path.lexists(path):
+        return
+    missing = f"Cannot read {path}: No such file or directory"
+    if "*" in path:
+        raise InputError(f"{missing}; name one file, or a folder of Parquet files.")
+    if not place.parent.is_dir():
+        raise InputError(f"{missing}; there is no folder {place.parent}.")
+    near = [str(place.parent / name) for name in near_names(place.name, os.listdir(place.parent))]
+    raise InputError(f"{missing}{f'; did you mean {near[0]}?' if near else '.'}")
+
+
+def _names_in_zip(start: bytes, path: Path | str) -> str:
+    """Names of the first files in a ZIP archive; empty if it is none, or has none that can be read."""
+    if not start.startswith(b"PK\x03\x04") or not os.path.isfile(path):
+        return ""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError):
+        return ""
+    names = [name for name in names if not name.endswith("/") and not name.startswith("__MACOSX/")]
+    if not names or names[0].endswith(".npy") or "[Content_Types].xml" in names:
+        return ""
+    return ", ".join(names[:_MAX_NAMES]) + (", ..." if len(names) > _MAX_NAMES else "")
 
 
 def _form_of(start: bytes, path: Path | str, source: str) -> str:
@@ -209,6 +253,10 @@ def _form_of(start: bytes, path: Path | str, source: str) -> str:
     bare = start.removeprefix(b"\xef\xbb\xbf")
     if JSON_START.match(bare.replace(b"\0", b"")[2:] if bare[:2] in _UTF16 else bare):
         return "JSON lines"
+    if names := _names_in_zip(bare, path):
+        raise InputError(f"{source} is a ZIP archive: unpack it first; it contains {names}.")
+    if bare[257:262] == b"ustar":
+        raise InputError(f"{source} is a tar archive: unpack it first.")
     if what := next((what for mark, what in _FOREIGN.items() if re.match(mark, bare, re.DOTALL)), ""):
         raise InputError(f"{source} is {what}: save the table as CSV or Parquet.")
     if packing_of(start):

@@ -51,10 +51,10 @@ class JsonLines(ArrowTable):
         max_bytes: float = np.inf,
         progress: Progress = ignore,
     ) -> None:
-        self.source, self.n_rows, self._unit = source, 0, "line"
+        self.source, self.n_rows, self._unit, self.form = source, 0, "line", "JSON lines"
         self._file = self._utf8(file, encoding)
         if self._file.read(SAMPLE).lstrip().startswith(b"["):
-            self._file = self._array_as_lines(max_bytes)
+            self._file, self.form = self._array_as_lines(max_bytes), "JSON"
         size = self._file.seek(0, 2)
         columns: dict[str, list[pa.Array]] = {}
         n_bytes = 0

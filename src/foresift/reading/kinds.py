@@ -238,7 +238,9 @@ def _doubt(column: Column) -> str:
         return ""
     how = typed("--numeric", column.name)
     percent = min(99, round(100 * share))
-    return f"{percent} % of the values are numbers, {odd[0]!r} is not: {how} makes the others missing"
+    return (
+        f"{percent} % of the distinct values are numbers, {odd[0]!r} is not: {how} makes the others missing"
+    )
 
 
 def _cells(n: int) -> str:

@@ -19,9 +19,10 @@ from foresift.reading.files import TableFile
 from foresift.reading.kinds import ColumnOptions, Decision, decide, numbers_of, without_dashes
 from foresift.reading.numbers import is_number
 
-__all__ = ["Split", "require_column", "split_table"]
+__all__ = ["Split", "require_column", "rows_of", "split_table"]
 
 MAX_NAMES = 8  # columns listed in a message
+MAX_ROWS = 4  # rows numbered in a message
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +41,8 @@ class Split:
         The detected type of every column but the target.
     dropped : list of str
         Columns dropped by the user.
-    n_unlabelled : int
-        Number of rows dropped because they have no label.
+    unlabelled : ndarray of bool or None
+        Mask of the rows of the file dropped because they have no label; None if there are none.
     n_comments : int
         Number of comment lines before the header.
     about_rows : dict of str to dict
@@ -53,7 +54,7 @@ class Split:
     target: str
     decisions: list[Decision]
     dropped: list[str]
-    n_unlabelled: int = 0
+    unlabelled: NDArray[np.bool_] | None = None
     n_comments: int = 0
     about_rows: dict[str, dict[str, NDArray[Any]]] = field(default_factory=dict)
 
@@ -71,8 +72,9 @@ class Split:
     def notes(self) -> list[str]:
         """Sentences on unused parts of the file."""
         notes = []
-        if self.n_unlabelled:
-            notes.append(f"{self.n_unlabelled:,} rows without a target were dropped.")
+        if self.unlabelled is not None:
+            were = "was" if self.unlabelled.sum() == 1 else "were"
+            notes.append(f"{rows_of(self.unlabelled)} without a target {were} dropped.")
         if self.n_comments:
             lines = "line" if self.n_comments == 1 else "lines"
             notes.append(f"Skipped {self.n_comments:,} comment {lines} before the header.")
@@ -109,33 +111,41 @@ def split_table(table: TableFile, target: str, options: ColumnOptions | None = N
     require_column(target, names, "", hint)
     _require_about_rows(options, target, names)
     labelled = next(column for column in table.columns if column.name == target)
-    rows = _labelled_rows(labelled) if options.skip_unlabelled else None
     as_text = {target, *options.categorical}
+    unlabelled = _unlabelled(labelled) if options.skip_unlabelled else None
+    if unlabelled is not None:  # before anything is decided: such rows may hold units or remarks
+        labelled = labelled.rows(~unlabelled)
+        always = set(options.about_rows.values())
+        for j, column in enumerate(table.columns):
+            if column.texts is not None or column.name in always:  # numbers in all rows may count the rows
+                text = column.name in {*as_text, options.groups}
+                table.columns[j] = _rows(column, ~unlabelled, text=text)
     table.columns[:] = [c if c.name in as_text else without_dashes(c) for c in table.columns]
     comma, dots = _marks(table)
-    labels = _values(labelled if rows is None else labelled.rows(rows), options, comma=comma, dots=dots)
+    labels = _values(labelled, options, comma=comma, dots=dots)
     columns: dict[str, NDArray[Any]] = {}
-    decisions, table_rows = [], table.n_rows
+    decisions = []
     table.columns.reverse()  # popping from the end is fast
     about_rows: dict[str, dict[str, NDArray[Any]]] = {}
     while table.columns:
         column = table.columns.pop()
         of_rows = [key for key, name in options.about_rows.items() if name == column.name]
         if of_rows:
-            about_rows[of_rows[0]] = _about_rows(of_rows[0], column if rows is None else column.rows(rows))
+            about_rows[of_rows[0]] = _about_rows(of_rows[0], column)
         elif column.name != target:
             decision, values = decide(column, options, decimal_comma=comma, thousands_dot=dots)
             decisions.append(decision)
             if not decision.left_out:
-                columns[column.name] = values if rows is None else values[rows]
+                columns[column.name] = (
+                    values if unlabelled is None or len(values) == len(labels) else values[~unlabelled]
+                )
     if not columns:
         why = "; ".join(f"{d.name}: {d.why}" for d in decisions[:5])
         raise InputError(
             f"There is no column besides the target {target!r} to rank{f' ({why})' if why else ''}.{hint}"
         )
     n_comments = table.origin.n_comments if isinstance(table.origin, Delimited) else 0
-    n_unlabelled = table_rows - len(labels)
-    return Split(columns, labels, target, decisions, table.left_out, n_unlabelled, n_comments, about_rows)
+    return Split(columns, labels, target, decisions, table.left_out, unlabelled, n_comments, about_rows)
 
 
 def _require_about_rows(options: ColumnOptions, target: str, names: Sequence[str]) -> None:
@@ -162,9 +172,9 @@ def _about_rows(key: str, column: Column) -> dict[str, NDArray[Any]]:
         )
     if missing.any():
         n = int(missing.sum())
-        rows = "1 row" if n == 1 else f"{n:,} rows"
+        rows, those = ("1 row", "that row") if n == 1 else (f"{n:,} rows", "those rows")
         raise InputError(
-            f"Column {column.name!r} (--{key}) is missing in {rows}: fill it in, or drop those rows."
+            f"Column {column.name!r} (--{key}) is missing in {rows}: fill it in, or drop {those}."
         )
     return {column.name: values}
 
@@ -196,11 +206,36 @@ def _hint(origin: Delimited) -> str:
     return hint
 
 
-def _labelled_rows(target: Column) -> NDArray[np.bool_] | None:
-    """Mask of the rows with a label; None if all have one."""
+def _unlabelled(target: Column) -> NDArray[np.bool_] | None:
+    """Mask of the rows without a label; None if all have one."""
     if target.missing.all():
         raise InputError(f"Target {target.name!r} is missing in every row.")
-    return ~target.missing if target.missing.any() else None
+    return target.missing if target.missing.any() else None
+
+
+def _rows(column: Column, wanted: NDArray[np.bool_], *, text: bool) -> Column:
+    """Some rows of a column, which may be numbers without the texts of the others."""
+    some = column.rows(wanted)
+    return some if some.texts is None or some.declared else parse_texts(some, text=text)
+
+
+def rows_of(mask: NDArray[np.bool_]) -> str:
+    """Say how many rows of a table a mask has, and which if they are few.
+
+    Examples
+    --------
+    >>> rows_of(np.array([False, False, True, True]))
+    '2 rows (data rows 3 and 4, at the end)'
+    """
+    numbers = (np.flatnonzero(mask) + 1).tolist()
+    n = len(numbers)
+    which = ""
+    if n <= MAX_ROWS:
+        *first, last = map(str, numbers)
+        which = f"data row{'s' if first else ''} {', '.join(first)}{' and ' if first else ''}{last}"
+    if mask[-n:].all():
+        which += f"{', ' if which else ''}at the end"
+    return f"{n:,} row{'' if n == 1 else 's'}{f' ({which})' if which else ''}"
 
 
 def require_column(name: str, names: Sequence[str], flag: str, hint: str = "") -> None:
@@ -221,9 +256,10 @@ def require_column(name: str, names: Sequence[str], flag: str, hint: str = "") -
 def _values(column: Column, options: ColumnOptions, *, comma: bool, dots: bool) -> NDArray[Any]:
     """Class of every row as text, or its number if the target is a quantity."""
     target, task = column.name, options.task
-    if missing := int(column.missing.sum()):
+    if column.missing.any():
+        it, those = ("it", "that row") if column.missing.sum() == 1 else ("them", "those rows")
         raise InputError(
-            f"Target {target!r} is missing in {missing} rows; fill them in, or drop those rows"
+            f"Target {target!r} is missing in {rows_of(column.missing)}: fill {it} in, or drop {those}"
             " (--skip-unlabelled)."
         )
     labels = column.labels()

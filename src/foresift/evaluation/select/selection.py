@@ -21,7 +21,7 @@ from foresift.engine.grow import one_blas_thread
 from foresift.evaluation.harness.evaluate import refuse_scorers
 from foresift.evaluation.registry import METHODS, make_estimator
 from foresift.evaluation.select.about_target import facts_of, notes_on, prepared
-from foresift.evaluation.select.alone import alone_in_check, score_alone
+from foresift.evaluation.select.alone import almost_perfect
 from foresift.evaluation.select.assess import Assessment
 from foresift.evaluation.select.certainty import Certainty, certainty_of
 from foresift.evaluation.select.choosing import (
@@ -203,10 +203,7 @@ def select(
         # Not in the threads, which share the filters; the fit to all rows has said what there is to say.
         warnings.simplefilter("ignore", UserWarning)
         assessment, resampled, unchecked = _checked(work) if check else (None, None, None)
-        if assessment is None:
-            alone = score_alone(rows, selector, seed, n_jobs)
-        else:
-            alone = alone_in_check(assessment)
+        alone = almost_perfect(rows, names, selector, assessment, seed, n_jobs)
     kept = work.keep(selector, None if assessment is None else assessment.choice)
     n_best = selector.units_.n_free_in(kept) if is_ours(selector) else len(kept)
     target = rows.table.target

@@ -21,7 +21,6 @@ _RATES = {
 }
 # How a verdict begins, by its level; None without a check.
 _OPENINGS = {None: "", CLEAR: "", PROVISIONAL: "Provisional: ", TOO_FEW_ROWS: "Too few rows {}"}
-ALMOST_PERFECT = 0.99  # a score of one column from which on we ask where the column comes from
 MANY_COPIES = 0.01  # share of the rows from which on they are worth a word
 MAX_CLASSES = 5  # that are named
 SIGNIFICANT = 0.05  # of columns that a rule without an error rate keeps
@@ -44,7 +43,7 @@ def say(
     certainty: Certainty | None,
     unchecked: str | None = None,
     more: Sequence[str] = (),
-    alone: Alone | None = None,
+    alone: Sequence[Alone] = (),
 ) -> Said:
     """Say what was kept, why, and how well that predicts held-out rows.
 
@@ -62,8 +61,8 @@ def say(
         Why there is no assessment, if that is to be said.
     more : sequence of str
         What else a reader should be warned of.
-    alone : Alone or None
-        How well the best column predicts by itself.
+    alone : sequence of Alone
+        Columns that predict almost perfectly by themselves, and how well.
 
     Returns
     -------
@@ -340,17 +339,27 @@ def _difference(a: Assessment) -> str:
     return f"{text} not significant."
 
 
-def _leak(units: UnitRows, alone: Alone | None) -> list[str]:
-    """Ask where a column comes from that is too good."""
-    if alone is None or alone.score < ALMOST_PERFECT or not units.rows[0]["kept"]:
-        return []
-    best = units.rows[0]
-    what, name = ("group", best["group"]) if best.get("group") else ("column", best["name"])
-    return [
-        f"The best {what} alone ({name}) predicts almost perfectly"
-        f" ({alone.metric} {PLAIN.score(*alone)}). It may be a leak: check that it is known when the"
-        " prediction is made."
-    ]
+def _leak(units: UnitRows, alone: Sequence[Alone]) -> list[str]:
+    """Ask where columns come from that are too good."""
+    best = units.rows[0] if units.rows else {}
+    found = [one for one in alone if one.name is not None or best["kept"]]
+    name_of_best = best.get("group") or best.get("name")
+    said = [(one.name or name_of_best, f"{one.metric} {PLAIN.score(*one[1:])}") for one in found]
+    if len(said) > 1:
+        named = ", ".join(f"{name} ({score})" for name, score in said)
+        return [
+            f"{units.counted(len(said))} predict almost perfectly alone: {named}. They may be leaks: check"
+            " that they are known when the prediction is made."
+        ]
+    for name, score in said:
+        which = f"column {name} alone"
+        if found[0].name is None:
+            which = f"best {'group' if best.get('group') else 'column'} alone ({name})"
+        return [
+            f"The {which} predicts almost perfectly ({score}). It may be a leak: check that it is known when"
+            " the prediction is made."
+        ]
+    return []
 
 
 def _rival(a: Assessment) -> list[str]:

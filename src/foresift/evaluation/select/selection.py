@@ -37,7 +37,7 @@ from foresift.evaluation.select.choosing import (
 )
 from foresift.evaluation.select.findings import Findings
 from foresift.evaluation.select.fitted import fit_all, has_test, is_ours
-from foresift.evaluation.select.looks_dependent import notes_on_rows
+from foresift.evaluation.select.looks_dependent import note_on_text, notes_on_rows
 from foresift.evaluation.select.models import Model
 from foresift.evaluation.select.resample import Resampled
 from foresift.evaluation.select.result import Selection, names_of
@@ -85,7 +85,7 @@ def select(
     ----------
     X : array-like, data frame, sparse matrix or mapping of shape (n_rows, n_columns)
         The columns; missing values are allowed. Dates are taken as days, times as seconds, since 1970; text
-        is nominal, also if it looks like dates.
+        is nominal, also if it looks like dates, of which a note tells.
     y : array-like of shape (n_rows,)
         The class of every row, or a quantity.
     method : str or selector, default="auto"
@@ -226,6 +226,7 @@ def select(
     if has_test(selector) and selector.n_features_to_select is not None:
         wanted = n_best
     more = notes_on(y, target, modelled, assessment)
+    more = [*note_on_text(rows.table.schema, names), *more]
     if depends is None and how == "auto":
         more = [*notes_on_rows(rows.table, names), *more]
     if getattr(selector, "n_features_to_select", 0) is None:

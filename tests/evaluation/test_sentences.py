@@ -121,6 +121,9 @@ def test_rows_that_are_there_twice_are_pointed_out():
     assert not any("duplicates" in note for note in once.notes)
     assert "60 of the 180 rows used in the check are duplicates" in " ".join(twice.notes)
     assert twice.sentence.endswith(" ".join(twice.notes))
+    notes = select(pd.concat([X, X[:60]]), np.append(y, y[:60]), "info-gain", 1, check=False).notes
+    assert "60 of the 180 rows inspected are duplicates, which count more than once. Drop them." in notes
+    assert not any("duplicates" in note for note in select(X, y, "info-gain", 1, check=False).notes)
 
 
 def test_rows_that_are_equal_by_coincidence_are_no_copies():

@@ -56,6 +56,7 @@ _IN_PYTHON = (
     "estimator=Hist",
     "log_target=True",
     "task=",
+    "goal=",
     "groups=",
     "time=",
 )  # notes that say how a parameter is set

@@ -42,7 +42,7 @@ from foresift.evaluation.select.models import Model
 from foresift.evaluation.select.resample import Resampled
 from foresift.evaluation.select.result import Selection, names_of
 from foresift.evaluation.select.rows_of_folds import NoFolds
-from foresift.evaluation.select.sentences import note_on_own_rule, order_of_ranking, say
+from foresift.evaluation.select.sentences import note_on_copies, note_on_own_rule, order_of_ranking, say
 
 __all__ = ["select"]
 
@@ -227,6 +227,8 @@ def select(
         wanted = n_best
     more = notes_on(y, target, modelled, assessment)
     more = [*note_on_text(rows.table.schema, names), *more]
+    if assessment is None:
+        more = [*note_on_copies(*work.copies()), *more]
     if depends is None and how == "auto":
         more = [*notes_on_rows(rows.table, names), *more]
     if getattr(selector, "n_features_to_select", 0) is None:

@@ -12,7 +12,7 @@ from foresift.evaluation.select.rows_of_folds import MIN_OF_A_CLASS
 from foresift.evaluation.select.unit_rows import UnitRows
 from foresift.report.numbers import PLAIN, counted
 
-__all__ = ["Said", "note_on_own_rule", "order_of_ranking", "say"]
+__all__ = ["Said", "note_on_copies", "note_on_own_rule", "order_of_ranking", "say"]
 
 _RATES = {
     "fdr": "a false discovery rate of {:g} %",
@@ -84,10 +84,22 @@ def say(
             *_rare(assessment, data),
             *_drift(assessment),
         ]
-    elif unchecked:
-        notes += [f"The check was left out because {unchecked}."]
+    else:
+        notes += [f"The check was left out because {unchecked}."] if unchecked else []
+        notes += _unchecked_size(units, method, n_kept)
     verdict = _verdict(units, method, n_wanted, n_kept, assessment, certainty)
     return Said(verdict, details, [*notes, *more])
+
+
+def _unchecked_size(units: UnitRows, method: dict[str, Any], n_kept: int) -> list[str]:
+    """Say that redundant columns were left out, though nobody has seen how well the others predict."""
+    n_relevant = sum(bool(row["relevant"]) for row in units.rows)
+    if method["goal"] != "compact" or n_kept >= n_relevant:
+        return []
+    return [
+        f"Whether {units.counted(n_kept)} {_are(n_kept)} enough was not checked;"
+        f' goal="all" keeps all {n_relevant:,}.'
+    ]
 
 
 def order_of_ranking(ranking: list[dict[str, Any]]) -> str:
@@ -380,6 +392,22 @@ def _copies(a: Assessment) -> list[str]:
         return []
     rows = f"{a.n_copies:,} of the {a.n_rows:,} rows used in the check {_are(a.n_copies)} duplicates"
     return [f"{rows}: they are in training and test folds alike, so all scores are too high. Drop them."]
+
+
+def note_on_copies(n_copies: int, n_rows: int) -> list[str]:
+    """Warn of rows that are there more than once, without a check.
+
+    Examples
+    --------
+    >>> note_on_copies(60, 1800)
+    ['60 of the 1,800 rows inspected are duplicates, which count more than once. Drop them.']
+    """
+    if n_copies < MANY_COPIES * n_rows:
+        return []
+    return [
+        f"{n_copies:,} of the {n_rows:,} rows inspected {_are(n_copies)} duplicates, which count more than"
+        " once. Drop them."
+    ]
 
 
 def _rare(a: Assessment, data: dict[str, Any]) -> list[str]:

@@ -160,6 +160,8 @@ def _warn_of_no_test(ignored: list[str], why: str) -> None:
 def require_arguments(X: Any, y: Any, method: Any) -> None:
     """Refuse what is often given by mistake, and say what to give."""
     refuse_unread(X, "X")
+    if y is None:  # optional only so that a table of foresift.read, which holds it, gets a better answer
+        raise TypeError("y is missing: pass the class of every row, or a quantity, select(X, y).")
     if isinstance(y, str):
         raise TypeError(
             f"y is the class of every row, not the name of a column: select(X.drop(columns={y!r}), X[{y!r}])."

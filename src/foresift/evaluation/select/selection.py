@@ -55,7 +55,7 @@ _AUTO_TITLES = {  # by the goal; None for a given number of columns
 
 def select(
     X: Any,
-    y: ArrayLike,
+    y: ArrayLike | None = None,
     method: Any = "auto",
     n_features_to_select: int | None = None,
     *,

@@ -480,6 +480,16 @@ def test_numbers_of_decisions_and_formats_are_said_in_grammar(tmp_path):
     assert "(gzipped CSV with commas, utf-8)" in result.stdout
 
 
+def test_notes_without_the_check_name_options(tmp_path):
+    rows = [(i % 97, i * 7919 % 101, f"2024-01-{1 + i % 28:02}") for i in range(120)]
+    path = tmp_path / "t.csv"
+    lines = "\n".join(f"{a},{a + b / 1000},{c},{int(a > 48)}" for a, b, c in rows)
+    path.write_text(f"a,b,day,y\n{lines}\n")
+    told = " ".join(run("select", path, "--target", "y", "--no-check", "--categorical", "day").stdout.split())
+    assert "Whether 1 column is enough was not checked; --goal all keeps all 2." in told
+    assert "to_datetime" not in told
+
+
 def test_a_leak_is_told_without_the_check(tmp_path):
     path = tmp_path / "leak.csv"
     rows = "\n".join(f"{i % 2},{i * 7919 % 101},{'late' if i % 2 else 'paid'}" for i in range(80))

@@ -66,8 +66,9 @@ CASES = {
     ),
     "foresift.read": (
         lambda f: foresift.read(f / "t.csv", "y"),
-        r"a table of foresift.read: pass its parts, X, y = table",
+        r"a table of foresift.read: pass its parts, X, y = table, or select\(\*\*table.arguments\)",
     ),
+    "groups": (lambda f: FRAME.groupby(FRAME.columns[0]), r"groups of a frame: pass a table, such as"),
     "dicts": (lambda f: FRAME.to_dict("records"), r"a list of dicts: pass pandas.DataFrame\(NAME\)"),
 }
 CALLS = {
@@ -96,6 +97,19 @@ def test_in_prediction(case, folder):
     for method in (CartClassifier().fit(FRAME, Y).predict, InfoGainSelector().fit(FRAME, Y).transform):
         with pytest.raises(TypeError, match="^X is (" + message.replace("NAME", "X") + ")"):
             method(make(folder))
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_no_table(call):
+    with pytest.raises(TypeError, match=r"^X is None: pass a table\.$"):
+        CALLS[call](None, Y)
+
+
+def test_no_target(folder):
+    with pytest.raises(TypeError, match=r"^y is missing: pass the class of every row"):
+        select(FRAME)
+    with pytest.raises(TypeError, match=r"or select\(\*\*table.arguments\)\.$"):
+        select(foresift.read(folder / "t.csv", "y"))
 
 
 @pytest.mark.parametrize("call", CALLS)

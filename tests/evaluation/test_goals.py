@@ -101,6 +101,10 @@ def test_without_a_check_each_goal_keeps_what_the_test_tells():
     assert len(kept) == compact.selector_.representative_.sum() < len(whole.features)
     assert all(row["redundant_with"] is None for row in kept)
     assert compact.certainty is whole.certainty is None
+    n_kept, n_relevant = len(kept), len(whole.features)
+    said = f'{"columns are" if n_kept > 1 else "column is"} enough was not checked; goal="all" keeps all'
+    assert f"Whether {n_kept} {said} {n_relevant}." in compact.notes
+    assert not any("not checked" in note for note in whole.notes)
 
 
 def test_certainty_is_in_the_dictionary_and_the_report(by_goal):

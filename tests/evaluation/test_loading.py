@@ -123,6 +123,7 @@ def test_files_of_the_command(tmp_path):
     assert CliRunner().invoke(app, ["select", str(path), *options]).exit_code == 0
     found = Selection.load(tmp_path / "out" / "selection.json")
     assert found.source == str(path)
+    assert Selection.load(tmp_path / "out").to_dict() == found.to_dict()
     assert found.to_html() == (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert found.transform(X).columns.tolist() == [name for name in X.columns if name in found.features]
 

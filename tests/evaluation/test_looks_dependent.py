@@ -106,6 +106,19 @@ def test_dates():
     assert notes(X.iloc[mixed], rng.normal(size=200), "regression") == []  # dates of birth, as it were
 
 
+def test_text_that_looks_like_dates():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=60), "when": [f"{1 + i % 28}.03.2024" for i in range(60)]})
+    y = rng.integers(0, 2, 60)
+    said = "when is text that looks like dates, taken as categories: convert it, for example with"
+    assert any(said in note for note in select(X, y, "info-gain", 1, check=False).notes)
+    X["till"] = X["when"]
+    said = "when, till are text that looks like dates"
+    assert any(said in note for note in select(X, y, "info-gain", 1, check=False).notes)
+    X = pd.DataFrame({"a": X["a"], "when": pd.to_datetime(X["when"], format="%d.%m.%Y"), "b": "x1"})
+    assert not any("text" in note for note in select(X, y, "info-gain", 1, check=False).notes)
+
+
 def test_only_if_nobody_has_said():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.normal(size=60), "patient": np.arange(60) // 3})

@@ -75,6 +75,34 @@ def test_leaks_of_dependent_rows(how):
     )
 
 
+@pytest.mark.parametrize("check", [False, True])
+def test_a_category_that_gives_a_quantity_away_is_a_leak_wherever_it_ranks(check):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.random(size=(300, 3)), columns=["a", "b", "c"])
+    y = X["a"] + 0.5 * rng.random(size=300)
+    X["row"] = [f"r{i}" for i in range(300)]  # a value for every row predicts nothing
+    X["grade"] = pd.cut(y, 20).astype(str)
+    found = select(X, y, "relevance", 1, check=check, random_state=0, parameters=FAST)
+    (note,) = (note for note in found.notes if "leak" in note)
+    assert note.startswith("The column grade alone predicts almost perfectly (R2 0.99")
+    X["copy"] = y
+    (note,) = (note for note in select(X, y, "info-gain", 1, check=check).notes if "leak" in note)
+    assert note.startswith("2 columns predict almost perfectly alone: copy (R2 0.999), grade (R2 0.99")
+    assert "They may be leaks" in note
+
+
+def test_a_text_column_that_fixes_the_class_is_a_leak_beside_columns_that_are_kept():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 400)
+    X = pd.DataFrame({"a": y + rng.normal(size=400), "id": [f"i{i}" for i in range(400)]})
+    X["branch"] = [f"b{5 * one + more}" for one, more in zip(y, rng.integers(0, 5, 400), strict=True)]
+    for how in ({}, {"keep": ["a"]}):
+        notes = select(X, y, "relieff", 1, check=False, random_state=0, **how).notes
+        (note,) = (note for note in notes if "leak" in note)
+        assert "branch" in note
+        assert "(accuracy 100.0 %)" in note
+
+
 def test_a_leak_of_a_group_and_beside_kept_columns_and_of_few_rows():
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3
@@ -93,6 +121,9 @@ def test_rows_that_are_there_twice_are_pointed_out():
     assert not any("duplicates" in note for note in once.notes)
     assert "60 of the 180 rows used in the check are duplicates" in " ".join(twice.notes)
     assert twice.sentence.endswith(" ".join(twice.notes))
+    notes = select(pd.concat([X, X[:60]]), np.append(y, y[:60]), "info-gain", 1, check=False).notes
+    assert "60 of the 180 rows inspected are duplicates, which count more than once. Drop them." in notes
+    assert not any("duplicates" in note for note in select(X, y, "info-gain", 1, check=False).notes)
 
 
 def test_rows_that_are_equal_by_coincidence_are_no_copies():

@@ -32,7 +32,7 @@ _TYPED: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"name (it|the column) in categorical_features": r"take \1 as a category (--categorical NAME)",
     r"\(method \"([\w-]+)\"\)": r"(--method \1)",
     r"\bcv=([\d.]+)": r"--cv \1",
-    r"\bgoal='(\w+)'": r"--goal \1",
+    r"\bgoal=[\"'](\w+)[\"']": r"--goal \1",
     r"\btask=[\"'](\w+)[\"']": r"--task \1",
     r"\bestimator=HistGradientBoosting\w+\(\)": "--estimator boosting",
     r"\blog_target(=True)?": "--log-target",

@@ -56,6 +56,7 @@ _IN_PYTHON = (
     "estimator=Hist",
     "log_target=True",
     "task=",
+    "goal=",
     "groups=",
     "time=",
 )  # notes that say how a parameter is set
@@ -269,7 +270,8 @@ def _with_notes(found: "Selection", split: "Split", more: list[str]) -> "Selecti
     """Add the notes on the file; the others name options as they are typed."""
     from dataclasses import replace
 
-    told = [as_typed(note) if any(map(note.count, _IN_PYTHON)) else note for note in found.notes]
+    notes = [note for note in found.notes if "pandas.to_datetime" not in note]  # a file was read for dates
+    told = [as_typed(note) if any(map(note.count, _IN_PYTHON)) else note for note in notes]
     return replace(found, notes=[*told, *more, *split.notes])
 
 

@@ -70,13 +70,16 @@ def note_on_quantity(y: NDArray[np.float64]) -> str:
     --------
     >>> note_on_quantity(np.array([18, 19, 20]))
     'The target has 3 distinct whole numbers, treated as a quantity; task="classification" treats them as ...'
+    >>> note_on_quantity(np.arange(100) / 3)
+    'The target has 100 distinct numbers with fractions, treated as a quantity.'
     """
     numbers = np.unique(y)
-    kind = "whole numbers" if (numbers == np.trunc(numbers)).all() else "numbers with fractions"
+    whole = (numbers == np.trunc(numbers)).all()
+    kind = "whole numbers" if whole else "numbers with fractions"
     what = f"The target has {len(numbers):,} distinct {kind}, treated as a quantity"
-    if len(numbers) > max(MAX_CLASSES, len(y) // 2):  # too many for classes
-        return f'{what} (task="classification" needs fewer different ones).'
-    return f'{what}; task="classification" treats them as classes.'
+    if len(numbers) <= max(MAX_CLASSES, len(y) // 2):
+        return f'{what}; task="classification" treats them as classes.'
+    return f'{what} (task="classification" needs fewer different ones).' if whole else f"{what}."
 
 
 def notes_on_classes(classes: Sequence[Any], *, numeric: bool) -> list[str]:

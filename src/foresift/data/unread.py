@@ -32,6 +32,8 @@ def refuse_unread(value: Any, name: str) -> None:
 
 def _what_to_pass(value: Any, name: str) -> str:
     library = type(value).__module__.partition(".")[0]
+    if value is None and name == "X":
+        return "None: pass a table"
     if isinstance(value, str) and name == "y":
         return (
             f"the text {value!r}: pass a value for every row, such as X[{value!r}], not the name of a column"
@@ -50,7 +52,9 @@ def _what_to_pass(value: Any, name: str) -> str:
     if library == "torch" and (value.requires_grad or value.device.type != "cpu"):
         return f"a tensor that NumPy cannot read: pass {name}.detach().cpu().numpy()"
     if library == "foresift" and type(value).__name__ == "FileData":
-        return "a table of foresift.read: pass its parts, X, y = table"
+        return "a table of foresift.read: pass its parts, X, y = table, or select(**table.arguments)"
+    if library == "pandas" and hasattr(value, "ngroups"):
+        return f"groups of a frame: pass a table, such as that of {name}.mean()"
     if hasattr(value, "__next__"):
         return f"a {type(value).__name__}, which can be read only once: pass list({name})"
     if isinstance(value, list) and value and isinstance(value[0], Mapping):

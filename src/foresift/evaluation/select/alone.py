@@ -1,4 +1,4 @@
-"""How well the best column predicts by itself, where no check tells: it may be a leak."""
+"""Which columns predict almost perfectly by themselves: they may be leaks."""
 
 from __future__ import annotations
 
@@ -6,37 +6,43 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from foresift.data.folds import Fold
+from foresift.data.table import Table
+from foresift.data.target import Quantity
 from foresift.evaluation.select.assess import Assessment
-from foresift.evaluation.select.fitted import Rows, is_ours, ranked
+from foresift.evaluation.select.fitted import Rows, ranked
 from foresift.evaluation.select.models import Model
 from foresift.evaluation.select.rows_of_folds import NoFolds, drawn_rows, folds_of, rare_classes, why_not
 
-__all__ = ["Alone", "alone_in_check", "score_alone"]
+__all__ = ["Alone", "almost_perfect"]
 
+Columns = tuple[str | None, NDArray[np.intp]]  # and their name, as in `Alone`
+ALMOST_PERFECT = 0.99  # a score of one column from which on we ask where the column comes from
 MAX_ROWS = 2000  # that are used
 N_FOLDS = 3
+MAX_BINS = 50  # of a number, in the quick look
+PROMISING = 0.5  # explained by the bins or categories of a column, from which on a forest looks at it
+MAX_COLUMNS = 3  # that a forest looks at
 
 
 class Alone(NamedTuple):
-    """The score of the best column, or group of columns, on held-out rows; 1 is perfect."""
+    """The score of a column on held-out rows, where 1 is perfect; None is the best column or group."""
 
+    name: str | None
     metric: str
     score: float
 
 
-def alone_in_check(assessment: Assessment) -> Alone | None:
-    """What a check says of it; None if it was not scored, or by a score without a largest value."""
-    curve, judge = assessment.curve, assessment.judge
-    if judge.bounds[1] != 1 or curve.sizes[0] != 1:
-        return None
-    return Alone(assessment.metric, float(curve.mean[0]))
+def almost_perfect(
+    rows: Rows, names: list[str], selector: Any, assessment: Assessment | None, seed: int, n_jobs: int | None
+) -> list[Alone]:
+    """Find columns that predict almost perfectly by themselves, the best one of a fitted selector first.
 
-
-def score_alone(rows: Rows, selector: Any, seed: int, n_jobs: int | None) -> Alone | None:
-    """Cross-validate a forest on the best column of a fitted selector, quickly.
-
-    None if there are too few rows, or columns that are kept by request.
+    A ranking need not have them first: that of a test corrects columns of many categories. So the means of
+    the target in the categories or bins of every column are looked at, and forests on the most promising
+    columns decide. What a check says of the best column is taken from there.
 
     Examples
     --------
@@ -44,30 +50,106 @@ def score_alone(rows: Rows, selector: Any, seed: int, n_jobs: int | None) -> Alo
     >>> from foresift.selectors.filters import InfoGainSelector
     >>> y = np.arange(60) % 2
     >>> selector = InfoGainSelector()
-    >>> rows = fit_all(selector, np.column_stack([y, np.arange(60) // 2]), y)
-    >>> score_alone(rows, selector, 0, 1)
-    Alone(metric='accuracy', score=1.0)
+    >>> rows = fit_all(selector, np.column_stack([y, np.arange(60) // 2, 3 - y]), y)
+    >>> almost_perfect(rows, [*"abc"], selector, None, 0, 1)
+    [Alone(name=None, metric='accuracy', score=1.0), Alone(name='c', metric='accuracy', score=1.0)]
     """
-    if why_not(rows) is not None or (is_ours(selector) and selector.units_.kept.any()):
-        return None
+    order = ranked(selector)
+    n_requested = int(order.ends[0])
+    best, others = order.best(1)[n_requested:], order.columns[n_requested:]
+    found = [] if assessment is None else _in_check(assessment)
+    score_best = assessment is None and not n_requested
+    if found or score_best:
+        others = others[len(best) :]
+    sets: list[Columns] = [(None, best)] if score_best else []
+    found += _scored(rows, names, sets, np.sort(others), seed, n_jobs)
+    return [one for one in found if one.score >= ALMOST_PERFECT]
+
+
+def _in_check(assessment: Assessment) -> list[Alone]:
+    """What a check says of the best column; nothing if it was not scored, or has no largest score."""
+    curve, judge = assessment.curve, assessment.judge
+    if judge.bounds[1] != 1 or curve.sizes[0] != 1:
+        return []
+    return [Alone(None, assessment.metric, float(curve.mean[0]))]
+
+
+def _scored(
+    rows: Rows,
+    names: list[str],
+    sets: list[Columns],
+    others: NDArray[np.intp],
+    seed: int,
+    n_jobs: int | None,
+) -> list[Alone]:
+    """Cross-validate forests on sets of columns, and on promising ones among others; none of too few rows."""
+    if why_not(rows) is not None:
+        return []
     common = np.flatnonzero(rows.counting & ~np.isin(rows.strata, rare_classes(rows)))
     if len(common) > MAX_ROWS:
         common = drawn_rows(rows, common, MAX_ROWS, np.random.default_rng([seed, 5]))
-    columns = ranked(selector).best(1)
     used = replace(rows, X=None).take(common)
-    used = replace(used, table=used.table.take(columns))
     try:
         folds = folds_of(used, None, N_FOLDS, seed, common, len(rows))
     except NoFolds:
-        return None
+        return []
     model, target = Model(), used.table.target
     judge = model.judge(target)
     if min(len(fold.test) for fold in folds) < judge.least_rows:
-        return None
-    scorer = model.scorer(used, judge, folds, seed, n_jobs)
-    found = scorer.evaluate([(None, number, [fold.test]) for number, fold in enumerate(folds)])
-    scores = [
-        judge.score(one.scores[0], target.take(fold.test), used.weights_of(fold.test))
-        for one, fold in zip(found, folds, strict=True)
-    ]
-    return Alone(judge.metric, float(np.mean(scores)))
+        return []
+    explained = _explained(used.table, others, folds[0])
+    promising = np.argsort(-explained, kind="stable")[:MAX_COLUMNS]
+    sets = [*sets, *((names[others[i]], others[[i]]) for i in promising if explained[i] >= PROMISING)]
+    found = []
+    for name, columns in sets:
+        one = replace(used, table=used.table.take(columns))
+        scorer = model.scorer(one, judge, folds, seed, n_jobs)
+        outputs = scorer.evaluate([(None, number, [fold.test]) for number, fold in enumerate(folds)])
+        scores = [
+            judge.score(output.scores[0], target.take(fold.test), used.weights_of(fold.test))
+            for output, fold in zip(outputs, folds, strict=True)
+        ]
+        found.append(Alone(name, judge.metric, float(np.mean(scores))))
+    return found
+
+
+def _explained(table: Table, columns: NDArray[np.intp], fold: Fold) -> NDArray[np.float64]:
+    """Share of the variance of held-out rows that the means of the bins of each column explain.
+
+    The variance of classes is that of their indicators. A category that is only held out has a mean of 0, so
+    a column that numbers the rows explains nothing.
+
+    Examples
+    --------
+    >>> from foresift.data.table import make_table
+    >>> y, rows = np.arange(60) % 2, np.arange(60)
+    >>> table = make_table({"copy": y, "number": rows.astype(str)}, y)
+    >>> _explained(table, np.arange(2), Fold(rows[20:], rows[:20]))
+    array([1., 0.])
+    """
+    target, train, test = table.target, fold.train, fold.test
+    if isinstance(target, Quantity):
+        centred = target.y - target.y[train].mean()
+        classes, weights, held_out = np.zeros(len(train), np.intp), centred[train], centred[test, np.newaxis]
+    else:
+        classes, weights, held_out = target.codes[train], None, np.eye(target.n_outputs)[target.codes[test]]
+    total = ((held_out - held_out.mean(axis=0)) ** 2).sum()
+    n_outputs, out = held_out.shape[1], np.zeros(len(columns))
+    for i, column in enumerate(columns.tolist()):
+        bins, n_bins = _bins(table, column)
+        own = bins[train]
+        sums = np.bincount(own * n_outputs + classes, weights, n_bins * n_outputs).reshape(n_bins, n_outputs)
+        means = sums / np.maximum(np.bincount(own, minlength=n_bins), 1)[:, np.newaxis]
+        out[i] = max(0.0, total - ((held_out - means[bins[test]]) ** 2).sum())
+    return out / total if total > 0 else out
+
+
+def _bins(table: Table, column: int) -> tuple[NDArray[np.intp], int]:
+    """The category of every row, or the bin of a number, about as many rows in each; missing is the last."""
+    codes = np.asarray(table.store.codes(column), dtype=np.intp)
+    counts = np.bincount(codes)
+    n_bins = min(MAX_BINS, max(2, len(codes) // 5))
+    if table.store.is_nominal(column) or len(counts) <= n_bins:
+        return codes, len(counts)
+    of_value = (np.cumsum(counts) - 1) * n_bins // len(codes)
+    return of_value[codes], n_bins

@@ -160,6 +160,8 @@ def _warn_of_no_test(ignored: list[str], why: str) -> None:
 def require_arguments(X: Any, y: Any, method: Any) -> None:
     """Refuse what is often given by mistake, and say what to give."""
     refuse_unread(X, "X")
+    if y is None:  # optional only so that a table of foresift.read, which holds it, gets a better answer
+        raise TypeError("y is missing: pass the class of every row, or a quantity, select(X, y).")
     if isinstance(y, str):
         raise TypeError(
             f"y is the class of every row, not the name of a column: select(X.drop(columns={y!r}), X[{y!r}])."
@@ -292,10 +294,7 @@ class Work:
         plan = self._plan
         n_steps = len(plan.lots(by_curve=self.by_curve))
         self.tell("checking", n_steps, 0)
-        some, n_rows = self.rows, len(self.rows)
-        if n_rows > 2 * plan.n_rows and not numbers_rows(self.cv):
-            rng = np.random.default_rng([self.seed, 1])
-            some = some.take(drawn_rows(some, np.arange(n_rows), 2 * plan.n_rows, rng))
+        some = self._some_rows()
         found = assess(
             some,
             self.selector,
@@ -313,6 +312,19 @@ class Work:
             if found is None
             else replace(found, n_copies=count_copies(some.table.codes(), some.table.target.values()))
         )
+
+    def copies(self) -> tuple[int, int]:
+        """How many of how many rows are copies of others, where no check says so."""
+        some = self._some_rows()
+        return count_copies(some.table.codes(), some.table.target.values()), len(some)
+
+    def _some_rows(self) -> Rows:
+        """All rows, or of a large table some: twice what the check uses, as of rare classes none are."""
+        n_rows, n_used = len(self.rows), 2 * self._plan.n_rows
+        if n_rows <= n_used or numbers_rows(self.cv):
+            return self.rows
+        rng = np.random.default_rng([self.seed, 1])
+        return self.rows.take(drawn_rows(self.rows, np.arange(n_rows), n_used, rng))
 
     def resample(self) -> Resampled | None:
         """Repeat a test of relevance on parts of the rows."""

@@ -6,17 +6,18 @@ import hashlib
 import re
 from collections.abc import Iterator
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from foresift.data.table import Table
+from foresift.data.table import Schema, Table
 from foresift.data.target import Quantity, Target
 from foresift.data.temporal import DAYS, SECONDS
-from foresift.reading.dates import read_dates
+from foresift.reading.dates import Dates, read_dates
 
-__all__ = ["ALIKE", "note_on_dates", "notes_on_rows"]
+__all__ = ["ALIKE", "note_on_dates", "note_on_text", "notes_on_rows"]
 
 MIN_GROUPS = 5  # more values of an identifier, or they are categories
 MAX_GROUPS = 0.7  # of the rows; with more values hardly any repeats
@@ -57,6 +58,27 @@ def notes_on_rows(table: Table, names: list[str]) -> list[str]:
         if note := note_on_dates(name, dates, table.target):
             return [note]
     return _note_on_order(table)
+
+
+def note_on_text(schema: Schema, names: list[str]) -> list[str]:
+    """Say which columns of text look like dates, as which they are not taken.
+
+    Examples
+    --------
+    >>> from foresift.data.table import make_table
+    >>> table = make_table({"when": ["2024-01-31", "2024-02-01"], "who": ["Ann", "Bob"]}, [0, 1])
+    >>> note_on_text(table.schema, ["when", "who"])
+    ['when is text that looks like dates, taken as categories: convert it, ...']
+    """
+    found = [n for n, one in zip(names, schema.categories, strict=True) if _read(one) is not None]
+    if not found:
+        return []
+    more = f" and {len(found) - TOGETHER} more" if len(found) > TOGETHER else ""
+    what, it = ("is text that looks", "it") if len(found) == 1 else ("are text that looks", "them")
+    return [
+        f"{', '.join(found[:TOGETHER])}{more} {what} like dates, taken as categories: convert {it}, for"
+        " example with pandas.to_datetime."
+    ]
 
 
 def looks_like_an_identifier(name: str) -> bool:
@@ -159,11 +181,15 @@ def _dates(table: Table, names: list[str]) -> Iterator[tuple[str, NDArray[np.flo
     for j, (categories, unit) in enumerate(zip(table.schema.categories, units, strict=True)):
         if categories is None and unit in (DAYS, SECONDS):
             yield names[j], np.append(table.store.values(j), np.nan)[np.asarray(table.store.codes(j))]
-        if categories is None or not all(isinstance(text, str) for text in categories.tolist()):
-            continue
-        found = read_dates(categories.tolist())
-        if found is not None:
+        if (found := _read(categories)) is not None:
             yield names[j], np.append(found.numbers, np.nan)[np.asarray(table.store.codes(j))]
+
+
+def _read(categories: NDArray[Any] | None) -> Dates | None:
+    """Categories that are text as dates; None if they are not."""
+    if categories is None or not all(isinstance(text, str) for text in categories.tolist()):
+        return None
+    return read_dates(categories.tolist())
 
 
 def _is_sorted(y: NDArray[np.float64]) -> bool:

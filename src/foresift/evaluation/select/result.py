@@ -102,7 +102,7 @@ class Selection:
         Parameters
         ----------
         path : path
-            The file.
+            The file, or the folder that `--out` named.
 
         Returns
         -------
@@ -121,7 +121,8 @@ class Selection:
         >>> again.features == selection.features, again.verdict
         (True, 'Kept the best 2 of 9 columns.')
         """
-        plain = read_selection(Path(path))
+        path = Path(path)
+        plain = read_selection(path / "selection.json" if path.is_dir() else path)
         others = {key: plain[key] for key in PARTS - {"features", "columns", "foresift"}}
         return cls(None, plain["features"], labels=plain["columns"], version=plain["foresift"], **others)
 

@@ -21,7 +21,7 @@ from foresift.engine.grow import one_blas_thread
 from foresift.evaluation.harness.evaluate import refuse_scorers
 from foresift.evaluation.registry import METHODS, make_estimator
 from foresift.evaluation.select.about_target import facts_of, notes_on, prepared
-from foresift.evaluation.select.alone import alone_in_check, score_alone
+from foresift.evaluation.select.alone import almost_perfect
 from foresift.evaluation.select.assess import Assessment
 from foresift.evaluation.select.certainty import Certainty, certainty_of
 from foresift.evaluation.select.choosing import (
@@ -37,12 +37,12 @@ from foresift.evaluation.select.choosing import (
 )
 from foresift.evaluation.select.findings import Findings
 from foresift.evaluation.select.fitted import fit_all, has_test, is_ours
-from foresift.evaluation.select.looks_dependent import notes_on_rows
+from foresift.evaluation.select.looks_dependent import note_on_text, notes_on_rows
 from foresift.evaluation.select.models import Model
 from foresift.evaluation.select.resample import Resampled
 from foresift.evaluation.select.result import Selection, names_of
 from foresift.evaluation.select.rows_of_folds import NoFolds
-from foresift.evaluation.select.sentences import note_on_own_rule, order_of_ranking, say
+from foresift.evaluation.select.sentences import note_on_copies, note_on_own_rule, order_of_ranking, say
 
 __all__ = ["select"]
 
@@ -55,7 +55,7 @@ _AUTO_TITLES = {  # by the goal; None for a given number of columns
 
 def select(
     X: Any,
-    y: ArrayLike,
+    y: ArrayLike | None = None,
     method: Any = "auto",
     n_features_to_select: int | None = None,
     *,
@@ -85,7 +85,7 @@ def select(
     ----------
     X : array-like, data frame, sparse matrix or mapping of shape (n_rows, n_columns)
         The columns; missing values are allowed. Dates are taken as days, times as seconds, since 1970; text
-        is nominal, also if it looks like dates.
+        is nominal, also if it looks like dates, of which a note tells.
     y : array-like of shape (n_rows,)
         The class of every row, or a quantity.
     method : str or selector, default="auto"
@@ -203,10 +203,7 @@ def select(
         # Not in the threads, which share the filters; the fit to all rows has said what there is to say.
         warnings.simplefilter("ignore", UserWarning)
         assessment, resampled, unchecked = _checked(work) if check else (None, None, None)
-        if assessment is None:
-            alone = score_alone(rows, selector, seed, n_jobs)
-        else:
-            alone = alone_in_check(assessment)
+        alone = almost_perfect(rows, names, selector, assessment, seed, n_jobs)
     kept = work.keep(selector, None if assessment is None else assessment.choice)
     n_best = selector.units_.n_free_in(kept) if is_ours(selector) else len(kept)
     target = rows.table.target
@@ -229,6 +226,9 @@ def select(
     if has_test(selector) and selector.n_features_to_select is not None:
         wanted = n_best
     more = notes_on(y, target, modelled, assessment)
+    more = [*note_on_text(rows.table.schema, names), *more]
+    if assessment is None:
+        more = [*note_on_copies(*work.copies()), *more]
     if depends is None and how == "auto":
         more = [*notes_on_rows(rows.table, names), *more]
     if getattr(selector, "n_features_to_select", 0) is None:

@@ -12,7 +12,7 @@ from foresift.evaluation.select.rows_of_folds import MIN_OF_A_CLASS
 from foresift.evaluation.select.unit_rows import UnitRows
 from foresift.report.numbers import PLAIN, counted
 
-__all__ = ["Said", "note_on_own_rule", "order_of_ranking", "say"]
+__all__ = ["Said", "note_on_copies", "note_on_own_rule", "order_of_ranking", "say"]
 
 _RATES = {
     "fdr": "a false discovery rate of {:g} %",
@@ -21,7 +21,6 @@ _RATES = {
 }
 # How a verdict begins, by its level; None without a check.
 _OPENINGS = {None: "", CLEAR: "", PROVISIONAL: "Provisional: ", TOO_FEW_ROWS: "Too few rows {}"}
-ALMOST_PERFECT = 0.99  # a score of one column from which on we ask where the column comes from
 MANY_COPIES = 0.01  # share of the rows from which on they are worth a word
 MAX_CLASSES = 5  # that are named
 SIGNIFICANT = 0.05  # of columns that a rule without an error rate keeps
@@ -44,7 +43,7 @@ def say(
     certainty: Certainty | None,
     unchecked: str | None = None,
     more: Sequence[str] = (),
-    alone: Alone | None = None,
+    alone: Sequence[Alone] = (),
 ) -> Said:
     """Say what was kept, why, and how well that predicts held-out rows.
 
@@ -62,8 +61,8 @@ def say(
         Why there is no assessment, if that is to be said.
     more : sequence of str
         What else a reader should be warned of.
-    alone : Alone or None
-        How well the best column predicts by itself.
+    alone : sequence of Alone
+        Columns that predict almost perfectly by themselves, and how well.
 
     Returns
     -------
@@ -85,10 +84,22 @@ def say(
             *_rare(assessment, data),
             *_drift(assessment),
         ]
-    elif unchecked:
-        notes += [f"The check was left out because {unchecked}."]
+    else:
+        notes += [f"The check was left out because {unchecked}."] if unchecked else []
+        notes += _unchecked_size(units, method, n_kept)
     verdict = _verdict(units, method, n_wanted, n_kept, assessment, certainty)
     return Said(verdict, details, [*notes, *more])
+
+
+def _unchecked_size(units: UnitRows, method: dict[str, Any], n_kept: int) -> list[str]:
+    """Say that redundant columns were left out, though nobody has seen how well the others predict."""
+    n_relevant = sum(bool(row["relevant"]) for row in units.rows)
+    if method["goal"] != "compact" or n_kept >= n_relevant:
+        return []
+    return [
+        f"Whether {units.counted(n_kept)} {_are(n_kept)} enough was not checked;"
+        f' goal="all" keeps all {n_relevant:,}.'
+    ]
 
 
 def order_of_ranking(ranking: list[dict[str, Any]]) -> str:
@@ -340,17 +351,27 @@ def _difference(a: Assessment) -> str:
     return f"{text} not significant."
 
 
-def _leak(units: UnitRows, alone: Alone | None) -> list[str]:
-    """Ask where a column comes from that is too good."""
-    if alone is None or alone.score < ALMOST_PERFECT or not units.rows[0]["kept"]:
-        return []
-    best = units.rows[0]
-    what, name = ("group", best["group"]) if best.get("group") else ("column", best["name"])
-    return [
-        f"The best {what} alone ({name}) predicts almost perfectly"
-        f" ({alone.metric} {PLAIN.score(*alone)}). It may be a leak: check that it is known when the"
-        " prediction is made."
-    ]
+def _leak(units: UnitRows, alone: Sequence[Alone]) -> list[str]:
+    """Ask where columns come from that are too good."""
+    best = units.rows[0] if units.rows else {}
+    found = [one for one in alone if one.name is not None or best["kept"]]
+    name_of_best = best.get("group") or best.get("name")
+    said = [(one.name or name_of_best, f"{one.metric} {PLAIN.score(*one[1:])}") for one in found]
+    if len(said) > 1:
+        named = ", ".join(f"{name} ({score})" for name, score in said)
+        return [
+            f"{units.counted(len(said))} predict almost perfectly alone: {named}. They may be leaks: check"
+            " that they are known when the prediction is made."
+        ]
+    for name, score in said:
+        which = f"column {name} alone"
+        if found[0].name is None:
+            which = f"best {'group' if best.get('group') else 'column'} alone ({name})"
+        return [
+            f"The {which} predicts almost perfectly ({score}). It may be a leak: check that it is known when"
+            " the prediction is made."
+        ]
+    return []
 
 
 def _rival(a: Assessment) -> list[str]:
@@ -371,6 +392,22 @@ def _copies(a: Assessment) -> list[str]:
         return []
     rows = f"{a.n_copies:,} of the {a.n_rows:,} rows used in the check {_are(a.n_copies)} duplicates"
     return [f"{rows}: they are in training and test folds alike, so all scores are too high. Drop them."]
+
+
+def note_on_copies(n_copies: int, n_rows: int) -> list[str]:
+    """Warn of rows that are there more than once, without a check.
+
+    Examples
+    --------
+    >>> note_on_copies(60, 1800)
+    ['60 of the 1,800 rows inspected are duplicates, which count more than once. Drop them.']
+    """
+    if n_copies < MANY_COPIES * n_rows:
+        return []
+    return [
+        f"{n_copies:,} of the {n_rows:,} rows inspected {_are(n_copies)} duplicates, which count more than"
+        " once. Drop them."
+    ]
 
 
 def _rare(a: Assessment, data: dict[str, Any]) -> list[str]:

@@ -86,8 +86,10 @@ def test_a_category_that_gives_a_quantity_away_is_a_leak_wherever_it_ranks(check
     (note,) = (note for note in found.notes if "leak" in note)
     assert note.startswith("The column grade alone predicts almost perfectly (R2 0.99")
     X["copy"] = y
-    (note,) = (note for note in select(X, y, "info-gain", 1, check=check).notes if "leak" in note)
-    assert note.startswith("2 columns predict almost perfectly alone: copy (R2 0.999), grade (R2 0.99")
+    found = select(X, y, "info-gain", 1, check=check, random_state=0)
+    (note,) = (note for note in found.notes if "leak" in note)
+    assert note.startswith("2 columns predict almost perfectly alone: copy (R2 ")
+    assert ", grade (R2 0.99" in note
     assert "They may be leaks" in note
 
 

@@ -39,10 +39,11 @@ from foresift.evaluation.select.findings import Findings
 from foresift.evaluation.select.fitted import fit_all, has_test, is_ours
 from foresift.evaluation.select.looks_dependent import note_on_text, notes_on_rows
 from foresift.evaluation.select.models import Model
+from foresift.evaluation.select.notes import note_on_copies, note_on_own_rule
 from foresift.evaluation.select.resample import Resampled
 from foresift.evaluation.select.result import Selection, names_of
 from foresift.evaluation.select.rows_of_folds import NoFolds
-from foresift.evaluation.select.sentences import note_on_copies, note_on_own_rule, order_of_ranking, say
+from foresift.evaluation.select.sentences import order_of_ranking, say
 
 __all__ = ["select"]
 

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 from foresift.evaluation.select.alone import Alone
 from foresift.evaluation.select.assess import Assessment
 from foresift.evaluation.select.certainty import CLEAR, PROVISIONAL, TOO_FEW_ROWS, Certainty
+from foresift.evaluation.select.notes import MANY_COPIES, notes_on_leaks, notes_on_size
 from foresift.evaluation.select.rows_of_folds import MIN_OF_A_CLASS
 from foresift.evaluation.select.unit_rows import UnitRows
 from foresift.report.numbers import PLAIN, counted
 
-__all__ = ["Said", "note_on_copies", "note_on_own_rule", "order_of_ranking", "say"]
+__all__ = ["Said", "order_of_ranking", "say"]
 
 _RATES = {
     "fdr": "a false discovery rate of {:g} %",
@@ -21,9 +22,7 @@ _RATES = {
 }
 # How a verdict begins, by its level; None without a check.
 _OPENINGS = {None: "", CLEAR: "", PROVISIONAL: "Provisional: ", TOO_FEW_ROWS: "Too few rows {}"}
-MANY_COPIES = 0.01  # share of the rows from which on they are worth a word
 MAX_CLASSES = 5  # that are named
-SIGNIFICANT = 0.05  # of columns that a rule without an error rate keeps
 
 
 class Said(NamedTuple):
@@ -72,7 +71,7 @@ def say(
     units = UnitRows.of(ranking)
     n_kept = sum(row["kept"] for row in units.rows)
     details = [*_why(units, method, n_wanted, n_kept, assessment), *_how_tested(data, method)]
-    notes = [*units.note(method), *_leak(units, alone)]
+    notes = [*units.note(method), *notes_on_leaks(units, alone)]
     if assessment is not None:
         n_columns = sum(row["kept"] for row in ranking)
         details += _how_good(assessment, n_columns, len(ranking), data["n_rows"])
@@ -86,20 +85,9 @@ def say(
         ]
     else:
         notes += [f"The check was left out because {unchecked}."] if unchecked else []
-        notes += _unchecked_size(units, method, n_kept)
+        notes += notes_on_size(units, method, n_kept)
     verdict = _verdict(units, method, n_wanted, n_kept, assessment, certainty)
     return Said(verdict, details, [*notes, *more])
-
-
-def _unchecked_size(units: UnitRows, method: dict[str, Any], n_kept: int) -> list[str]:
-    """Say that redundant columns were left out, though nobody has seen how well the others predict."""
-    n_relevant = sum(bool(row["relevant"]) for row in units.rows)
-    if method["goal"] != "compact" or n_kept >= n_relevant:
-        return []
-    return [
-        f"Whether {units.counted(n_kept)} {_are(n_kept)} enough was not checked;"
-        f' goal="all" keeps all {n_relevant:,}.'
-    ]
 
 
 def order_of_ranking(ranking: list[dict[str, Any]]) -> str:
@@ -114,19 +102,6 @@ def order_of_ranking(ranking: list[dict[str, Any]]) -> str:
     if any(row["relevant"] is None and row["chance"] is not None for row in ranking):
         return "by how far the score exceeds that of an irrelevant column"
     return "as the method ranks them" if all(row["score"] is None for row in ranking) else "by score"
-
-
-def note_on_own_rule(ranking: list[dict[str, Any]], method: dict[str, Any]) -> list[str]:
-    """Warn of a method that keeps columns by its own rule, though its p-values are high: `forest-gain`."""
-    kept = [row for row in ranking if row["kept"] and not row.get("requested")]
-    high = sum(row["pvalue"] is not None and row["pvalue"] > SIGNIFICANT for row in kept)
-    if method["error"] is not None or not high:
-        return []
-    return [
-        f"The rule of {method['key']} is not a test, and many irrelevant columns pass it by chance: {high} of"
-        f" the {counted(len(kept), 'column')} kept {_have(high)} a p-value above {SIGNIFICANT:g}. To control"
-        " an error rate, use the method auto or relevance."
-    ]
 
 
 def _verdict(
@@ -351,29 +326,6 @@ def _difference(a: Assessment) -> str:
     return f"{text} not significant."
 
 
-def _leak(units: UnitRows, alone: Sequence[Alone]) -> list[str]:
-    """Ask where columns come from that are too good."""
-    best = units.rows[0] if units.rows else {}
-    found = [one for one in alone if one.name is not None or best["kept"]]
-    name_of_best = best.get("group") or best.get("name")
-    said = [(one.name or name_of_best, f"{one.metric} {PLAIN.score(*one[1:])}") for one in found]
-    if len(said) > 1:
-        named = ", ".join(f"{name} ({score})" for name, score in said)
-        return [
-            f"{units.counted(len(said))} predict almost perfectly alone: {named}. They may be leaks: check"
-            " that they are known when the prediction is made."
-        ]
-    for name, score in said:
-        which = f"column {name} alone"
-        if found[0].name is None:
-            which = f"best {'group' if best.get('group') else 'column'} alone ({name})"
-        return [
-            f"The {which} predicts almost perfectly ({score}). It may be a leak: check that it is known when"
-            " the prediction is made."
-        ]
-    return []
-
-
 def _rival(a: Assessment) -> list[str]:
     """Say that the forest is behind gradient boosting, if it is."""
     if a.rival is None or not a.rival.difference.low > 0:
@@ -394,22 +346,6 @@ def _copies(a: Assessment) -> list[str]:
     return [f"{rows}: they are in training and test folds alike, so all scores are too high. Drop them."]
 
 
-def note_on_copies(n_copies: int, n_rows: int) -> list[str]:
-    """Warn of rows that are there more than once, without a check.
-
-    Examples
-    --------
-    >>> note_on_copies(60, 1800)
-    ['60 of the 1,800 rows inspected are duplicates, which count more than once. Drop them.']
-    """
-    if n_copies < MANY_COPIES * n_rows:
-        return []
-    return [
-        f"{n_copies:,} of the {n_rows:,} rows inspected {_are(n_copies)} duplicates, which count more than"
-        " once. Drop them."
-    ]
-
-
 def _rare(a: Assessment, data: dict[str, Any]) -> list[str]:
     """Say which classes the check did not look at."""
     if not a.rare:
@@ -422,7 +358,3 @@ def _rare(a: Assessment, data: dict[str, Any]) -> list[str]:
 
 def _are(n: int) -> str:
     return "are" if n != 1 else "is"
-
-
-def _have(n: int) -> str:
-    return "have" if n != 1 else "has"

@@ -1,0 +1,78 @@
+"""Notes on a selection that need no check: possible leaks, duplicate rows, and what was not checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from foresift.evaluation.select.alone import Alone
+from foresift.evaluation.select.unit_rows import UnitRows
+from foresift.report.numbers import PLAIN, counted
+
+__all__ = ["MANY_COPIES", "note_on_copies", "note_on_own_rule", "notes_on_leaks", "notes_on_size"]
+
+MANY_COPIES = 0.01  # share of the rows from which on they are worth a word
+SIGNIFICANT = 0.05  # of columns that a rule without an error rate keeps
+
+
+def note_on_own_rule(ranking: list[dict[str, Any]], method: dict[str, Any]) -> list[str]:
+    """Warn of a method that keeps columns by its own rule, though its p-values are high: `forest-gain`."""
+    kept = [row for row in ranking if row["kept"] and not row.get("requested")]
+    high = sum(row["pvalue"] is not None and row["pvalue"] > SIGNIFICANT for row in kept)
+    if method["error"] is not None or not high:
+        return []
+    return [
+        f"The rule of {method['key']} is not a test, and many irrelevant columns pass it by chance: {high} of"
+        f" the {counted(len(kept), 'column')} kept {'has' if high == 1 else 'have'} a p-value above"
+        f" {SIGNIFICANT:g}. To control an error rate, use the method auto or relevance."
+    ]
+
+
+def note_on_copies(n_copies: int, n_rows: int) -> list[str]:
+    """Warn of rows that are there more than once, without a check.
+
+    Examples
+    --------
+    >>> note_on_copies(60, 1800)
+    ['60 of the 1,800 rows inspected are duplicates, which count more than once. Drop them.']
+    """
+    if n_copies < MANY_COPIES * n_rows:
+        return []
+    return [
+        f"{n_copies:,} of the {n_rows:,} rows inspected {'is' if n_copies == 1 else 'are'} duplicates,"
+        " which count more than once. Drop them."
+    ]
+
+
+def notes_on_leaks(units: UnitRows, alone: Sequence[Alone]) -> list[str]:
+    """Ask where columns come from that are too good."""
+    best = units.rows[0] if units.rows else {}
+    found = [one for one in alone if one.name is not None or best["kept"]]
+    name_of_best = best.get("group") or best.get("name")
+    said = [(one.name or name_of_best, f"{one.metric} {PLAIN.score(*one[1:])}") for one in found]
+    if len(said) > 1:
+        named = ", ".join(f"{name} ({score})" for name, score in said)
+        return [
+            f"{units.counted(len(said))} predict almost perfectly alone: {named}. They may be leaks: check"
+            " that they are known when the prediction is made."
+        ]
+    for name, score in said:
+        which = f"column {name} alone"
+        if found[0].name is None:
+            which = f"best {'group' if best.get('group') else 'column'} alone ({name})"
+        return [
+            f"The {which} predicts almost perfectly ({score}). It may be a leak: check that it is known when"
+            " the prediction is made."
+        ]
+    return []
+
+
+def notes_on_size(units: UnitRows, method: dict[str, Any], n_kept: int) -> list[str]:
+    """Say that redundant columns were left out, though nobody has seen how well the others predict."""
+    n_relevant = sum(bool(row["relevant"]) for row in units.rows)
+    if method["goal"] != "compact" or n_kept >= n_relevant:
+        return []
+    return [
+        f"Whether {units.counted(n_kept)} {'is' if n_kept == 1 else 'are'} enough was not checked;"
+        f' goal="all" keeps all {n_relevant:,}.'
+    ]

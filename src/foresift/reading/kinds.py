@@ -156,7 +156,9 @@ def decide(
     if column.absent:
         why += f"; {column.absent} is missing"
     doubt = _doubt(column) if kind == "categorical" and name not in options.categorical else ""
-    present = column.values[~column.missing] if values.dtype == object else values[~np.isnan(values)]
+    missing = column.missing if values.dtype == object else np.isnan(values)
+    known = column.values if values.dtype == object else values
+    present = known[~missing] if missing.any() else known
     if constant := _constant(present, values):
         return Decision(name, "constant", constant, left_out=True), values
     if kind == "numeric" and np.isinf([present.min(), present.max()]).any():
@@ -292,14 +294,15 @@ def _identifier(name: str, kind: str, present: NDArray[Any]) -> str:
         if n_distinct > MAX_CATEGORIES:
             return f"{n_distinct:,} different texts, {_TOO_MANY}"
         return "every text is different" if n_distinct == len(present) > FEW else ""
-    if len(present) <= FEW or present[0] % 1 or not (present == np.floor(present)).all():
+    if len(present) <= FEW or present[0] % 1:
+        return ""
+    smallest, largest = present.min(), present.max()
+    # In a shorter range some number comes twice.
+    if largest - smallest < len(present) - 1 or not (present == np.floor(present)).all():
         return ""
     steps = np.diff(present)
     if steps[0] != 0 and (steps == steps[0]).all():
         return "numbers that count the rows"
-    smallest, largest = present.min(), present.max()
-    if largest - smallest < len(present) - 1:  # some number comes twice
-        return ""
     if not (np.diff(np.sort(present)) > 0).all():
         return ""
     if largest - smallest == len(present) - 1:

@@ -222,6 +222,7 @@ class _Reading:
             whole = block.text.tobytes()
             known = _spaced(text for text in missing if text.encode() in whole)
             nulls = [text for text in known if text.encode() in whole]
+            del whole
         else:
             nulls = _spaced(missing)
         return csv.read_csv(

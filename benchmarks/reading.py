@@ -22,13 +22,14 @@ SIZES = {
     "200,000 x 50": (200_000, 50, 0),
     "1,000,000 x 25": (1_000_000, 25, 5),
     "60 x 20,000": (60, 20_000, 0),
+    "decimal commas": (100_000, 20, 0),
 }
 SIDES = ("foresift", "polars", "pandas")
 LATE = "late"
 
 CHILD = """
 import json, sys, time
-side, path, late = sys.argv[1:]
+side, path, late, commas = sys.argv[1:]
 if side == "foresift":
     import pyarrow.csv, sklearn, foresift.reading.files, foresift.reading.splitting
     from foresift.cli.table import read_columns
@@ -43,9 +44,10 @@ before, start = peak(), time.process_time()
 if side == "foresift":
     table, split = read_columns(path, "y")
 elif side == "polars":
-    frame = polars.read_csv(path, schema_overrides={late: polars.String} if late else None)
+    how = {"separator": ";", "decimal_comma": True} if commas else {}
+    frame = polars.read_csv(path, schema_overrides={late: polars.String} if late else None, **how)
 else:
-    frame = pandas.read_csv(path)
+    frame = pandas.read_csv(path, **({"sep": ";", "decimal": ","} if commas else {}))
 said = {"seconds": time.process_time() - start, "megabytes": peak() - before}
 if side == "foresift":
     said["kinds"] = {decision.name: decision.kind for decision in split.decisions}
@@ -59,7 +61,7 @@ print(json.dumps(said))
 """
 
 
-def write_table(path, n_rows, n_columns, n_texts):
+def write_table(path, commas, n_rows, n_columns, n_texts):
     """A table of normal numbers, rounded ones, integers, numbers with gaps, words, and one late text."""
     import polars as pl
 
@@ -74,12 +76,12 @@ def write_table(path, n_rows, n_columns, n_texts):
     if n_texts:
         columns[LATE] = [*map(str, rng.integers(0, 500, n_rows - 3)), "late", "1", "2"]
     columns["y"] = np.array(["a", "b"])[rng.integers(0, 2, n_rows)]
-    pl.DataFrame(columns).write_csv(path)
+    pl.DataFrame(columns).write_csv(path, separator=";" if commas else ",", decimal_comma=commas)
 
 
-def run(side, path, late, sources=None):
+def run(side, path, late, commas, sources=None):
     env = {**os.environ, **({"PYTHONPATH": sources} if sources else {})}
-    command = [sys.executable, "-c", CHILD, side, str(path), late]
+    command = [sys.executable, "-c", CHILD, side, str(path), late, "commas" if commas else ""]
     return json.loads(subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout)
 
 
@@ -95,12 +97,13 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for size, shape in SIZES.items():
             path = Path(folder, "table.csv")
-            write_table(path, *shape)
+            commas = size == "decimal commas"
+            write_table(path, commas, *shape)
             late = LATE if shape[2] else ""
             runs = {name: [] for name in sides}
             for _ in range(args.repeat):
                 for name, (side, sources) in sides.items():
-                    runs[name].append(run(side, path, late, sources))
+                    runs[name].append(run(side, path, late, commas, sources))
             ours, polars = runs["foresift"][0], runs["polars"][0]
             assert ours["kinds"] == polars["kinds"]
             assert ours["sums"].keys() == polars["sums"].keys()

@@ -195,7 +195,7 @@ def test_a_long_number_says_that_dots_are_no_thousands(tmp_path, monkeypatch):
     assert split_table(read_table(path), "y").columns["people"].tolist() == [0.345, 1.234]
 
 
-@pytest.mark.parametrize("late", ["", "1.234,5", "1,234", "x", "7 EUR", "-"])
+@pytest.mark.parametrize("late", ["", "1.234,5", "1,234", "x", "7 EUR", "-", "-2,5e-06", "1e3"])
 def test_columns_of_decimal_commas_are_read_as_their_texts_are(tmp_path, late):
     """However they are read: by pyarrow, or text by text as in a Parquet file."""
     path = tmp_path / "t.csv"
@@ -228,6 +228,14 @@ def test_commas_of_decimals_or_of_thousands(tmp_path, delimiter, cells, values):
     path.write_text("\n".join([delimiter.join(("x", "order", "y")), *rows]))
     split = split_table(read_table(path), "y")
     assert split.columns["x"][: len(cells)].tolist() == values
+
+
+def test_decimal_commas_with_exponents_are_numbers(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x;y\n" + "".join(f"{i},25;{'ab'[i % 2]}\n" for i in range(40)) + "-2,5e-06;a\n1E3;b\n")
+    split = split_table(read_table(path), "y")
+    assert split.columns["x"].tolist() == [*(i + 0.25 for i in range(40)), -2.5e-06, 1000]
+    assert read_amounts(["-2,5e-06", "1,5"]).numbers.tolist() == [-2.5e-06, 1.5]
 
 
 def test_dots_beside_exponents_or_noughts_are_no_thousands(tmp_path):

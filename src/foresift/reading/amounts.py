@@ -17,8 +17,9 @@ _PLAIN = "thousands separators"
 _GAP = "[ \u00a0\u202f'\u2019]"  # thousands separators other than comma and point
 _MONEY = "[$\u20ac\u00a3\u00a5\u20b9]|USD|EUR|GBP|CHF|JPY|INR"
 # Thousands do not begin with a zero: 0,123 is a fraction.
-_POINT = rf"(?:\d+|[1-9]\d{{0,2}}(?:,\d{{3}})+|[1-9]\d{{0,2}}(?:{_GAP}\d{{3}})+)(?:\.\d+)?"
-_COMMA = rf"(?:\d+|[1-9]\d{{0,2}}(?:\.\d{{3}})+|[1-9]\d{{0,2}}(?:{_GAP}\d{{3}})+)(?:,\d+)?"
+_EXPONENT = r"(?:[eE][+-]?\d{1,3})?"
+_POINT = rf"(?:\d+|[1-9]\d{{0,2}}(?:,\d{{3}})+|[1-9]\d{{0,2}}(?:{_GAP}\d{{3}})+)(?:\.\d+)?{_EXPONENT}"
+_COMMA = rf"(?:\d+|[1-9]\d{{0,2}}(?:\.\d{{3}})+|[1-9]\d{{0,2}}(?:{_GAP}\d{{3}})+)(?:,\d+)?{_EXPONENT}"
 
 
 def _whole(number: str) -> re.Pattern[str]:

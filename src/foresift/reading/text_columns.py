@@ -22,7 +22,7 @@ _TILE = 2**18  # bytes that fit in the cache
 _REFUSALS = 8  # of one block, before all its columns are looked at
 _INTEGER = re.compile(r"-?\d{1,18}")
 _PLAIN = re.compile(r"[ \t]*-?\d+(\.\d*)?([eE][+-]?\d+)?[ \t]*")
-_COMMAED = re.compile(r"[+-]?\d+(,\d+)?")
+_COMMAED = re.compile(r"[+-]?\d+(,\d+)?([eE][+-]?\d{1,3})?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _COLUMN = re.compile(r"In CSV column #(\d+)")
 

@@ -127,9 +127,10 @@ void make_options(nb::pointer_and_handle<Options> self, const nb::kwargs& given)
     }
 }
 
-/// These add to the module: growing trees (grower.cpp), single columns (single_columns.cpp), networks (networks.cpp),
+/// These add to the module: growing trees (grower.cpp), histograms (histograms.cpp), single columns (single_columns.cpp), networks (networks.cpp),
 /// Relief (relief.cpp), mutual information (mutual_info.cpp), what reads node tables (node_tables.cpp).
 void bind_grower(nb::module_& m);
+void bind_histograms(nb::module_& m);
 void bind_columns(nb::module_& m);
 void bind_networks(nb::module_& m);
 void bind_relief(nb::module_& m);

@@ -36,6 +36,7 @@ NB_MODULE(_core, m) {
         .def("set", [](StopFlag& flag) { flag.requested = true; });
 
     bind_grower(m);
+    bind_histograms(m);
     bind_columns(m);
     bind_relief(m);
     bind_mutual_info(m);

@@ -1,0 +1,168 @@
+// The Python face of the histogram engine: codes of numbers, histograms of a level, splits by histograms.
+#include "bindings/arrays.hpp"
+#include "hist/code_values.hpp"
+#include "hist/histogram_search.hpp"
+#include "hist/level_sums.hpp"
+
+namespace foresift {
+namespace {
+
+using Numbers = Vector<std::uint32_t>;
+
+std::vector<std::uint32_t> own(const Numbers& given) { return {span_of(given).begin(), span_of(given).end()}; }
+
+// That counts up from 0, in steps of at least 0, to `end`.
+void check_begins(const char* name, std::span<const std::uint32_t> begins, std::size_t end) {
+    if (begins.empty() || begins.front() != 0 || !std::ranges::is_sorted(begins) || begins.back() != end)
+        refuse(std::string(name) + " must rise from 0 to " + std::to_string(end) + ".");
+}
+
+void check_plan(const LevelPlan& plan) {
+    const std::size_t n_splits = plan.split_column.size(), n_requests = plan.request_column.size();
+    check_range<std::uint64_t>("The number of columns", plan.width.size(), 1, kMostColumns);
+    for (const auto width : plan.width) check_range<std::uint64_t>("width", width, 1, kCodes);
+    if (plan.splits_of.size() < 2) refuse("A plan needs a root.");
+    check_length("requests_of", plan.requests_of.size(), plan.splits_of.size());
+    check_begins("splits_of", plan.splits_of, n_splits);
+    check_begins("requests_of", plan.requests_of, n_requests);
+    check_length("first_child", plan.first_child.size(), n_splits);
+    check_length("n_children", plan.n_children.size(), n_splits);
+    check_length("child_of", plan.child_of.size(), n_splits * kCodes);
+    check_below("split_column", std::span(plan.split_column), plan.width.size());
+    check_below("request_column", std::span(plan.request_column), plan.width.size());
+    check_length("request_shadow", plan.request_shadow.size(), n_requests);
+    for (const auto shadow : plan.request_shadow) check_range<std::uint64_t>("request_shadow", shadow, 0, 1 << 20);
+    check_range<std::uint64_t>("n_codes", plan.n_codes, 1, std::uint64_t{1} << 16);
+    if (!plan.scores.empty()) check_length("scores", plan.scores.size(), plan.n_codes);
+    for (const auto score : plan.scores) check_range<std::uint64_t>("scores", score, 0, LevelPlan::kMaxScore - 1);
+    for (std::size_t node = 0; node < plan.n_nodes(); ++node)
+        for (auto s = plan.splits_of[node]; s < plan.splits_of[node + 1]; ++s) {
+            check_range<std::uint64_t>("n_children", plan.n_children[s], 1, kCodes);
+            if (plan.first_child[s] <= node || std::size_t{plan.first_child[s]} + plan.n_children[s] > plan.n_nodes())
+                refuse("Children must come after their parent, and there must be such nodes.");
+            for (std::size_t code = 0; code < kCodes; ++code)
+                if (plan.child_of[s * kCodes + code] >= plan.n_children[s]) refuse("child_of names a child that is not there.");
+        }
+}
+
+std::size_t sums_of(const LevelPlan& plan) {
+    std::size_t n = 0;
+    for (const auto column : plan.request_column) n += plan.n_sums() * plan.width[column];
+    return n;
+}
+
+std::size_t counts_of(const LevelPlan& plan) {
+    std::size_t n = 0;
+    for (std::size_t node = 0; node < plan.n_nodes(); ++node) n += plan.requests_of[node] < plan.requests_of[node + 1];
+    return n * plan.n_codes;
+}
+
+LevelPlan make_plan(const Numbers& splits_of, const Numbers& requests_of, const Numbers& split_column,
+                    const Numbers& first_child, const Numbers& n_children, const Vector<std::uint8_t>& child_of,
+                    const Numbers& request_column, const Numbers& request_shadow, const Numbers& width,
+                    std::uint32_t n_codes, const Numbers& scores, std::uint64_t seed) {
+    LevelPlan plan{own(splits_of), own(requests_of), own(split_column), own(first_child), own(n_children),
+                   {span_of(child_of).begin(), span_of(child_of).end()}, own(request_column), own(request_shadow),
+                   own(width), n_codes, own(scores), seed};
+    check_plan(plan);
+    return plan;
+}
+
+using Bytes = Rows<std::uint8_t>;
+using Sums = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+std::span<std::int64_t> writable(const char* name, const Sums& array, std::size_t wanted) {
+    check_aligned<std::int64_t>(array.data());
+    check_length(name, array.size(), wanted);
+    return {array.data(), array.size()};
+}
+
+void add(const LevelPlan& plan, const Bytes& codes, const Vector<std::uint16_t>& target, std::uint64_t number,
+         const Sums& sums, const Sums& counts, const StopFlag* flag) {
+    const std::size_t n_rows = target.size();
+    check_range<std::uint64_t>("The number of rows of a block", n_rows, 0, kMaxBlockRows);
+    check_length("codes", codes.shape(0), plan.width.size());
+    check_length("The rows of codes", codes.shape(1), n_rows);
+    check_below("target", span_of(target), plan.n_codes);
+    check_range<std::uint64_t>("The number of a block", number, 0, (std::uint64_t{1} << 31) - 2);
+    const auto to = writable("sums", sums, sums_of(plan)), to_counts = writable("counts", counts, counts_of(plan));
+    check_apart(to.data(), to.size_bytes(), to_counts.data(), to_counts.size_bytes());
+    check_apart(to.data(), to.size_bytes(), codes.data(), codes.size());
+    check_apart(to_counts.data(), to_counts.size_bytes(), codes.data(), codes.size());
+    const nb::gil_scoped_release unlocked;
+    add_level({values_of(codes), span_of(target), number}, plan, to, to_counts, stop_check(flag));
+}
+
+nb::tuple search(const LevelPlan& plan, const Vector<std::int64_t>& sums, const Vector<std::uint8_t>& nominal,
+                 std::size_t first, std::size_t last, bool multiway, double min_share, const StopFlag* flag) {
+    check_length("sums", sums.size(), sums_of(plan));
+    check_length("nominal", nominal.size(), plan.width.size());
+    check_range("min_share", min_share, 0.0, 0.5);
+    check_range<std::uint64_t>("last", last, 0, plan.request_column.size());
+    check_range<std::uint64_t>("first", first, 0, last);
+    for (const auto count : span_of(sums))
+        if (count < 0 || count > (std::int64_t{1} << 62)) refuse("A histogram must not have negative numbers.");
+    LevelGains found;
+    {
+        const nb::gil_scoped_release unlocked;
+        SplitOptions options;
+        options.criterion = plan.scores.empty() ? Criterion::entropy : Criterion::variance;
+        options.multiway = multiway;
+        options.min_share = min_share;
+        found = search_level(plan, first, last, span_of(sums), span_of(nominal), options, stop_check(flag));
+    }
+    return nb::make_tuple(to_numpy(std::move(found.gains)), to_numpy(std::move(found.n_children)),
+                          to_numpy(std::move(found.child_of), kCodes), to_numpy(std::move(found.child_rows)));
+}
+
+template <class Real>
+NewArray<std::uint8_t> code(const Strided<Real>& values, const Vector<double>& cuts, const Numbers& begins) {
+    const std::size_t n_rows = values.shape(0), n_columns = values.shape(1);
+    check_aligned<Real>(values.data());
+    check_length("begins", begins.size(), n_columns + 1);
+    check_begins("begins", span_of(begins), cuts.size());
+    for (std::size_t j = 0; j < n_columns; ++j)
+        check_range<std::uint64_t>("The number of cut points", span_of(begins)[j + 1] - span_of(begins)[j], 0, kCodes - 2);
+    std::vector<std::uint8_t> codes(n_rows * n_columns);
+    {
+        const nb::gil_scoped_release unlocked;
+        code_values<Real>({values.data(), n_rows, n_columns, values.stride(0), values.stride(1)},
+                          {span_of(cuts), span_of(begins)}, codes);
+    }
+    auto* owned = new std::vector<std::uint8_t>(std::move(codes));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<std::uint8_t>*>(p); });
+    const std::size_t shape[2] = {n_columns, n_rows};
+    return NewArray<std::uint8_t>(owned->data(), 2, shape, owner);
+}
+
+NewArray<std::uint32_t> permutation(std::uint64_t seed, std::uint64_t shadow, std::uint64_t number, std::size_t n_rows) {
+    check_range<std::uint64_t>("The number of rows of a block", n_rows, 0, kMaxBlockRows);
+    const std::vector<std::uint16_t> target(n_rows);
+    const auto rows = block_permutation(seed, shadow, {{}, target, number});
+    return to_numpy(std::vector<std::uint32_t>(rows.begin(), rows.end()));
+}
+
+}  // namespace
+
+void bind_histograms(nb::module_& m) {
+    nb::class_<LevelPlan>(m, "LevelPlan", "Which histograms to make at the nodes of trees.")
+        .def_static("make", &make_plan, "splits_of"_a.noconvert(), "requests_of"_a.noconvert(), "split_column"_a.noconvert(),
+                    "first_child"_a.noconvert(), "n_children"_a.noconvert(), "child_of"_a.noconvert(),
+                    "request_column"_a.noconvert(), "request_shadow"_a.noconvert(), "width"_a.noconvert(), "n_codes"_a,
+                    "scores"_a.noconvert(), "seed"_a)
+        .def_prop_ro("n_sums", &sums_of, "Numbers of all histograms together.")
+        .def_prop_ro("n_counts", &counts_of, "Numbers of target codes of all nodes with requests.")
+        .def("add", &add, "codes"_a.noconvert(), "target"_a.noconvert(), "number"_a, "sums"_a.noconvert(),
+             "counts"_a.noconvert(), "stop"_a.none() = nb::none(), "Add the rows of a block.")
+        .def("search", &search, "sums"_a.noconvert(), "nominal"_a.noconvert(), "first"_a, "last"_a, "multiway"_a, "min_share"_a,
+             "stop"_a.none() = nb::none(),
+             "Gains of requests; of those for columns themselves the number of children, the child of every code, and"
+             " how many rows the children have.");
+    m.def("code_values", &code<float>, "values"_a.noconvert(), "cuts"_a.noconvert(), "begins"_a.noconvert(),
+          "Codes of numbers, column by column: how many cut points lie below, one more than there are for NaN.");
+    m.def("code_values", &code<double>, "values"_a.noconvert(), "cuts"_a.noconvert(), "begins"_a.noconvert());
+    m.def("block_permutation", &permutation, "seed"_a, "shadow"_a, "number"_a, "n_rows"_a,
+          "The row of a block whose values each row has in a shadow.");
+}
+
+}  // namespace foresift

@@ -17,53 +17,68 @@ void check_begins(const char* name, std::span<const std::uint32_t> begins, std::
         refuse(std::string(name) + " must rise from 0 to " + std::to_string(end) + ".");
 }
 
+void check_tree(const LevelPlan& plan, std::size_t tree) {
+    const std::size_t begin = plan.nodes_of[tree], n_nodes = plan.nodes_of[tree + 1] - begin, n_slots = plan.n_slots[tree];
+    if (n_nodes == 0) refuse("A tree needs a root.");
+    check_range<std::uint64_t>("depth", plan.depth[tree], 0, 64);
+    check_range<std::uint64_t>("n_slots", n_slots, 0, n_nodes);
+    check_memory("n_slots", (n_slots + 1) * plan.n_sums(), kCodes, std::size_t{1} << 31);
+    for (std::size_t node = begin; node < begin + n_nodes; ++node) {
+        if (plan.slot[node] != LevelPlan::kNoSlot && plan.slot[node] >= n_slots) refuse("slot names one that is not there.");
+        for (std::size_t code = 0; code < kCodes; ++code)
+            if (std::size_t{plan.first_child[node]} + plan.child_of[node * kCodes + code] >= n_nodes)
+                refuse("child_of names a child that is not there.");
+    }
+}
+
 void check_plan(const LevelPlan& plan) {
-    const std::size_t n_splits = plan.split_column.size(), n_requests = plan.request_column.size();
+    const std::size_t n_trees = plan.n_slots.size(), n_nodes = plan.node_column.size();
     check_range<std::uint64_t>("The number of columns", plan.width.size(), 1, kMostColumns);
     for (const auto width : plan.width) check_range<std::uint64_t>("width", width, 1, kCodes);
-    if (plan.splits_of.size() < 2) refuse("A plan needs a root.");
-    check_length("requests_of", plan.requests_of.size(), plan.splits_of.size());
-    check_begins("splits_of", plan.splits_of, n_splits);
-    check_begins("requests_of", plan.requests_of, n_requests);
-    check_length("first_child", plan.first_child.size(), n_splits);
-    check_length("n_children", plan.n_children.size(), n_splits);
-    check_length("child_of", plan.child_of.size(), n_splits * kCodes);
-    check_below("split_column", std::span(plan.split_column), plan.width.size());
-    check_below("request_column", std::span(plan.request_column), plan.width.size());
-    check_length("request_shadow", plan.request_shadow.size(), n_requests);
-    for (const auto shadow : plan.request_shadow) check_range<std::uint64_t>("request_shadow", shadow, 0, 1 << 20);
     check_range<std::uint64_t>("n_codes", plan.n_codes, 1, std::uint64_t{1} << 16);
     if (!plan.scores.empty()) check_length("scores", plan.scores.size(), plan.n_codes);
     for (const auto score : plan.scores) check_range<std::uint64_t>("scores", score, 0, LevelPlan::kMaxScore - 1);
-    for (std::size_t node = 0; node < plan.n_nodes(); ++node)
-        for (auto s = plan.splits_of[node]; s < plan.splits_of[node + 1]; ++s) {
-            check_range<std::uint64_t>("n_children", plan.n_children[s], 1, kCodes);
-            if (plan.first_child[s] <= node || std::size_t{plan.first_child[s]} + plan.n_children[s] > plan.n_nodes())
-                refuse("Children must come after their parent, and there must be such nodes.");
-            for (std::size_t code = 0; code < kCodes; ++code)
-                if (plan.child_of[s * kCodes + code] >= plan.n_children[s]) refuse("child_of names a child that is not there.");
-        }
+    check_length("nodes_of", plan.nodes_of.size(), n_trees + 1);
+    check_length("requests_of", plan.requests_of.size(), n_trees + 1);
+    check_length("depth", plan.depth.size(), n_trees);
+    check_begins("nodes_of", plan.nodes_of, n_nodes);
+    check_begins("requests_of", plan.requests_of, plan.request_column.size());
+    check_length("first_child", plan.first_child.size(), n_nodes);
+    check_length("slot", plan.slot.size(), n_nodes);
+    check_length("child_of", plan.child_of.size(), n_nodes * kCodes);
+    check_below("node_column", std::span(plan.node_column), plan.width.size());
+    check_below("request_column", std::span(plan.request_column), plan.width.size());
+    check_length("request_shadow", plan.request_shadow.size(), plan.request_column.size());
+    for (const auto shadow : plan.request_shadow) check_range<std::uint64_t>("request_shadow", shadow, 0, 1 << 20);
+    for (std::size_t tree = 0; tree < n_trees; ++tree) check_tree(plan, tree);
+}
+
+std::size_t sums_of_tree(const LevelPlan& plan, std::size_t tree) {
+    std::size_t n = 0;
+    for (auto r = plan.requests_of[tree]; r < plan.requests_of[tree + 1]; ++r) n += plan.width[plan.request_column[r]];
+    return n * plan.n_slots[tree] * plan.n_sums();
 }
 
 std::size_t sums_of(const LevelPlan& plan) {
     std::size_t n = 0;
-    for (const auto column : plan.request_column) n += plan.n_sums() * plan.width[column];
+    for (std::size_t tree = 0; tree < plan.n_trees(); ++tree) n += sums_of_tree(plan, tree);
     return n;
 }
 
 std::size_t counts_of(const LevelPlan& plan) {
     std::size_t n = 0;
-    for (std::size_t node = 0; node < plan.n_nodes(); ++node) n += plan.requests_of[node] < plan.requests_of[node + 1];
+    for (const auto slots : plan.n_slots) n += slots;
     return n * plan.n_codes;
 }
 
-LevelPlan make_plan(const Numbers& splits_of, const Numbers& requests_of, const Numbers& split_column,
-                    const Numbers& first_child, const Numbers& n_children, const Vector<std::uint8_t>& child_of,
-                    const Numbers& request_column, const Numbers& request_shadow, const Numbers& width,
-                    std::uint32_t n_codes, const Numbers& scores, std::uint64_t seed) {
-    LevelPlan plan{own(splits_of), own(requests_of), own(split_column), own(first_child), own(n_children),
-                   {span_of(child_of).begin(), span_of(child_of).end()}, own(request_column), own(request_shadow),
-                   own(width), n_codes, own(scores), seed};
+LevelPlan make_plan(const Numbers& nodes_of, const Numbers& requests_of, const Numbers& node_column,
+                    const Numbers& first_child, const Vector<std::uint8_t>& child_of, const Numbers& slot,
+                    const Numbers& n_slots, const Numbers& depth, const Numbers& request_column,
+                    const Numbers& request_shadow, const Numbers& width, std::uint32_t n_codes, const Numbers& scores,
+                    std::uint64_t seed) {
+    LevelPlan plan{own(nodes_of), own(requests_of), own(node_column), own(first_child),
+                   {span_of(child_of).begin(), span_of(child_of).end()}, own(slot), own(n_slots), own(depth),
+                   own(request_column), own(request_shadow), own(width), n_codes, own(scores), seed};
     check_plan(plan);
     return plan;
 }
@@ -93,14 +108,16 @@ void add(const LevelPlan& plan, const Bytes& codes, const Vector<std::uint16_t>&
     add_level({values_of(codes), span_of(target), number}, plan, to, to_counts, stop_check(flag));
 }
 
-nb::tuple search(const LevelPlan& plan, const Vector<std::int64_t>& sums, const Vector<std::uint8_t>& nominal,
-                 std::size_t first, std::size_t last, bool multiway, double min_share, const StopFlag* flag) {
+nb::tuple search(const LevelPlan& plan, std::size_t tree, const Vector<std::int64_t>& sums,
+                 const Vector<std::uint8_t>& nominal, bool multiway, double min_share, const StopFlag* flag) {
     check_length("sums", sums.size(), sums_of(plan));
     check_length("nominal", nominal.size(), plan.width.size());
     check_range("min_share", min_share, 0.0, 0.5);
-    check_range<std::uint64_t>("last", last, 0, plan.request_column.size());
-    check_range<std::uint64_t>("first", first, 0, last);
-    for (const auto count : span_of(sums))
+    if (tree >= plan.n_trees()) refuse("There is no such tree.");
+    std::size_t begin = 0;
+    for (std::size_t before = 0; before < tree; ++before) begin += sums_of_tree(plan, before);
+    const auto own_sums = span_of(sums).subspan(begin, sums_of_tree(plan, tree));
+    for (const auto count : own_sums)
         if (count < 0 || count > (std::int64_t{1} << 62)) refuse("A histogram must not have negative numbers.");
     LevelGains found;
     {
@@ -109,7 +126,7 @@ nb::tuple search(const LevelPlan& plan, const Vector<std::int64_t>& sums, const 
         options.criterion = plan.scores.empty() ? Criterion::entropy : Criterion::variance;
         options.multiway = multiway;
         options.min_share = min_share;
-        found = search_level(plan, first, last, span_of(sums), span_of(nominal), options, stop_check(flag));
+        found = search_level(plan, tree, own_sums, span_of(nominal), options, stop_check(flag));
     }
     return nb::make_tuple(to_numpy(std::move(found.gains)), to_numpy(std::move(found.n_children)),
                           to_numpy(std::move(found.child_of), kCodes), to_numpy(std::move(found.child_rows)));
@@ -146,18 +163,18 @@ NewArray<std::uint32_t> permutation(std::uint64_t seed, std::uint64_t shadow, st
 
 void bind_histograms(nb::module_& m) {
     nb::class_<LevelPlan>(m, "LevelPlan", "Which histograms to make at the nodes of trees.")
-        .def_static("make", &make_plan, "splits_of"_a.noconvert(), "requests_of"_a.noconvert(), "split_column"_a.noconvert(),
-                    "first_child"_a.noconvert(), "n_children"_a.noconvert(), "child_of"_a.noconvert(),
-                    "request_column"_a.noconvert(), "request_shadow"_a.noconvert(), "width"_a.noconvert(), "n_codes"_a,
-                    "scores"_a.noconvert(), "seed"_a)
+        .def_static("make", &make_plan, "nodes_of"_a.noconvert(), "requests_of"_a.noconvert(), "node_column"_a.noconvert(),
+                    "first_child"_a.noconvert(), "child_of"_a.noconvert(), "slot"_a.noconvert(), "n_slots"_a.noconvert(),
+                    "depth"_a.noconvert(), "request_column"_a.noconvert(), "request_shadow"_a.noconvert(),
+                    "width"_a.noconvert(), "n_codes"_a, "scores"_a.noconvert(), "seed"_a)
         .def_prop_ro("n_sums", &sums_of, "Numbers of all histograms together.")
-        .def_prop_ro("n_counts", &counts_of, "Numbers of target codes of all nodes with requests.")
+        .def_prop_ro("n_counts", &counts_of, "Numbers of target codes of all slots.")
         .def("add", &add, "codes"_a.noconvert(), "target"_a.noconvert(), "number"_a, "sums"_a.noconvert(),
              "counts"_a.noconvert(), "stop"_a.none() = nb::none(), "Add the rows of a block.")
-        .def("search", &search, "sums"_a.noconvert(), "nominal"_a.noconvert(), "first"_a, "last"_a, "multiway"_a, "min_share"_a,
+        .def("search", &search, "tree"_a, "sums"_a.noconvert(), "nominal"_a.noconvert(), "multiway"_a, "min_share"_a,
              "stop"_a.none() = nb::none(),
-             "Gains of requests; of those for columns themselves the number of children, the child of every code, and"
-             " how many rows the children have.");
+             "Of one tree: gains of requests at slots; of those for columns themselves the number of children, the child"
+             " of every code, and how many rows the children have.");
     m.def("code_values", &code<float>, "values"_a.noconvert(), "cuts"_a.noconvert(), "begins"_a.noconvert(),
           "Codes of numbers, column by column: how many cut points lie below, one more than there are for NaN.");
     m.def("code_values", &code<double>, "values"_a.noconvert(), "cuts"_a.noconvert(), "begins"_a.noconvert());

@@ -54,13 +54,16 @@ public:
         }
     }
     double score() const {
-        if (n_ < kTabled) return score_by([this](std::int64_t x) { return tabled_[x]; });
-        return score_by([this](std::int64_t x) { return xlog2x_of(x); });
-    }
-    template <class XLogX> double score_by(XLogX xlogx) const {
         double inside = 0;
-        for (std::size_t c = 0; c < n_classes_; ++c) inside += xlogx(left_[c]) + xlogx(total_[c] - left_[c]);
-        return inside - (xlogx(n_left_) + xlogx(n_ - n_left_));
+        for (std::size_t c = 0; c < n_classes_; ++c) inside += xlog2x_of(left_[c]) + xlog2x_of(total_[c] - left_[c]);
+        return inside - (xlog2x_of(n_left_) + xlog2x_of(n_ - n_left_));
+    }
+    // Sends codes left, one after the other, and offers each cut: offer(code, rows on the left, score).
+    template <class Offer> void scan(std::uint32_t n_values, Offer offer) {
+        if (n_ < kTabled)
+            scan_by(n_values, offer, [table = tabled_](std::int64_t x) { return table[x]; });
+        else
+            scan_by(n_values, offer, [this](std::int64_t x) { return xlog2x_of(x); });
     }
     double unsplit() const { return inside_ - xlog2x_of(n_); }
     double tie() const noexcept { return tie_; }
@@ -68,6 +71,36 @@ public:
     std::int64_t n_left() const noexcept { return n_left_; }
 
 private:
+    template <class Offer, class XLogX> void scan_by(std::uint32_t n_values, Offer offer, XLogX xlogx) {
+        if (n_classes_ == 2) {
+            const std::int64_t *const zeros = sums_.data(), *const ones = zeros + width_, n = n_;
+            const std::int64_t n_zeros = total_[0], n_ones = total_[1];
+            std::int64_t left_zeros = left_[0], left_ones = left_[1];
+            for (std::uint32_t code = 0; code < n_values; ++code) {
+                if (zeros[code] + ones[code] == 0) continue;
+                left_zeros += zeros[code], left_ones += ones[code];
+                const std::int64_t left = left_zeros + left_ones;
+                offer(code, left, xlogx(left_zeros) + xlogx(n_zeros - left_zeros) + xlogx(left_ones) +
+                                      xlogx(n_ones - left_ones) - (xlogx(left) + xlogx(n - left)));
+            }
+            return;
+        }
+        double inside = 0;
+        for (std::size_t c = 0; c < n_classes_; ++c) inside += xlogx(left_[c]) + xlogx(total_[c] - left_[c]);
+        for (std::uint32_t code = 0; code < n_values; ++code) {
+            std::int64_t more = 0;
+            for (std::size_t c = 0; c < n_classes_; ++c) {
+                const std::int64_t n = sums_[c * width_ + code];
+                if (n == 0) continue;
+                inside -= xlogx(left_[c]) + xlogx(total_[c] - left_[c]);
+                left_[c] += n, more += n;
+                inside += xlogx(left_[c]) + xlogx(total_[c] - left_[c]);
+            }
+            if (more == 0) continue;
+            n_left_ += more;
+            offer(code, n_left_, inside - (xlogx(n_left_) + xlogx(n_ - n_left_)));
+        }
+    }
     double xlog2x_of(std::int64_t x) const { return x < kTabled ? tabled_[x] : xlog2x(double(x)); }
 
     const double* tabled_ = tabled_xlog2x();
@@ -96,6 +129,13 @@ public:
     double score() const {
         const double part = double(sum_left_) - double(n_left_) * mean_, left = double(n_left_), right = double(n_ - n_left_);
         return left > 0 && right > 0 ? part * part * (double(n_) / (left * right)) : 0.0;
+    }
+    template <class Offer> void scan(std::uint32_t n_values, Offer offer) {
+        for (std::uint32_t code = 0; code < n_values; ++code) {
+            if (sums_[code] == 0) continue;
+            to_left(code);
+            offer(code, n_left_, score());
+        }
     }
     double unsplit() const { return 0; }
     double tie() const { return 0; }
@@ -148,20 +188,18 @@ private:
         scan(least, true);
         counts_.clear();
         counts_.to_left(missing_);
-        if (admissible(least)) offer({counts_.score(), 0, true, false, true});
+        if (admissible(counts_.n_left(), least)) offer({counts_.score(), 0, true, false, true});
     }
     void scan(double least, bool missing_left) {
         counts_.clear();
         if (missing_left) counts_.to_left(missing_);
-        for (std::uint32_t code = 0; code + 1 < missing_; ++code) {
-            if (counts_.rows_at(code) == 0) continue;
-            counts_.to_left(code);
-            if (counts_.n_left() + (missing_left ? 0 : n_missing_) == counts_.n()) break;  // no known value is right
-            if (admissible(least)) offer({counts_.score(), code, true, missing_left, false});
-        }
+        const std::int64_t all_known = counts_.n() - (missing_left ? 0 : n_missing_);
+        counts_.scan(missing_, [&](std::uint32_t code, std::int64_t n_left, double score) {
+            if (n_left != all_known && admissible(n_left, least)) offer({score, code, true, missing_left, false});
+        });
     }
-    bool admissible(double least) const noexcept {
-        return double(counts_.n_left()) >= least && double(counts_.n() - counts_.n_left()) >= least;
+    bool admissible(std::int64_t n_left, double least) const noexcept {
+        return double(n_left) >= least && double(counts_.n() - n_left) >= least;
     }
     void offer(const Best& other) {
         if (other.score > best_.score + (best_.found ? counts_.tie() : 0.0)) best_ = other;
@@ -238,33 +276,31 @@ class LevelSearch {
 public:
     LevelSearch(const LevelPlan& plan, CutScan<Counts> cuts, Sets sets) : plan_(plan), cuts_(std::move(cuts)), sets_(std::move(sets)) {}
 
-    LevelGains run(std::size_t first, std::size_t last, std::span<const std::int64_t> sums,
-                   std::span<const std::uint8_t> nominal, const Stop& stop) {
+    LevelGains run(std::size_t tree, std::span<const std::int64_t> sums, std::span<const std::uint8_t> nominal,
+                   const Stop& stop) {
         StopPoller poll(stop);
         LevelGains found;
-        found.gains.reserve(last - first);
-        const auto shadows = std::span(plan_.request_shadow).subspan(first, last - first);
-        found.child_of.resize(static_cast<std::size_t>(std::count(shadows.begin(), shadows.end(), 0U)) * kCodes);
-        std::size_t at = 0;
-        for (std::size_t r = 0; r < first; ++r) at += size_of(r);
-        for (std::size_t r = first; r < last; at += size_of(r), ++r) {
+        for (auto r = plan_.requests_of[tree]; r < plan_.requests_of[tree + 1]; ++r) {
             const auto column = plan_.request_column[r];
-            const auto own = sums.subspan(at, size_of(r));
-            poll(own.size());
-            if (nominal[column])
-                add(sets_, r, own, plan_.width[column], found);
-            else
-                add(cuts_, r, own, plan_.width[column], found);
+            const std::uint32_t width = plan_.width[column];
+            const std::size_t size = plan_.n_sums() * width;
+            for (std::uint32_t slot = 0; slot < plan_.n_slots[tree]; ++slot, sums = sums.subspan(size)) {
+                poll(size);
+                if (nominal[column])
+                    add(sets_, plan_.request_shadow[r] == 0, sums.first(size), width, found);
+                else
+                    add(cuts_, plan_.request_shadow[r] == 0, sums.first(size), width, found);
+            }
         }
         return found;
     }
 
 private:
-    std::size_t size_of(std::size_t r) const { return plan_.n_sums() * plan_.width[plan_.request_column[r]]; }
     template <class Search>
-    void add(Search& search, std::size_t r, std::span<const std::int64_t> sums, std::uint32_t width, LevelGains& found) {
+    void add(Search& search, bool own, std::span<const std::int64_t> sums, std::uint32_t width, LevelGains& found) {
         found.gains.push_back(search.gain(sums, width));
-        if (plan_.request_shadow[r] != 0) return;
+        if (!own) return;
+        found.child_of.resize(found.child_of.size() + kCodes);
         std::uint8_t* const child_of = found.child_of.data() + found.n_children.size() * kCodes;
         const std::uint32_t n_children = search.write_children(child_of);
         found.n_children.push_back(n_children);
@@ -282,16 +318,16 @@ private:
 
 }  // namespace
 
-LevelGains search_level(const LevelPlan& plan, std::size_t first, std::size_t last, std::span<const std::int64_t> sums,
+LevelGains search_level(const LevelPlan& plan, std::size_t tree, std::span<const std::int64_t> sums,
                         std::span<const std::uint8_t> nominal, const SplitOptions& options, const Stop& stop) {
     if (plan.scores.empty()) {
         using Sets = SetSearch<RealCase, EntropyScore<RealLog>>;
         return LevelSearch<ClassCounts, Sets>(plan, {plan.n_codes, options.min_share}, {{}, options, plan.n_codes})
-            .run(first, last, sums, nominal, stop);
+            .run(tree, sums, nominal, stop);
     }
     using Sets = SetSearch<ValueCase<double>, VarianceScore>;
     return LevelSearch<ScoreSums, Sets>(plan, {plan.n_codes, options.min_share}, {{}, options, plan.n_codes})
-        .run(first, last, sums, nominal, stop);
+        .run(tree, sums, nominal, stop);
 }
 
 }  // namespace foresift

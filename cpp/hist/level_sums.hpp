@@ -1,4 +1,4 @@
-// Histograms of columns, and of their shadows, at the nodes of many trees: sums over the rows of one block.
+// Histograms of columns, and of their shadows, at the nodes of one level of trees: sums over the rows of one block.
 #pragma once
 
 #include <cstdint>
@@ -19,35 +19,38 @@ struct CodeBlock {
     const std::uint8_t* column(std::size_t j) const noexcept { return codes.data() + j * n_rows(); }
 };
 
-inline constexpr std::size_t kMaxBlockRows = std::size_t{1} << 16;  // rows are numbered in 16 bits
+inline constexpr std::size_t kMaxBlockRows = (std::size_t{1} << 16) - 1;  // rows are counted in 16 bits
 inline constexpr std::size_t kCodes = 256;
 
-/// What to sum up where. Trees share their nodes: a node may be split in several ways, each by another tree.
+/// Trees, and what to sum up at the nodes of their last level. All nodes of a level have the same columns.
 struct LevelPlan {
-    // Of every node, the root being 0: where its splits and its requests begin; one more number ends the last.
-    std::vector<std::uint32_t> splits_of, requests_of;
-    // Of every split: its column, its first child, the number of its children, and the child of each of kCodes codes.
-    // Children come after their parents.
-    std::vector<std::uint32_t> split_column, first_child, n_children;
+    static constexpr std::uint32_t kMaxScore = 1U << 24;
+    static constexpr std::uint32_t kNoSlot = 0xffffffffU;
+
+    // Of every tree: where its nodes and its requests begin; one more number ends the last.
+    std::vector<std::uint32_t> nodes_of, requests_of;
+    // Of every node, the root of a tree first: the column that splits it, its first child, counted in its tree, and the
+    // child of each of kCodes codes. A node that is not split has itself as the first child, and child 0 for all codes.
+    std::vector<std::uint32_t> node_column, first_child;
     std::vector<std::uint8_t> child_of;
+    std::vector<std::uint32_t> slot;  // number of a node whose histograms are wanted, from 0 in its tree; else kNoSlot
+    std::vector<std::uint32_t> n_slots, depth;  // of every tree: such nodes, and levels above them
     // Of every request: its column, and 0 for the column itself, p + 1 for its values in rows permuted by number p.
-    // Requests of a node with the same permutation are neighbours.
+    // Requests with the same permutation are neighbours.
     std::vector<std::uint32_t> request_column, request_shadow;
-    std::vector<std::uint32_t> width;  // of every column: codes are below this
-    std::uint32_t n_codes = 2;         // of the target
+    std::vector<std::uint32_t> width;   // of every column: codes are below this
+    std::uint32_t n_codes = 2;          // of the target
     std::vector<std::uint32_t> scores;  // of a quantity, of every target code, below kMaxScore; empty: classes
     std::uint64_t seed = 0;
 
-    static constexpr std::uint32_t kMaxScore = 1U << 24;
-    std::size_t n_nodes() const noexcept { return splits_of.size() - 1; }
+    std::size_t n_trees() const noexcept { return n_slots.size(); }
     /// Numbers of a histogram per code: those of every class, or rows and their sum of scores.
     std::size_t n_sums() const noexcept { return scores.empty() ? n_codes : 2; }
 };
 
-/// Adds the rows of a block to the histograms, one after the other: each has n_sums() rows of `width` numbers. Adds to
-/// `counts` how many rows of each target code a node with requests has, one such node after the other. Whole numbers:
-/// the order of the blocks does not matter. Preconditions: codes of column j are below width[j], those of the target
-/// below n_codes.
+/// Adds the rows of a block to the histograms: tree by tree, request by request, slot by slot, each has n_sums() rows of
+/// `width` numbers. Adds to `counts` how many rows of each target code every slot of every tree has. Whole numbers: the
+/// order of the blocks does not matter. Preconditions: target codes are below n_codes.
 void add_level(const CodeBlock& block, const LevelPlan& plan, std::span<std::int64_t> sums, std::span<std::int64_t> counts,
                const Stop& stop);
 

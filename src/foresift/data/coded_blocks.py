@@ -24,7 +24,7 @@ __all__ = [
     "n_blocks_of",
 ]
 
-MAX_BLOCK_ROWS = 2**16  # rows of a block are numbered in 16 bits
+MAX_BLOCK_ROWS = 2**16 - 1  # rows of a block are counted in 16 bits
 MIN_BLOCK_ROWS = 2**12  # shadows permuted in smaller blocks would be like their columns
 
 T = TypeVar("T")
@@ -76,6 +76,8 @@ class CodedBlocks(ABC):
         The same rows as they were read.
     head : Table
         The first rows as they stand.
+    target_counts : ndarray of int64
+        How many rows have each target code.
     """
 
     coding: Coding
@@ -83,6 +85,7 @@ class CodedBlocks(ABC):
     sample: Table
     sample_X: Any
     head: Table
+    target_counts: NDArray[np.int64]
     dependence = None
 
     @property
@@ -116,7 +119,7 @@ def n_blocks_of(n_rows: int) -> int:
 
     Examples
     --------
-    >>> n_blocks_of(65_536), n_blocks_of(65_537)
+    >>> n_blocks_of(65_535), n_blocks_of(65_536)
     (1, 2)
     """
     return max(1, -(-n_rows // MAX_BLOCK_ROWS))

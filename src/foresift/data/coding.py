@@ -17,7 +17,7 @@ from foresift.data.target import Classes, Quantity, Target
 from foresift.data.values import is_missing
 from foresift.errors import InputError
 
-__all__ = ["ADVICE", "Coding", "cuts_of", "make_coding", "other_columns", "other_types"]
+__all__ = ["ADVICE", "MAX_VALUES", "Coding", "cuts_of", "make_coding", "other_columns", "other_types"]
 
 MAX_VALUES = 255  # codes of a column; one more is for missing
 TARGET_BINS = 4096  # of a quantity
@@ -34,13 +34,13 @@ def cuts_of(values: NDArray[Any], max_values: int = MAX_VALUES) -> NDArray[np.fl
     >>> cuts_of(np.array([2.0, 1.0, 2.0, 5.0, np.nan]))
     array([1., 2.])
     """
-    ordered = np.sort(values[~np.isnan(values)]).astype(np.float64)
+    ordered = np.sort(values[~np.isnan(values)])
     distinct = ordered[np.flatnonzero(np.diff(ordered, prepend=np.nan) != 0)]
     if len(distinct) <= max_values:
-        return distinct[:-1]
+        return distinct[:-1].astype(np.float64)
     at = np.arange(1, max_values) * len(ordered) // max_values - 1
     cuts = np.unique(ordered[np.maximum(at, 0)])
-    return cuts[cuts < distinct[-1]]
+    return cuts[cuts < distinct[-1]].astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,13 +145,14 @@ def make_coding(
     target: Target,
     labels: NDArray[Any] | None,
     nominal: NDArray[np.bool_] | None,
+    max_bins: int = MAX_VALUES,
 ) -> Coding:
     """Cut points of a sample, and codes of categories."""
     cuts: list[NDArray[np.float64] | None] = []
     code_of: dict[int, NDArray[np.uint8]] = {}
     n_values = np.empty(schema.n_columns, dtype=np.uint32)
     for j, known in enumerate(schema.categories):
-        cuts.append(cuts_of(sample[j]) if known is None else None)
+        cuts.append(cuts_of(sample[j], max_bins) if known is None else None)
         own = cuts[-1]
         n_values[j] = len(own) + 1 if own is not None else min(MAX_VALUES, len(known))  # type: ignore[arg-type]
         if known is not None and len(known) > MAX_VALUES:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift import _core
-from foresift.data.coding import ADVICE, Coding, make_coding, other_columns, other_types
+from foresift.data.coding import ADVICE, MAX_VALUES, Coding, make_coding, other_columns, other_types
 from foresift.data.containers import label_of, read
 from foresift.data.encoding import MAX_CATEGORIES, as_numbers, factorize, look_up, parts_of, single_columns
 from foresift.data.schema import Schema
@@ -23,8 +23,9 @@ from foresift.errors import InputError
 
 __all__ = ["PartFacts", "PassOne", "Settled", "sample_size", "sampled_at", "settle"]
 
+TABLE_ROWS = 20_000  # of the sample, about, that make a table
 HEAD_ROWS = 10_000  # that are kept as they stand, to see whether neighbours are alike
-_SAMPLE_CELLS, _MIN_SAMPLE, _MAX_SAMPLE = 2**23, 20_000, 2**17
+_SAMPLE_CELLS, _MIN_SAMPLE, _MAX_SAMPLE = 2**22, 20_000, 2**15
 _SAFE = 8  # standard deviations that a sample of unknown share may be larger
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 
@@ -34,8 +35,8 @@ def sample_size(n_columns: int) -> int:
 
     Examples
     --------
-    >>> sample_size(50), sample_size(100), sample_size(10_000)
-    (131072, 83886, 20000)
+    >>> sample_size(50), sample_size(200), sample_size(10_000)
+    (32768, 20971, 20000)
     """
     return max(_MIN_SAMPLE, min(_MAX_SAMPLE, _SAMPLE_CELLS // n_columns))
 
@@ -207,6 +208,7 @@ def settle(
     task: str,
     target: Target | None = None,
     source: str = "X",
+    max_bins: int = MAX_VALUES,
 ) -> Settled:
     """Join what was found in all parts: cut points, categories, classes, and the sample as a table."""
     parts = sorted(parts, key=lambda facts: facts.part)
@@ -222,9 +224,9 @@ def settle(
                 _same_kind(first, j, kind, first.names)
     n_columns, n_rows = len(first.kinds), sum(facts.n_rows for facts in filled)
     share = sample_size(n_columns) / n_rows
-    rows = [_below(facts, share)[0] for facts in filled]
+    kept = [_below(facts, share) for facts in filled]
     kinds = ["nominal" if kind is None else kind for kind in first.kinds]  # all missing
-    sample = {j: _joined([found[j] for some in rows for found in some]) for j in range(n_columns)}
+    sample = {j: _joined([found[j] for some, _ in kept for found in some]) for j in range(n_columns)}
     categories: list[NDArray[Any] | None] = [None] * n_columns
     for j, kind in enumerate(kinds):
         if kind == "nominal":
@@ -234,32 +236,30 @@ def settle(
     schema = Schema(first.names, tuple(categories), units if any(units) else ())
     head = {j: _joined(values) for j, values in first.head.items()}
     if target is None:
-        y = _joined([found[-1] for some in rows for found in some])
+        y = _joined([found[-1] for some, _ in kept for found in some])
         target, labels = _target_of(y, [facts.labels for facts in filled], task)
-        head_target = (
-            Classes(look_up(head[-1], labels, "y").astype(np.int32), labels)
-            if labels is not None
-            else (Quantity.read(head[-1], len(head[-1])))
-        )
+        head_target = _like(target, head[-1])
     else:
         labels = target.labels if isinstance(target, Classes) else None
         sampled = np.concatenate([sampled_at(facts.part, 0, facts.n_rows) for facts in filled])
         head_target = target.take(np.arange(len(next(iter(head.values())))))
         target = target.take(np.flatnonzero(sampled < share))
-    coding = make_coding(schema, sample, target, labels, nominal)
-    names = first.names
-    X: Any = (
-        {name: sample[j] for j, name in enumerate(names)}
-        if names is not None
-        else np.column_stack([sample[j] for j in range(n_columns)])
-    )
-    return Settled(
-        coding,
-        [facts.n_rows for facts in parts],
-        _table(schema, sample, target),
-        X,
-        _table(schema, head, head_target),
-    )
+    coding = make_coding(schema, sample, target, labels, nominal, max_bins)
+    some = np.flatnonzero(np.concatenate([part for _, of in kept for part in of]) < TABLE_ROWS / n_rows)
+    rows = {j: values[some] for j, values in sample.items()}
+    X: Any = np.column_stack([*rows.values()])
+    if first.names is not None:
+        X = {name: rows[j] for j, name in enumerate(first.names)}
+    table = _table(schema, rows, target.take(some))
+    return Settled(coding, [facts.n_rows for facts in parts], table, X, _table(schema, head, head_target))
+
+
+def _like(target: Target, y: NDArray[Any]) -> Target:
+    """Other rows of a target."""
+    if isinstance(target, Quantity):
+        return Quantity.read(y, len(y))
+    assert isinstance(target, Classes)
+    return Classes(look_up(y, target.labels, "y").astype(np.int32), target.labels)
 
 
 def _joined(values: list[NDArray[Any]]) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Trees grown level by level from histograms, all of them together, with gains of shadow features beside them."""
+"""Trees grown level by level from histograms, all of them together, and gains of shadow features."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from foresift import _core
@@ -17,8 +16,8 @@ from foresift.engine.grow import in_threads
 
 __all__ = ["LevelGains", "LevelOptions", "Requests", "Root", "grow_levels", "root_sums"]
 
-CODES = 256
-MAX_SUMS = 2**25  # numbers of histograms at a time, 256 MB; beyond, a level takes several passes
+MAX_SUMS = 2**21  # numbers of histograms at a time, which stay in the cache; a level takes several passes
+_NO_SLOT, _NO_CHILD = 2**32 - 1, np.zeros(256, np.uint8)
 MANY_CATEGORIES = 16  # of a nominal column, from which on its gain is compared with its shadows'
 
 
@@ -87,9 +86,8 @@ def root_sums(blocks: CodedBlocks, root: Root) -> tuple[list[NDArray[np.int64]],
     sums, counts = [], np.zeros(root.n_codes, np.int64)
     sizes = root.width.astype(np.int64) * root.n_sums
     for some in _chunks(sizes):
-        none = np.zeros(some.stop - some.start, np.uint32)
-        arrays = _arrays(_Nodes(), none.astype(np.intp), columns[some], none, root)
-        found, counts = blocks.sum(Requests(arrays, root.n_codes, 0))
+        asked = _Asked(_Tree(), columns[some], np.zeros(some.stop - some.start, np.uint32))
+        found, counts = blocks.sum(Requests(_arrays([asked], root), root.n_codes, 0))
         parts = np.split(found, np.cumsum(sizes[some])[:-1])
         sums += [part.reshape(root.n_sums, -1) for part in parts]
     return sums, counts
@@ -127,7 +125,7 @@ class LevelOptions:
 
 
 class LevelGains(NamedTuple):
-    """Gains at nodes of trees where a column was a split candidate, and not below a split on it.
+    """Gains at nodes where a column was a split candidate, and not below a split on it.
 
     Attributes
     ----------
@@ -144,27 +142,37 @@ class LevelGains(NamedTuple):
     gain: NDArray[np.float64]
 
 
-class _Nodes:
-    """The nodes of all trees, those that trees share once; node 0 is the root."""
+class _Tree:
+    """A tree that is grown; node 0 is the root."""
 
     def __init__(self) -> None:
+        self.column: list[int] = [-1]  # of every node: what splits it, its first child, and where codes go
+        self.first_child: list[int] = [0]
+        self.child_of: list[NDArray[np.uint8]] = [_NO_CHILD]
         self.above: list[tuple[int, ...]] = [()]  # columns that split above a node
-        self.splits: list[list[int]] = [[]]  # of every node
-        self.column: list[int] = []  # of every split, and so on
-        self.first_child: list[int] = []
-        self.n_children: list[int] = []
-        self.child_of: list[NDArray[np.uint8]] = []
+        self.active: list[int] = [0]  # nodes of the last level that may be split
+        self.depth = 0
 
-    def split(self, node: int, column: int, n_children: int, child_of: NDArray[np.uint8]) -> int:
-        """Split a node by a column; returns the number of the first child."""
-        self.splits[node].append(len(self.column))
-        self.column.append(column)
-        self.first_child.append(len(self.above))
-        self.n_children.append(n_children)
-        self.child_of.append(child_of)
-        self.above += [(*self.above[node], column)] * n_children
-        self.splits += [[] for _ in range(n_children)]
-        return self.first_child[-1]
+    def split(
+        self, node: int, column: int, child_of: NDArray[np.uint8], rows: NDArray[np.int64], least: int
+    ) -> None:
+        """Split a node; children with enough rows are active."""
+        self.column[node], self.first_child[node], self.child_of[node] = column, len(self.column), child_of
+        for n in rows.tolist():
+            if n >= least:
+                self.active.append(len(self.column))
+            self.first_child.append(len(self.column))
+            self.column.append(-1)
+            self.child_of.append(_NO_CHILD)
+            self.above.append((*self.above[node], column))
+
+
+class _Asked(NamedTuple):
+    """Histograms of a tree: columns, and 0 or the permutation of a shadow + 1, sorted by that."""
+
+    tree: _Tree
+    column: NDArray[np.uint32]
+    shadow: NDArray[np.uint32]
 
 
 def grow_levels(
@@ -176,9 +184,10 @@ def grow_levels(
     n_jobs: int | None,
     advance: Callable[[int], bool],
 ) -> list[LevelGains]:
-    """Grow trees on all rows, a level of all of them at a time, and return the gains of every level.
+    """Grow trees on all rows, a level of all of them at a time, and return the gains.
 
-    Trees that split the same nodes by the same columns share them: histograms of a node are made once.
+    All nodes of a level of a tree have the same split candidates, so that one read of a column fills their
+    histograms together.
 
     Parameters
     ----------
@@ -200,220 +209,215 @@ def grow_levels(
     Returns
     -------
     list of LevelGains
-        The same wherever the rows lie, for the same blocks.
+        One for every tree and level, in order. The same wherever the rows lie, for the same blocks.
     """
-    nodes, levels = _Nodes(), []
-    at = _Places(np.arange(options.n_trees), np.zeros(options.n_trees, np.intp))
+    trees = [_Tree() for _ in range(options.n_trees)]
+    gains: list[LevelGains] = []
+    if blocks.n_rows < options.min_split:
+        return gains
     for depth in range(options.max_depth):
-        if not len(at.tree) or blocks.n_rows < options.min_split:
+        drawn = [_drawn(k, tree, order, root, options) for k, tree in enumerate(trees)]
+        growing = [k for k, tree in enumerate(trees) if tree.active and len(drawn[k])]
+        if not growing:
             break
-        drawn = _drawn(nodes, at, order, root, options, depth)
-        found = _searched(blocks, nodes, at, drawn, permutations, root, options, n_jobs)
-        levels.append(found.gains)
-        at = found.below
+        if depth:
+            asked = [_asked(k, trees[k], drawn[k], permutations, options) for k in growing]
+            found = _found(blocks, asked, root, options, n_jobs)
+        else:  # all trees have the same root
+            found = _found(blocks, [_asked_at_root(order, permutations)], root, options, n_jobs) * len(
+                growing
+            )
+        for k, of_tree in zip(growing, found, strict=True):
+            gains.append(_grown(k, trees[k], drawn[k], of_tree, permutations, root, options))
+        for k in set(range(len(trees))) - set(growing):
+            trees[k].active = []
         if advance(depth + 1):
             break
-    return levels
-
-
-class _Places(NamedTuple):
-    """Nodes of single trees, tree by tree."""
-
-    tree: NDArray[np.intp]
-    node: NDArray[np.intp]
-
-
-class _Searched(NamedTuple):
-    gains: LevelGains
-    below: _Places
+    return gains
 
 
 def _drawn(
-    nodes: _Nodes, at: _Places, order: NDArray[np.uint32], root: Root, options: LevelOptions, depth: int
+    number: int, tree: _Tree, order: NDArray[np.uint32], root: Root, options: LevelOptions
 ) -> NDArray[np.intp]:
-    """Split candidates of every place, one row each; -1 where there are fewer.
+    """Split candidates of the next level of a tree.
 
-    A column of two values that split above does not vary below, and is not drawn.
+    A column of two values that split above all nodes does not vary in any, and is not drawn.
     """
-    keys = np.random.default_rng([options.seed, 4, depth]).random((len(at.node), len(order)))
-    place = {column: k for k, column in enumerate(order.tolist())}
-    for row, node in enumerate(at.node.tolist()):
-        for column in nodes.above[node]:
-            if root.width[column] <= 3:  # two values, and missing
-                keys[row, place[column]] = np.inf
-    n = min(options.n_candidates, len(order))
-    some = np.argpartition(keys, n - 1, axis=1)[:, :n] if n < len(order) else np.argsort(keys, axis=1)
-    chosen = np.take_along_axis(keys, some, axis=1)
-    some = np.take_along_axis(some, np.argsort(chosen, axis=1, kind="stable"), axis=1)
-    out = order[some].astype(np.intp)
-    out[np.isinf(np.take_along_axis(keys, some, axis=1))] = -1
-    return out
+    used = set.intersection(*(set(tree.above[node]) for node in tree.active)) if tree.active else set()
+    constant = [column for column in used if root.width[column] <= 3]  # two values, and missing
+    rng = np.random.default_rng([options.seed, 4, number, tree.depth])
+    some = rng.permutation(order)
+    if constant:
+        some = some[~np.isin(some, constant)]
+    return some[: options.n_candidates].astype(np.intp)
 
 
-def _searched(
-    blocks: CodedBlocks,
-    nodes: _Nodes,
-    at: _Places,
-    drawn: NDArray[np.intp],
-    permutations: NDArray[np.uint32],
-    root: Root,
-    options: LevelOptions,
-    n_jobs: int | None,
-) -> _Searched:
-    """Make histograms of what was drawn, find the best splits, and split."""
-    n_shadows, m = options.n_shadows, options.shadows_per_tree
-    place, candidate = np.nonzero(drawn >= 0)
-    column, tree, node = drawn[place, candidate], at.tree[place], at.node[place]
-    used = np.array(
-        [c in nodes.above[v] for c, v in zip(column.tolist(), node.tolist(), strict=True)], dtype=bool
+def _turn(number: int, options: LevelOptions) -> NDArray[np.intp]:
+    """Shadows that a tree scores: the next ones after those of the tree before."""
+    n, m = options.n_shadows, options.shadows_per_tree
+    return np.sort((np.arange(m) + number * m) % n)
+
+
+def _asked(
+    number: int, tree: _Tree, drawn: NDArray[np.intp], permutations: NDArray[np.uint32], options: LevelOptions
+) -> _Asked:
+    """Histograms of the candidates, and of their shadows unless the column splits above all nodes."""
+    used = [all(column in tree.above[node] for node in tree.active) for column in drawn.tolist()]
+    with_shadows = drawn[~np.array(used, dtype=bool)]
+    own = permutations[np.ix_(with_shadows, _turn(number, options))] + 1
+    column = np.concatenate([drawn, np.repeat(with_shadows, own.shape[1])])
+    shadow = np.concatenate([np.zeros(len(drawn), np.uint32), own.ravel()])
+    sorted_by_shadow = np.argsort(shadow, kind="stable")
+    return _Asked(
+        tree, column[sorted_by_shadow].astype(np.uint32), shadow[sorted_by_shadow].astype(np.uint32)
     )
-    # Shadows take turns: tree k has the next ones after tree k - 1.
-    turn = (
-        np.arange(n_shadows) + n_shadows - (tree % n_shadows * m % n_shadows)[:, np.newaxis]
-    ) % n_shadows < m
-    wanted = np.column_stack([np.ones(len(column), dtype=bool), turn & ~used[:, np.newaxis]])
-    row, which = np.nonzero(wanted)
-    shadow = np.where(which > 0, permutations[column[row], which - 1] + 1, 0)
-    keys = (node[row].astype(np.int64) * (int(permutations.max()) + 2) + shadow) * len(root.width) + column[
-        row
-    ]
-    unique, inverse = np.unique(keys, return_inverse=True)
-    of_column, rest = unique % len(root.width), unique // len(root.width)
-    of_shadow, of_node = rest % (int(permutations.max()) + 2), rest // (int(permutations.max()) + 2)
-    found = _request(
-        blocks,
-        nodes,
-        of_node,
-        of_column.astype(np.uint32),
-        of_shadow.astype(np.uint32),
-        root,
-        options,
-        n_jobs,
-    )
-    gain = np.full((len(column), 1 + n_shadows), np.nan)
-    gain[row, which] = found.gains[inverse]
-    request = inverse[which == 0]  # of the column itself
-    weight = complexity_of(found.counts)[np.searchsorted(found.nodes, node)]
-    counted = np.flatnonzero(~used & (weight > 0))
-    gains = LevelGains(column[counted], weight[counted], gain[counted])
-    return _Searched(gains, _split(nodes, at, place, column, node, gain, request, found, root, options))
 
 
-def _split(
-    nodes: _Nodes,
-    at: _Places,
-    place: NDArray[np.intp],
-    column: NDArray[np.intp],
-    node: NDArray[np.intp],
-    gain: NDArray[np.float64],
-    request: NDArray[np.intp],
-    found: _Found,
-    root: Root,
-    options: LevelOptions,
-) -> _Places:
-    """Split every place by its best candidate; returns the nodes below that are large enough."""
-    merit = gain[:, 0].copy()
-    many = (root.nominal[column] != 0) & (root.width[column] - 1 > MANY_CATEGORIES)
-    if many.any():  # what chance gives such a column is what its shadows gain
-        by_chance = gain[many, 1:]
-        known = ~np.isnan(by_chance)
-        merit[many] -= np.where(known, by_chance, 0).sum(axis=1) / np.maximum(1, known.sum(axis=1))
-        merit[many & np.isnan(gain[:, 1:]).all(axis=1)] = 0.0  # used up
-    merit[found.n_children[request] == 0] = -np.inf
-    order = np.lexsort((np.arange(len(merit)), -merit, place))
-    best = order[np.flatnonzero(np.diff(place[order], prepend=-1))]
-    best = best[merit[best] > 0]
-    children: dict[tuple[int, int], int] = {}
-    tree_below, node_below = [], []
-    for k in best.tolist():
-        key = int(node[k]), int(column[k])
-        rows = found.child_rows[int(request[k])]
-        if key not in children:
-            children[key] = nodes.split(*key, len(rows), found.child_of[int(request[k])])
-        large = np.flatnonzero(rows >= options.min_split)
-        tree_below += [int(at.tree[place[k]])] * len(large)
-        node_below += (children[key] + large).tolist()
-    return _Places(np.array(tree_below, dtype=np.intp), np.array(node_below, dtype=np.intp))
+def _asked_at_root(order: NDArray[np.uint32], permutations: NDArray[np.uint32]) -> _Asked:
+    """Histograms of all columns and shadows."""
+    shadow = np.column_stack([np.zeros(len(order), np.uint32), permutations[order] + 1]).ravel()
+    column = np.repeat(order, permutations.shape[1] + 1)
+    sorted_by_shadow = np.argsort(shadow, kind="stable")
+    return _Asked(_Tree(), column[sorted_by_shadow], shadow[sorted_by_shadow].astype(np.uint32))
 
 
 class _Found(NamedTuple):
-    """What histograms say: of every request, and of every node in `nodes`."""
+    """What the histograms of a tree say, by (column, shadow) and active node."""
 
-    gains: NDArray[np.float64]
-    n_children: NDArray[np.uint32]  # 0 for shadows
-    child_of: dict[int, NDArray[np.uint8]]
-    child_rows: dict[int, NDArray[np.int64]]
-    nodes: NDArray[np.intp]
-    counts: NDArray[np.float64]
+    gains: dict[tuple[int, int], NDArray[np.float64]]
+    splits: dict[int, tuple[NDArray[np.uint32], NDArray[np.uint8], list[NDArray[np.int64]]]]
+    weight: NDArray[np.float64]  # complexity of the active nodes
 
 
-def _request(
-    blocks: CodedBlocks,
-    nodes: _Nodes,
-    node: NDArray[np.intp],
-    column: NDArray[np.uint32],
-    shadow: NDArray[np.uint32],
-    root: Root,
-    options: LevelOptions,
-    n_jobs: int | None,
-) -> _Found:
-    """Make histograms, as many at a time as there is memory for, and search them."""
-    gains, n_children = np.empty(len(node)), np.zeros(len(node), np.uint32)
-    child_of: dict[int, NDArray[np.uint8]] = {}
-    child_rows: dict[int, NDArray[np.int64]] = {}
-    counts: dict[int, NDArray[np.int64]] = {}
-    for some in _chunks(root.width[column].astype(np.int64) * root.n_sums):
-        requests = Requests(
-            _arrays(nodes, node[some], column[some], shadow[some], root), root.n_codes, options.seed
-        )
-        sums, of_nodes = blocks.sum(requests)
-        for one, target in zip(
-            np.unique(node[some]).tolist(), of_nodes.reshape(-1, root.n_codes), strict=True
-        ):
-            counts[one] = target
+def _found(
+    blocks: CodedBlocks, asked: list[_Asked], root: Root, options: LevelOptions, n_jobs: int | None
+) -> list[_Found]:
+    """Make histograms, as many at a time as there is room for, and search them."""
+    found = [_Found({}, {}, np.empty(0)) for _ in asked]
+    for chunk in _plans(asked, root):
+        requests = Requests(_arrays([part for _, part in chunk], root), root.n_codes, options.seed)
+        sums, counts = blocks.sum(requests)
         plan = requests.plan
 
-        def search(span: tuple[int, int], plan: Any = plan, sums: Any = sums) -> Any:
-            return plan.search(sums, root.nominal, *span, options.multiway, options.min_share, None)
+        def search(k: int, plan: Any = plan, sums: Any = sums) -> Any:
+            return plan.search(k, sums, root.nominal, options.multiway, options.min_share, None)
 
-        n_threads, n = effective_n_jobs(n_jobs), some.stop - some.start
-        edges = np.linspace(0, n, 1 + min(n_threads, max(1, n // 64))).astype(int).tolist()
-        spans = list(zip(edges[:-1], edges[1:], strict=True))
-        for (first, last), part in zip(
-            spans, in_threads(search, spans, n_jobs, _core.StopFlag()), strict=True
-        ):
-            gains[some.start + first : some.start + last] = part[0]
-            own = some.start + first + np.flatnonzero(shadow[some][first:last] == 0)
-            n_children[own] = part[1]
-            ends = np.cumsum(part[1])
-            for k, request in enumerate(own.tolist()):
-                child_of[request] = part[2][k]
-                child_rows[request] = part[3][ends[k] - part[1][k] : ends[k]]
-    present = np.array(sorted(counts), dtype=np.intp)
-    stacked = np.array([counts[one] for one in present.tolist()], dtype=np.float64)
-    return _Found(gains, n_children, child_of, child_rows, present, stacked)
+        parts = in_threads(search, range(len(chunk)), n_jobs, _core.StopFlag())
+        ends = np.cumsum([len(part.tree.active) for _, part in chunk])
+        of_nodes = np.split(counts.reshape(-1, root.n_codes), ends[:-1])
+        for (k, part), result, target in zip(chunk, parts, of_nodes, strict=True):
+            found[k] = found[k]._replace(weight=complexity_of(target.astype(np.float64)))
+            _note(found[k], part, result)
+    return found
 
 
-def _arrays(
-    nodes: _Nodes, node: NDArray[np.intp], column: NDArray[np.uint32], shadow: NDArray[np.uint32], root: Root
-) -> dict[str, NDArray[Any]]:
-    """Arrays of `_core.LevelPlan`; requests are sorted by node."""
-    splits = [split for some in nodes.splits for split in some]
-    ends = np.cumsum([0, *(len(some) for some in nodes.splits)])
-    children = np.concatenate([nodes.child_of[k] for k in splits]) if splits else np.empty(0, np.uint8)
+def _note(found: _Found, part: _Asked, result: Any) -> None:
+    """Sort what the core says of a tree."""
+    gains, n_children, child_of, child_rows = result
+    n_nodes, own = len(part.tree.active), 0
+    ends = np.cumsum(n_children)
+    rows = np.split(child_rows, ends[:-1]) if len(ends) else []
+    for r, (column, shadow) in enumerate(zip(part.column.tolist(), part.shadow.tolist(), strict=True)):
+        found.gains[column, shadow] = gains[r * n_nodes : (r + 1) * n_nodes]
+        if shadow == 0:
+            here = slice(own, own + n_nodes)
+            found.splits[column] = n_children[here], child_of[here], rows[here]
+            own += n_nodes
 
-    def of_splits(values: list[int]) -> NDArray[np.uint32]:
-        return np.array([values[k] for k in splits], dtype=np.uint32)
 
+def _grown(
+    number: int,
+    tree: _Tree,
+    drawn: NDArray[np.intp],
+    found: _Found,
+    permutations: NDArray[np.uint32],
+    root: Root,
+    options: LevelOptions,
+) -> LevelGains:
+    """Split the active nodes of a tree by their best columns, and return what counts of the gains."""
+    active, n_nodes = tree.active, len(tree.active)
+    gain = np.full((len(drawn), n_nodes, 1 + options.n_shadows), np.nan)
+    for k, column in enumerate(drawn.tolist()):
+        gain[k, :, 0] = found.gains[column, 0]
+        for t in _turn(number, options).tolist():
+            of_shadow = found.gains.get((column, int(permutations[column, t]) + 1))
+            if of_shadow is not None:
+                gain[k, :, 1 + t] = of_shadow
+    used = np.array([[column in tree.above[node] for node in active] for column in drawn.tolist()])
+    merit = _merit(drawn, gain, used, found, root)
+    best = merit.argmax(axis=0)
+    tree.active, tree.depth = [], tree.depth + 1
+    for at, node in enumerate(active):
+        k = int(best[at])
+        if merit[k, at] > 0:
+            _, child_of, rows = found.splits[int(drawn[k])]
+            tree.split(node, int(drawn[k]), child_of[at], rows[at], options.min_split)
+    k, at = np.nonzero(~used & (found.weight > 0))
+    return LevelGains(drawn[k], found.weight[at], gain[k, at])
+
+
+def _merit(
+    drawn: NDArray[np.intp],
+    gain: NDArray[np.float64],
+    used: NDArray[np.bool_],
+    found: _Found,
+    root: Root,
+) -> NDArray[np.float64]:
+    """What candidates are compared by: the gain, of many categories less what shadows gain."""
+    merit = gain[:, :, 0].copy()
+    for k, column in enumerate(drawn.tolist()):
+        merit[k, found.splits[column][0] == 0] = -np.inf
+        if root.nominal[column] and root.width[column] - 1 > MANY_CATEGORIES:
+            by_chance = gain[k, :, 1:]
+            known = ~np.isnan(by_chance)
+            merit[k] -= np.where(known, by_chance, 0).sum(axis=1) / np.maximum(1, known.sum(axis=1))
+            merit[k, used[k]] = -np.inf
+    return merit
+
+
+def _plans(asked: list[_Asked], root: Root) -> list[list[tuple[int, _Asked]]]:
+    """Cut what is asked into parts that take at most `MAX_SUMS` numbers each, or are one histogram."""
+    plans: list[list[tuple[int, _Asked]]] = [[]]
+    room = MAX_SUMS
+    for k, (tree, column, shadow) in enumerate(asked):
+        sizes = root.width[column].astype(np.int64) * (root.n_sums * len(tree.active))
+        if plans[-1] and sizes.sum() > room:
+            plans.append([])
+            room = MAX_SUMS
+        for some in _chunks(sizes):
+            if plans[-1] and some.start:
+                plans.append([])
+                room = MAX_SUMS
+            plans[-1].append((k, _Asked(tree, column[some], shadow[some])))
+            room -= int(sizes[some].sum())
+    return plans
+
+
+def _arrays(asked: list[_Asked], root: Root) -> dict[str, NDArray[Any]]:
+    """Arrays of `_core.LevelPlan`."""
+
+    def flat(values: list[Any]) -> NDArray[np.uint32]:
+        return np.concatenate([np.asarray(some, dtype=np.int64) for some in values]).astype(np.uint32)
+
+    def begins(values: list[Any]) -> NDArray[np.uint32]:
+        return np.cumsum([0, *map(len, values)]).astype(np.uint32)
+
+    trees = [part.tree for part in asked]
+    slots = []
+    for tree in trees:
+        slots.append(np.full(len(tree.column), _NO_SLOT))
+        slots[-1][tree.active] = np.arange(len(tree.active))
     return {
-        "splits_of": ends.astype(np.uint32),
-        "requests_of": np.searchsorted(node, np.arange(len(nodes.splits) + 1)).astype(np.uint32),
-        "split_column": of_splits(nodes.column),
-        "first_child": of_splits(nodes.first_child),
-        "n_children": of_splits(nodes.n_children),
-        "child_of": children,
-        "request_column": column,
-        "request_shadow": shadow,
+        "nodes_of": begins([tree.column for tree in trees]),
+        "requests_of": begins([part.column for part in asked]),
+        "node_column": flat([np.maximum(tree.column, 0) for tree in trees]),
+        "first_child": flat([tree.first_child for tree in trees]),
+        "child_of": np.concatenate([np.concatenate(tree.child_of) for tree in trees]),
+        "slot": flat(slots),
+        "n_slots": np.array([len(tree.active) for tree in trees], dtype=np.uint32),
+        "depth": np.array([tree.depth for tree in trees], dtype=np.uint32),
+        "request_column": np.concatenate([part.column for part in asked]),
+        "request_shadow": np.concatenate([part.shadow for part in asked]),
         "width": root.width,
         "scores": root.scores,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,13 +15,14 @@ from numpy.typing import NDArray
 
 from foresift import _core
 from foresift.data.coded_blocks import Block, BlockSum, CodedBlocks, Sums, joined_parts, n_blocks_of
+from foresift.data.coding import MAX_VALUES
 from foresift.data.containers import read
 from foresift.data.pass_one import PassOne, sample_size, settle
 from foresift.data.row_source import RowSource
 from foresift.engine.grow import in_threads
 from foresift.errors import InputError
 
-__all__ = ["LocalBlocks"]
+__all__ = ["LocalBlocks", "bytes_of", "changed"]
 
 T = TypeVar("T")
 
@@ -36,6 +38,8 @@ class LocalBlocks(CodedBlocks):
         Which columns are nominal; None: by their dtype.
     task : str
         "auto", "classification" or "regression".
+    max_bins : int
+        Bins of a numeric column, at most 255.
     memory_limit : float
         Bytes above which codes lie in a file.
     n_jobs : int or None
@@ -56,11 +60,12 @@ class LocalBlocks(CodedBlocks):
         source: RowSource,
         nominal: NDArray[np.bool_] | None,
         task: str,
+        max_bins: int = MAX_VALUES,
         memory_limit: float = np.inf,
         n_jobs: int | None = None,
     ) -> None:
         found = [self._first_pass(source, part, nominal) for part in range(source.n_parts)]
-        settled = settle(found, nominal, task, source.target, source.source)
+        settled = settle(found, nominal, task, source.target, source.source, max_bins)
         self.coding, self.sample, self.sample_X = settled.coding, settled.sample, settled.sample_X
         self.head, self.n_jobs = settled.head, n_jobs
         self.n_rows = sum(settled.n_rows)
@@ -70,6 +75,8 @@ class LocalBlocks(CodedBlocks):
         self._store = _room(self.n_rows * self.n_columns, memory_limit)
         self._targets: list[NDArray[np.uint16]] = []
         self._fill(source)
+        n_codes = self.coding.n_target_codes
+        self.target_counts = np.sum([np.bincount(y, minlength=n_codes) for y in self._targets], axis=0)
 
     @staticmethod
     def _first_pass(source: RowSource, part: int, nominal: NDArray[np.bool_] | None) -> Any:
@@ -151,6 +158,30 @@ def changed(source: str) -> str:
     return f"{source} had other rows when it was read a second time: do not change it meanwhile."
 
 
+def bytes_of(memory_limit: float | str | None) -> float:
+    """Bytes of a limit such as "500MB" or 2e9; None is half of the memory of the machine.
+
+    Examples
+    --------
+    >>> bytes_of("1.5 GB"), bytes_of(1000)
+    (1500000000.0, 1000.0)
+    """
+    if memory_limit is None:
+        try:
+            return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2
+        except (AttributeError, ValueError, OSError):  # not on every system
+            return 4e9
+    if not isinstance(memory_limit, str):
+        return float(memory_limit)
+    match = re.fullmatch(r"\s*([0-9.]+)\s*([kMGT]?)i?B?\s*", memory_limit, re.IGNORECASE)
+    try:
+        return float(match[1]) * 1000 ** " KMGT".index(match[2].upper() or " ")  # type: ignore[index]
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"memory_limit is {memory_limit!r}: give a number of bytes, or text such as '500MB' or '2GB'."
+        ) from None
+
+
 def _sizes_of_blocks(n_rows: int) -> list[int]:
     n_blocks = n_blocks_of(n_rows)
     return [len(range(block, n_rows, n_blocks)) for block in range(n_blocks)]
@@ -167,6 +198,6 @@ def _room(n_bytes: int, memory_limit: float) -> NDArray[np.uint8]:
             return np.memmap(file, dtype=np.uint8, mode="r+", shape=(n_bytes,))
     except OSError as error:
         raise InputError(
-            f"There is no room for {n_bytes / 1e9:.3g} GB of codes in {Path(folder)} ({error.strerror}): set the"
-            " variable TMPDIR to a folder that has, or raise memory_limit."
+            f"There is no room for {n_bytes / 1e9:.3g} GB of codes in {Path(folder)} ({error.strerror}): set"
+            " the variable TMPDIR to a folder that has, or raise memory_limit."
         ) from error

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from foresift.data.coded_blocks import CodedBlocks
 from foresift.data.containers import label_of
 from foresift.data.dependence import Dependence, read_dependence
 from foresift.data.plain_state import PlainEstimator
@@ -250,10 +251,29 @@ class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, PlainEstimator
         RankingSelector
             Itself.
         """
-        data = self._open(X, y)
+        plain = sample_weight is None and groups is None and time is None
+        data = self._blocks_of(X, y) if plain else None
+        data = self._open(X, y) if data is None else data
         weights = check_sample_weight(sample_weight, data.n_rows)
         dependence = read_dependence(self.dependence, groups, time, data.n_rows)
         return self._fit_opened(data, weights, X, dependence)
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit_blocks(self, blocks: CodedBlocks) -> Self:
+        """Fit to rows that are coded in blocks; see `blocks_of`."""
+        self.n_features_in_ = blocks.n_columns
+        if blocks.schema.names is not None:
+            self.feature_names_in_ = np.array(blocks.schema.names, dtype=object)
+        return self._fit_opened(blocks, None, None, None)
+
+    def blocks_of(self, X: Any, y: Any) -> CodedBlocks | None:
+        """Rows in coded blocks, if that is how `fit` reads them without weights and dependence; else None."""
+        self._validate_params()
+        return self._blocks_of(X, y)
+
+    def _blocks_of(self, X: Any, y: Any) -> CodedBlocks | None:
+        """Read X and y in blocks, if the method can take them and there are so many rows that it pays."""
+        return None
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit_table(self, table: Table, weights: NDArray[np.float64] | None = None) -> Self:
@@ -296,6 +316,7 @@ class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, PlainEstimator
     ) -> Self:
         if isinstance(data, Table):
             data = replace(data, dependence=dependence)
+        some = data.sample if isinstance(data, CodedBlocks) else data
         if self._for_quantities is not None:
             data.target.require_classes(self, self._for_quantities)
         if self.task not in ("auto", data.target.task):
@@ -306,12 +327,12 @@ class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, PlainEstimator
         data.target.require_variety(self, weights)
         self.task_ = data.target.task
         self.units_ = read_units(
-            self.keep, self.feature_groups, data.schema.names, data.n_columns, lambda: one_hot_blocks(data)
+            self.keep, self.feature_groups, data.schema.names, data.n_columns, lambda: one_hot_blocks(some)
         )
         plan = SubsetSizeCV() if self.n_features_to_select == "cv" else self.n_features_to_select
         if isinstance(plan, SubsetSizeCV):
             if table is None:
-                table = data if isinstance(data, Table) else self.read_table(X, data.target.values())
+                table = some if isinstance(some, Table) else self.read_table(X, data.target.values())
             ranker = with_task(clone(self), data.target.task).set_params(n_features_to_select=1.0)
             ranker = with_units(ranker, self.units_)
             self.size_curve_ = plan.curve(

@@ -98,10 +98,13 @@ def _require_values(y: Any, task: str) -> None:
         )
 
 
-def facts_of(target: Target, modelled: Modelled) -> dict[str, Any]:
-    """What JSON and the report tell of a target: the classes and their counts, or a histogram."""
+def facts_of(target: Target, modelled: Modelled, of_all: NDArray[np.int64] | None = None) -> dict[str, Any]:
+    """What JSON and the report tell of a target: the classes and their counts, or a histogram.
+
+    If the target is that of a sample, `of_all` counts the classes in all rows.
+    """
     if not isinstance(target, Quantity):
-        counts = target.counts().astype(int).tolist()  # type: ignore[attr-defined]
+        counts = (target.counts() if of_all is None else of_all).astype(int).tolist()  # type: ignore[attr-defined]
         names = map(str, target.labels.tolist())  # type: ignore[attr-defined]
         classes = [{"name": c, "count": n} for c, n in zip(names, counts, strict=True)]
         return {"task": target.task, "classes": classes}

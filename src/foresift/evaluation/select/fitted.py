@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from foresift.data.coded_blocks import CodedBlocks
 from foresift.data.dependence import Dependence
 from foresift.data.slices import sliceable, take_rows
 from foresift.data.table import Table, make_table
@@ -40,6 +41,8 @@ class Rows:
         The columns as the user has them, if something does not take the coded ones.
     coded : bool
         Whether the selector takes the coded columns.
+    blocks : CodedBlocks or None
+        All rows of a large table, of which these are a sample.
     """
 
     table: Table
@@ -47,6 +50,7 @@ class Rows:
     weights: NDArray[np.float64] | None = None
     X: Any = None
     coded: bool = True
+    blocks: CodedBlocks | None = None
 
     def __len__(self) -> int:
         return len(self.strata)
@@ -89,9 +93,17 @@ def fit_all(
     *,
     keep_X: bool = False,
     dependence: Dependence | None = None,
+    in_blocks: bool = True,
 ) -> Rows:
-    """Fit a selector to all rows, which are read once for all that is done with them."""
+    """Fit a selector to all rows, which are read once for all that is done with them.
+
+    A selector that takes blocks of a large table gets those, if `in_blocks`.
+    """
     ours = is_ours(selector)
+    plain = in_blocks and weights is None and dependence is None
+    blocks = selector.blocks_of(X, y) if ours and plain else None
+    if blocks is not None:
+        return fit_blocks(selector, blocks, keep_X=keep_X)
     table = selector.read_table(X, y) if ours else make_table(X, y, task=task)
     table = replace(table, dependence=dependence)
     table.target.require_variety(selector, weights)
@@ -100,6 +112,14 @@ def fit_all(
     rows = Rows(table, table.target.strata(N_STRATA), weights, kept, coded)
     rows.fit(selector)
     return rows
+
+
+def fit_blocks(selector: Any, blocks: CodedBlocks, *, keep_X: bool = False) -> Rows:
+    """Fit a selector to all rows of a large table; everything else is done with a sample of them."""
+    selector.fit_blocks(blocks)
+    table = blocks.sample
+    X = blocks.sample_X if keep_X else None
+    return Rows(table, table.target.strata(N_STRATA), None, X, blocks=blocks)
 
 
 def is_ours(selector: Any) -> bool:

@@ -22,7 +22,7 @@ from foresift.evaluation.harness.evaluate import refuse_scorers
 from foresift.evaluation.registry import METHODS, make_estimator
 from foresift.evaluation.select.about_target import facts_of, notes_on, prepared
 from foresift.evaluation.select.alone import almost_perfect
-from foresift.evaluation.select.assess import Assessment
+from foresift.evaluation.select.assess import Assessment, numbers_rows
 from foresift.evaluation.select.certainty import Certainty, certainty_of
 from foresift.evaluation.select.choosing import (
     Tell,
@@ -195,7 +195,17 @@ def select(
         warnings.filterwarnings("ignore", "No feature passed")  # the sentence says so
         tell("ranking", 1, 0)
         keep_X = check and model.needs_X
-        rows = fit_all(selector, X, modelled.y, weights, modelled.task, keep_X=keep_X, dependence=depends)
+        in_blocks = not numbers_rows(cv)  # folds by row number need all rows
+        rows = fit_all(
+            selector,
+            X,
+            modelled.y,
+            weights,
+            modelled.task,
+            keep_X=keep_X,
+            dependence=depends,
+            in_blocks=in_blocks,
+        )
         tell("ranking", 1, 1)
         if is_ours(selector) and not selector.units_.trivial:
             which = "and groups that may be dropped"
@@ -208,17 +218,18 @@ def select(
     kept = work.keep(selector, None if assessment is None else assessment.choice)
     n_best = selector.units_.n_free_in(kept) if is_ours(selector) else len(kept)
     target = rows.table.target
+    schema = rows.table.schema if rows.blocks is None else rows.blocks.schema
     facts = {
         "n_rows": source.n_rows,
         "n_columns": source.n_columns,
         "target": "",
-        **facts_of(target, modelled),
+        **facts_of(target, modelled, None if rows.blocks is None else rows.blocks.target_counts),
         **facts_of_dependence(depends, groups, time),
         "columns_left_out": [],
-        "decisions": _decisions(rows.table.schema, names),
+        "decisions": _decisions(schema, names),
     }
     class_names = [one["name"] for one in facts["classes"]]
-    kinds = rows.table.schema.kinds
+    kinds = schema.kinds
     result = Findings(selector, names, kinds, class_names, kept, assessment, resampled)
     ranking = result.rows()
     aim = goal if key == "auto" and n_features_to_select is None else None
@@ -227,11 +238,12 @@ def select(
     if has_test(selector) and selector.n_features_to_select is not None:
         wanted = n_best
     more = notes_on(y, target, modelled, assessment)
-    more = [*note_on_text(rows.table.schema, names), *more]
+    more = [*note_on_text(schema, names), *more]
     if assessment is None:
         more = [*note_on_copies(*work.copies()), *more]
     if depends is None and how == "auto":
-        more = [*notes_on_rows(rows.table, names), *more]
+        as_they_stand = rows.table if rows.blocks is None else rows.blocks.head
+        more = [*notes_on_rows(as_they_stand, names), *more]
     if getattr(selector, "n_features_to_select", 0) is None:
         more = [*note_on_own_rule(ranking, about), *more]
     if getattr(selector, "interrupted_", False):

@@ -11,6 +11,7 @@ from foresift.data.table import Table
 __all__ = [
     "forest_log_pvalues",
     "log_effective_levels",
+    "log_levels",
     "normalize_null",
     "standardized",
     "standardized_alone",
@@ -33,9 +34,20 @@ def log_effective_levels(table: Table, weights: NDArray[np.float64] | None) -> N
     kinds = np.empty(table.n_columns)
     for j in range(table.n_columns):
         counts = np.bincount(np.asarray(table.store.codes(j))[counted])
-        shares = counts[counts > 0] / counts.sum()
-        kinds[j] = -(shares * np.log(shares)).sum() + (1000.0 if table.store.is_nominal(j) else 0.0)
+        kinds[j] = log_levels(counts, table.store.is_nominal(j))
     return kinds
+
+
+def log_levels(counts: NDArray[np.intp], nominal: bool) -> float:
+    """The same of one column, from how many rows have each value.
+
+    Examples
+    --------
+    >>> round(float(np.exp(log_levels(np.array([5, 5, 0]), False))), 6)
+    2.0
+    """
+    shares = counts[counts > 0] / counts.sum()
+    return float(-(shares * np.log(shares)).sum() + (1000.0 if nominal else 0.0))
 
 
 def standardized(scores: NDArray[np.float64], kinds: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -17,17 +17,14 @@ from foresift.selectors.relevance.combining import log_cauchy_mean
 from foresift.selectors.relevance.joint import category_ranks, joint_log_pvalues
 from foresift.selectors.relevance.moments import (
     MIN_SHARE,
-    as_correlations,
     counted_rows,
     log_of_any,
-    log_two_sided,
-    unskewed,
-    without_kurtosis,
 )
 from foresift.selectors.relevance.residuals import Block, Residuals
+from foresift.selectors.relevance.sums import Powers, Products
 from foresift.selectors.relevance.views import Independent, Squares, View, views_of, visible
 
-__all__ = ["RankTests", "rank_tests"]
+__all__ = ["RankTests", "normal_scores", "rank_tests", "strong_predictors"]
 
 CELLS = 2**22  # ranks at a time
 MAX_KNOWN = 2**20  # ranks of strong predictors; at most a tenth as many columns as rows
@@ -35,7 +32,6 @@ _STRONG = 0.02  # p-value of a strong predictor;
 _BY_CHANCE = 2  # of many columns less, so that of noise no more than this many are expected
 _FEW = 0.01  # share of the rows in which a column that is tested with others must have another value
 _FINE = 2**10  # steps to the largest normal score, if there are no more rows
-_SHARES = np.array([1.0, 2.0, 1.0])  # of the scores of a quantity in its p-value
 
 
 class RankTests(NamedTuple):
@@ -119,7 +115,7 @@ def rank_tests(
         of_classes = _with_all_categories(seen, of_classes)
     if members:
         joint = np.array([_of_all(seen, some) for some in members])
-    strong = _strong_predictors(of_classes, len(counted))
+    strong = strong_predictors(of_classes, min(len(counted) // 10, MAX_KNOWN // len(counted)))
     if not strong:
         return RankTests(of_classes, nothing, joint)
     of_residuals = []
@@ -215,7 +211,7 @@ class _Ranked:
         else:
             ranks = 2 * np.cumsum(counts) - counts - n_known  # ties in the middle
             if self.quantity:
-                ranks = _normal_scores(ranks, np.where(np.arange(n_values + 1) < n_values, counts, 0))
+                ranks = normal_scores(ranks, np.where(np.arange(n_values + 1) < n_values, counts, 0))
         ranks[n_values] = 0
         return self.view.filled(ranks.astype(np.float64)[codes], codes == n_values)
 
@@ -265,14 +261,14 @@ class _Ranked:
         return found
 
 
-def _normal_scores(ranks: NDArray[Any], counts: NDArray[np.intp]) -> NDArray[np.float64]:
+def normal_scores(ranks: NDArray[Any], counts: NDArray[np.intp]) -> NDArray[np.float64]:
     """Normal quantiles of twice the ranks less their mean, each as often as `counts` says.
 
     Whole numbers of mean 0 (but for rounding), at most `_FINE` or their number.
 
     Examples
     --------
-    >>> _normal_scores(np.array([-3, -1, 1, 3]), np.ones(4, dtype=int))
+    >>> normal_scores(np.array([-3, -1, 1, 3]), np.ones(4, dtype=int))
     array([-1024.,  -308.,   308.,  1024.])
     """
     scores, present, n = np.zeros(len(ranks)), counts > 0, int(counts.sum())
@@ -298,7 +294,7 @@ def _scores(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
         values, inverse, counts = np.unique(ranks[some], return_inverse=True, return_counts=True)
         if len(values) > 1:
             own = np.zeros(len(ranks))
-            own[some] = _normal_scores(values - counts @ values / counts.sum(), counts)[inverse]
+            own[some] = normal_scores(values - counts @ values / counts.sum(), counts)[inverse]
             scores.append(own)
     return np.column_stack(scores)
 
@@ -310,40 +306,21 @@ def _log_pvalues(
 
     NaN if nothing is left of any class: then there is no test.
     """
-    n_rows = len(values)
     centred = view.centred(values)
-    squares, cubes = (centred**2).sum(axis=0), (centred**3).sum(axis=0)
+    squares = (centred**2).sum(axis=0)
     left = values.var(axis=0) > 0  # classes that are not explained to the last row
     if not left.any():
         return np.full(len(block.numbers), np.nan)
-    seen = block.ranks, centred[:, left], Squares(block.squares, squares[left])
-    spread = view.spread(*seen)
-    z = block.ranks @ values[:, left] / np.sqrt(spread.variance)
-    third = np.outer(block.cubes, cubes[left]) * (n_rows / float((n_rows - 1) * max(1, n_rows - 2)))
-    # Both moments of all rows permuted: by a spread of the sums of a few series skewness has no bound.
-    skewness = np.sign(z) * third / np.sqrt(Independent().spread(*seen).variance) ** 3
-    # A class of a few rows in a column that is mostly missing has longer tails than a gamma distribution.
-    of_ranks = n_rows * block.fourths / block.squares**2 - 3
-    of_values = n_rows * (centred**4).sum(axis=0)[left] / squares[left] ** 2 - 3
-    if quantity:
-        kurtosis = np.maximum(np.outer(of_ranks, of_values), 0) / n_rows
-    else:
-        kurtosis = np.outer(np.maximum(of_ranks, 0), np.maximum(of_values, 0)) / n_rows
-    if quantity or view.student:
-        z = as_correlations(z, spread.n_free)
-    z = without_kurtosis(unskewed(np.abs(z), skewness), kurtosis)
-    logs = log_two_sided(z)
-    if quantity:
-        shares = np.repeat(_SHARES[: len(left)][left], len(z)).reshape(z.T.shape)
-        return log_cauchy_mean(logs.T, shares)
-    untested = np.isnan(logs).all(axis=1)
-    least = np.where(np.isnan(logs), 0.0, logs).min(axis=1)
-    return np.where(untested, np.nan, log_of_any(least, int(left.sum())))
+    of_ranks = Powers(block.squares, block.cubes, block.fourths)
+    of_values = Powers(squares, (centred**3).sum(axis=0), (centred**4).sum(axis=0))
+    spread = view.spread(block.ranks, centred[:, left], Squares(block.squares, squares[left]))
+    found = Products(block.ranks @ values[:, left], of_ranks, of_values.take(left), len(values))
+    return found.log_pvalues(spread, left, quantity=quantity, student=quantity or view.student)
 
 
-def _strong_predictors(log_pvalues: NDArray[np.float64], n_rows: int) -> list[int]:
-    """Numbers of the columns that clearly predict the classes, the best first."""
+def strong_predictors(log_pvalues: NDArray[np.float64], limit: int) -> list[int]:
+    """Numbers of the columns that clearly predict the classes, the best first, up to a limit."""
     logs = np.where(np.isnan(log_pvalues), 0.0, log_pvalues)
     most = np.log(min(_STRONG, _BY_CHANCE / max(1, int(np.count_nonzero(~np.isnan(log_pvalues))))))
-    best = np.argsort(logs, kind="stable")[: min(n_rows // 10, MAX_KNOWN // n_rows)]
+    best = np.argsort(logs, kind="stable")[:limit]
     return [int(k) for k in best if logs[k] < most]

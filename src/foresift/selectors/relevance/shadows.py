@@ -66,6 +66,16 @@ class ShadowSums:
         for shadow in had_turn.tolist():
             self.gain[:, 1 + shadow] += summed(weight * permuted[trials, shadow])
 
+    def add_gains(
+        self, column: NDArray[np.intp], weight: NDArray[np.float64], gain: NDArray[np.float64]
+    ) -> None:
+        """Add gains of columns and shadows, NaN for those that had no turn; see `level_forest.LevelGains`."""
+        for shadow, own in enumerate(gain.T):
+            had_turn = np.flatnonzero(~np.isnan(own))
+            some, weights = column[had_turn], weight[had_turn]
+            self.weight[:, shadow] += np.bincount(some, weights, minlength=len(self.weight))
+            self.gain[:, shadow] += np.bincount(some, weights * own[had_turn], minlength=len(self.weight))
+
     def merge(self, other: ShadowSums) -> None:
         """Add what was summed elsewhere."""
         self.weight += other.weight

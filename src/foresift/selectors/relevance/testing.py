@@ -105,7 +105,7 @@ class ColumnTests:
             tested = self.order[(sums.weight[self.order, 1:] > 0).sum(axis=1) >= _MIN_SHADOWS]
             tested = tested[~requested[tested]]
             if rows is None:
-                z = standardized(gains[tested], log_effective_levels(table, weights)[tested])
+                z = standardized(gains[tested], self._levels(weights)[tested])
             else:
                 z = standardized_alone(gains[tested])
             z = normalize_null(z)
@@ -125,6 +125,9 @@ class ColumnTests:
             shadow_scores[first],
             None if rows is None else rows.why_untested,
         )
+
+    def _levels(self, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        return log_effective_levels(self.table, weights)
 
     def _n_shadows(self, *, dependent: bool) -> int:
         if self.n_shadows is not None:

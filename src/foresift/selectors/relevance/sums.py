@@ -1,0 +1,75 @@
+"""P-values of sums of ranks times values, by the moments that they have if rows are permuted."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foresift.selectors.relevance.combining import log_cauchy_mean
+from foresift.selectors.relevance.moments import (
+    as_correlations,
+    log_of_any,
+    log_two_sided,
+    unskewed,
+    without_kurtosis,
+)
+from foresift.selectors.relevance.views import Spread
+
+__all__ = ["Powers", "Products"]
+
+_SHARES = np.array([1.0, 2.0, 1.0])  # of the scores of a quantity in its p-value
+
+
+class Powers(NamedTuple):
+    """Sums of second, third and fourth powers of centred numbers."""
+
+    squares: NDArray[np.float64]
+    cubes: NDArray[np.float64]
+    fourths: NDArray[np.float64]
+
+    def take(self, some: NDArray[Any]) -> Powers:
+        """Return some of them."""
+        return Powers(*(power[some] for power in self))
+
+
+class Products(NamedTuple):
+    """Sums of ranks (a row for every column) times values (a column each), and what they are sums of."""
+
+    sums: NDArray[np.float64]
+    of_ranks: Powers
+    of_values: Powers
+    n_rows: int
+
+    def log_pvalues(
+        self, spread: Spread, left: NDArray[np.bool_], *, quantity: bool, student: bool
+    ) -> NDArray[np.float64]:
+        """Logs of p-values, the values taken together; `left` says which of all values these are."""
+        n_rows, ranks, values = self.n_rows, self.of_ranks, self.of_values
+        z = self.sums / np.sqrt(spread.variance)
+        third = np.outer(ranks.cubes, values.cubes) * (n_rows / float((n_rows - 1) * max(1, n_rows - 2)))
+        # Both moments of all rows permuted: by a spread of the sums of a few series skewness has no bound.
+        skewness = np.sign(z) * third / np.sqrt(self.permuted().variance) ** 3
+        # A class of a few rows in a column that is mostly missing has longer tails than a gamma distribution.
+        of_ranks = n_rows * ranks.fourths / ranks.squares**2 - 3
+        of_values = n_rows * values.fourths / values.squares**2 - 3
+        if quantity:
+            kurtosis = np.maximum(np.outer(of_ranks, of_values), 0) / n_rows
+        else:
+            kurtosis = np.outer(np.maximum(of_ranks, 0), np.maximum(of_values, 0)) / n_rows
+        if student:
+            z = as_correlations(z, spread.n_free)
+        z = without_kurtosis(unskewed(np.abs(z), skewness), kurtosis)
+        logs = log_two_sided(z)
+        if quantity:
+            shares = np.repeat(_SHARES[: len(left)][left], len(z)).reshape(z.T.shape)
+            return log_cauchy_mean(logs.T, shares)
+        untested = np.isnan(logs).all(axis=1)
+        least = np.where(np.isnan(logs), 0.0, logs).min(axis=1)
+        return np.where(untested, np.nan, log_of_any(least, int(left.sum())))
+
+    def permuted(self) -> Spread:
+        """How far the sums spread if all rows are permuted."""
+        variance = np.outer(self.of_ranks.squares, self.of_values.squares) / (self.n_rows - 1)
+        return Spread(variance, self.n_rows)

@@ -17,6 +17,7 @@ __all__ = [
     "OutputError",
     "floats_of",
     "near_names",
+    "no_room",
     "no_such",
     "renamed",
     "require_number",
@@ -60,6 +61,27 @@ def no_such(what: str, name: str, known: Iterable[str], more: str) -> ValueError
     """
     near = near_names(name, known, 1)
     return ValueError(f"There is no {what} {name!r}{f'; did you mean {near[0]!r}?' if near else '.'} {more}")
+
+
+def no_room(what: str, error: OSError, instead: str) -> InputError:
+    """Return the error for a temporary file that cannot be written.
+
+    Examples
+    --------
+    >>> print(no_room("2 GB of codes", OSError(28, "No space left on device"), "raise memory_limit"))
+    There is no room for 2 GB of codes in ... (No space left on device): set the variable TMPDIR to a
+    folder that has, or raise memory_limit.
+    """
+    import tempfile  # only needed for errors
+
+    try:
+        folder = tempfile.gettempdir()
+    except OSError:  # there is no folder that can be written at all
+        folder = "any folder"
+    return InputError(
+        f"There is no room for {what} in {folder} ({error.strerror or error}): set the variable TMPDIR to a"
+        f" folder that has, or {instead}."
+    )
 
 
 def typed(flag: str, name: str) -> str:

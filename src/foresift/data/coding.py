@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift import _core
+from foresift.data.coded_column import CodedColumn
 from foresift.data.containers import label_of, read
 from foresift.data.encoding import as_numbers, look_up, parts_of, single_columns
 from foresift.data.schema import Schema
@@ -96,16 +97,21 @@ class Coding:
                 continue
             numbers = as_numbers(part, start, source.labels, ADVICE)
             stop = start + numbers.shape[1]
-            cuts = self.cuts[start:stop]
-            if any(some is None for some in cuts):
-                j = start + [some is None for some in cuts].index(True)
+            cuts = [some for some in self.cuts[start:stop] if some is not None]
+            if len(cuts) < stop - start:
+                j = start + [some is None for some in self.cuts[start:stop]].index(True)
                 raise InputError(other_types(label_of(source.labels, j), "nominal", ""))
             begins = np.concatenate([[0], np.cumsum([len(some) for some in cuts])]).astype(np.uint32)
             codes[start:stop] = _core.code_values(numbers, np.concatenate(cuts), begins)
         return codes
 
-    def _of_categories(self, j: int, values: NDArray[Any], labels: Sequence[Any] | None) -> NDArray[np.uint8]:
+    def _of_categories(self, j: int, values: Any, labels: Sequence[Any] | None) -> NDArray[np.uint8]:
         known = self.schema.categories[j]
+        if isinstance(values, CodedColumn):
+            used = np.flatnonzero(values.used())
+            place = np.full(len(values.known) + 1, self.n_values[j], dtype=np.uint8)
+            place[used] = self._of_categories(j, values.known[used].astype(object), labels)
+            return place[values.codes]
         if known is None:
             if values.dtype == object and all(map(is_missing, set(values.tolist()))):
                 return np.full(len(values), self.n_values[j], dtype=np.uint8)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
+from foresift.data.coded_column import CodedColumn
 from foresift.data.named import NamedArray
 from foresift.data.temporal import numbers_of_objects, numbers_of_series, numbers_of_times
 from foresift.data.unread import refuse_unread
@@ -30,7 +31,7 @@ class Block(NamedTuple):
     """Adjacent columns of one type."""
 
     start: int  # index of the first column
-    values: NDArray[Any]  # (n, width) numbers or booleans; or (n,) objects: text, booleans, missing
+    values: Any  # (n, width) numbers or booleans; or (n,) objects: text, booleans, missing; or a CodedColumn
     nominal: bool  # by dtype
     unit: str = ""  # of a column of dates, times or durations, which is given as numbers
 
@@ -185,7 +186,7 @@ def _read_mapping(X: Mapping[Any, Any], estimator: Any) -> Source:
         raise TypeError("The keys of X, a mapping of columns, must be strings: the column names.")
     columns = [_opened(X[label]) for label in labels]
     for j, column in enumerate(columns):
-        if isinstance(column, nw.Series):
+        if isinstance(column, nw.Series | CodedColumn):
             continue
         columns[j] = np.asarray(column)
         if columns[j].dtype.kind in "US" and not isinstance(column, np.ndarray):
@@ -208,7 +209,9 @@ def _read_mapping(X: Mapping[Any, Any], estimator: Any) -> Source:
             return
         for j, column in enumerate(columns):
             label = label_of(labels, j)
-            if isinstance(column, nw.Series):
+            if isinstance(column, CodedColumn):
+                yield Block(j, column, True)
+            elif isinstance(column, nw.Series):
                 yield _block_of_series(j, column, label)
             else:
                 yield _block_of_column(j, column, False, label)
@@ -235,7 +238,7 @@ def _one_array(columns: Sequence[Any]) -> NDArray[np.float64] | None:
 
 def _opened(column: Any) -> Any:
     """Wrap a series for narwhals; arrays are skipped, because ten thousand of them would take a while."""
-    array = isinstance(column, np.ndarray)
+    array = isinstance(column, np.ndarray | CodedColumn)
     return column if array else nw.from_native(column, allow_series=True, pass_through=True)
 
 

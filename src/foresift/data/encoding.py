@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from foresift.data.coded_column import CodedColumn
 from foresift.data.containers import Block, Source, as_float, label_of, require_finite
 from foresift.data.temporal import in_unit
 from foresift.data.values import is_missing, kind_of_values
@@ -39,6 +40,8 @@ def parts_of(source: Source, mask: NDArray[np.bool_] | None) -> Iterator[Block]:
 
 def as_numbers(part: NDArray[Any], start: int, labels: Sequence[Any] | None, advice: str) -> NDArray[Any]:
     """Return a numeric part as an (n, width) float array without infinity."""
+    if isinstance(part, CodedColumn):
+        part = part.decoded()
     if part.ndim == 1:
         label = label_of(labels, start)
         if kind_of_values(part, label) in ("text", "bytes"):
@@ -79,6 +82,12 @@ def single_columns(
 
 def factorize(values: NDArray[Any], label: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the sorted distinct values of a column and every row's position in them, -1 for missing."""
+    if isinstance(values, CodedColumn):
+        used = np.flatnonzero(values.used())
+        known, codes = factorize(values.known[used], label)
+        place = np.full(len(values.known) + 1, -1, dtype=np.int32)
+        place[used] = codes
+        return known, place[values.codes]
     if values.dtype == object:
         # Much faster than sorting a million strings.
         distinct = sorted(value for value in set(values.tolist()) if not is_missing(value))
@@ -112,6 +121,11 @@ def _hashed_codes(values: NDArray[Any], known: NDArray[Any], *, missing: float) 
 
 def look_up(values: NDArray[Any], known: NDArray[Any], label: str) -> NDArray[Any]:
     """Category codes of a column of new data: -1 for an unknown category, NaN for missing."""
+    if isinstance(values, CodedColumn):
+        used = np.flatnonzero(values.used())
+        place = np.full(len(values.known) + 1, np.nan)
+        place[used] = look_up(values.known[used], known, label)
+        return place[values.codes]
     if values.dtype == bool:
         no, yes = look_up(np.array([0.0, 1.0]), known, label)
         return np.where(values, yes, no)

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift import _core
+from foresift.data.coded_column import CodedColumn
 from foresift.data.coding import ADVICE, MAX_VALUES, Coding, make_coding, other_columns, other_types
-from foresift.data.containers import label_of, read
+from foresift.data.containers import as_float, label_of, read
 from foresift.data.encoding import MAX_CATEGORIES, as_numbers, factorize, look_up, parts_of, single_columns
 from foresift.data.schema import Schema
 from foresift.data.table import Table
@@ -21,7 +22,7 @@ from foresift.data.target_column import target_column
 from foresift.data.values import is_missing
 from foresift.errors import InputError
 
-__all__ = ["PartFacts", "PassOne", "Settled", "sample_size", "sampled_at", "settle"]
+__all__ = ["HEAD_ROWS", "PartFacts", "PassOne", "Settled", "sample_size", "sampled_at", "settle"]
 
 TABLE_ROWS = 20_000  # of the sample, about, that make a table
 HEAD_ROWS = 10_000  # that are kept as they stand, to see whether neighbours are alike
@@ -83,15 +84,15 @@ class PassOne:
         Which columns are nominal; None: by their dtype.
     share : float or None
         Share of the rows that is sampled; None if their number is not known before.
-    with_head : bool
-        Whether to keep the first rows.
+    n_head : int, default=0
+        How many of its first rows are kept.
     """
 
     def __init__(
-        self, part: int, nominal: NDArray[np.bool_] | None, share: float | None, *, with_head: bool
+        self, part: int, nominal: NDArray[np.bool_] | None, share: float | None, n_head: int = 0
     ) -> None:
         self.facts = PartFacts(part)
-        self._nominal, self._share, self._with_head = nominal, share, with_head
+        self._nominal, self._share, self._n_head = nominal, share, n_head
         self._limit = 1.0 if share is None else share
 
     def add(self, X: Any, y: NDArray[Any] | None) -> None:
@@ -105,7 +106,7 @@ class PassOne:
         facts.kinds = facts.kinds or [None] * source.n_columns
         sampled = sampled_at(facts.part, facts.n_rows, source.n_rows)
         rows = np.flatnonzero(sampled < self._limit)
-        n_head = max(0, min(HEAD_ROWS - facts.n_rows, source.n_rows)) if self._with_head else 0
+        n_head = max(0, min(self._n_head - facts.n_rows, source.n_rows))
         found: dict[int, NDArray[Any]] = {}
         for j, values in _columns(source, self._nominal, facts):
             found[j] = values[rows]
@@ -226,7 +227,9 @@ def settle(
     share = sample_size(n_columns) / n_rows
     kept = [_below(facts, share) for facts in filled]
     kinds = ["nominal" if kind is None else kind for kind in first.kinds]  # all missing
-    sample = {j: _joined([found[j] for some, _ in kept for found in some]) for j in range(n_columns)}
+    sample = {
+        j: _joined([found[j] for some, _ in kept for found in some], kinds[j]) for j in range(n_columns)
+    }
     categories: list[NDArray[Any] | None] = [None] * n_columns
     for j, kind in enumerate(kinds):
         if kind == "nominal":
@@ -234,9 +237,13 @@ def settle(
             categories[j] = factorize(_objects(every), label_of(first.names, j))[0]
     units = tuple("" if kind == "nominal" else kind for kind in kinds)
     schema = Schema(first.names, tuple(categories), units if any(units) else ())
-    head = {j: _joined(values) for j, values in first.head.items()}
+    with_head = [facts.head for facts in filled if facts.head]
+    head = {
+        j: _joined([some for each in with_head for some in each[j]], kinds[j] if j >= 0 else "nominal")
+        for j in with_head[0]
+    }
     if target is None:
-        y = _joined([found[-1] for some, _ in kept for found in some])
+        y = _joined([found[-1] for some, _ in kept for found in some], "nominal")
         target, labels = _target_of(y, [facts.labels for facts in filled], task)
         head_target = _like(target, head[-1])
     else:
@@ -262,7 +269,11 @@ def _like(target: Target, y: NDArray[Any]) -> Target:
     return Classes(look_up(y, target.labels, "y").astype(np.int32), target.labels)
 
 
-def _joined(values: list[NDArray[Any]]) -> NDArray[Any]:
+def _joined(values: list[Any], kind: str) -> NDArray[Any]:
+    """Values of all batches as one array; numbers may be missing all in some, which look like categories."""
+    values = [some.decoded() if isinstance(some, CodedColumn) else some for some in values]
+    if kind != "nominal":
+        values = [as_float(some) for some in values]
     if any(some.dtype == object for some in values):
         values = [some.astype(object) for some in values]
     return np.concatenate(values)
@@ -281,14 +292,19 @@ def _objects(values: set[Any]) -> NDArray[Any]:
 def _target_of(
     y: NDArray[Any], found: list[set[Any] | None], task: str
 ) -> tuple[Target, NDArray[Any] | None]:
-    task = task_of(y) if task == "auto" else task
+    if task == "auto":  # fractions may be few
+        every = [label for labels in found if labels is not None for label in labels]
+        task = task_of(np.concatenate([y, np.array(every, dtype=y.dtype)]))
     if task == "regression":
         return Quantity.read(y, len(y)), None
     if any(labels is None for labels in found):
         raise ValueError(f'The target has more than {MAX_CATEGORIES:,} classes: set task="regression".')
-    every = np.array(sorted(set().union(*(labels for labels in found if labels is not None))), dtype=object)
+    if len({isinstance(label, str) for labels in found if labels is not None for label in labels}) > 1:
+        raise InputError(other_types("The target", "text", "numbers"))
+    labels_of_all = sorted(set().union(*(labels for labels in found if labels is not None)))
+    as_found = np.array(labels_of_all, dtype=object)
     labels = Classes.read(
-        target_column(every)[0] if y.dtype == object else every.astype(y.dtype), len(every)
+        target_column(as_found)[0] if y.dtype == object else as_found.astype(y.dtype), len(as_found)
     ).labels
     return Classes(look_up(y, labels, "y").astype(np.int32), labels), labels
 

@@ -6,8 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -17,10 +16,10 @@ from foresift import _core
 from foresift.data.coded_blocks import Block, BlockSum, CodedBlocks, Sums, joined_parts, n_blocks_of
 from foresift.data.coding import MAX_VALUES
 from foresift.data.containers import read
-from foresift.data.pass_one import PassOne, sample_size, settle
+from foresift.data.pass_one import HEAD_ROWS, PartFacts, PassOne, sample_size, settle
 from foresift.data.row_source import RowSource
 from foresift.engine.grow import in_threads
-from foresift.errors import InputError
+from foresift.errors import InputError, no_room
 
 __all__ = ["LocalBlocks", "bytes_of", "changed"]
 
@@ -64,7 +63,7 @@ class LocalBlocks(CodedBlocks):
         memory_limit: float = np.inf,
         n_jobs: int | None = None,
     ) -> None:
-        found = [self._first_pass(source, part, nominal) for part in range(source.n_parts)]
+        found = _first_pass(source, nominal)
         settled = settle(found, nominal, task, source.target, source.source, max_bins)
         self.coding, self.sample, self.sample_X = settled.coding, settled.sample, settled.sample_X
         self.head, self.n_jobs = settled.head, n_jobs
@@ -77,19 +76,6 @@ class LocalBlocks(CodedBlocks):
         self._fill(source)
         n_codes = self.coding.n_target_codes
         self.target_counts = np.sum([np.bincount(y, minlength=n_codes) for y in self._targets], axis=0)
-
-    @staticmethod
-    def _first_pass(source: RowSource, part: int, nominal: NDArray[np.bool_] | None) -> Any:
-        counts = [source.n_rows_of(k) for k in range(source.n_parts)]
-        reader: PassOne | None = None
-        for batch in source.batches(part):
-            if reader is None:
-                n_columns = read(batch.X).n_columns
-                known = None if None in counts else sum(n for n in counts if n is not None)
-                share = None if known is None else sample_size(n_columns) / max(1, known)
-                reader = PassOne(part, nominal, share, with_head=part == 0)
-            reader.add(batch.X, batch.y)
-        return PassOne(part, nominal, None, with_head=False).facts if reader is None else reader.facts
 
     def _fill(self, source: RowSource) -> None:
         """Code all rows: row i of a group of parts goes to block i modulo their number."""
@@ -153,6 +139,24 @@ class LocalBlocks(CodedBlocks):
         return in_threads(function, list(self._blocks()), self.n_jobs, _core.StopFlag())
 
 
+def _first_pass(source: RowSource, nominal: NDArray[np.bool_] | None) -> list[PartFacts]:
+    counts = [source.n_rows_of(part) for part in range(source.n_parts)]
+    known = None if None in counts else sum(n for n in counts if n is not None)
+    found: list[PartFacts] = []
+    n_head, share = HEAD_ROWS, None
+    for part in range(source.n_parts):
+        reader: PassOne | None = None
+        for batch in source.batches(part):
+            if reader is None:
+                if known is not None:
+                    share = sample_size(read(batch.X).n_columns) / max(1, known)
+                reader = PassOne(part, nominal, share, n_head)
+            reader.add(batch.X, batch.y)
+        found.append(PartFacts(part) if reader is None else reader.facts)
+        n_head = max(0, n_head - found[-1].n_rows)
+    return found
+
+
 def changed(source: str) -> str:
     """Say that a source was not the same when it was read again."""
     return f"{source} had other rows when it was read a second time: do not change it meanwhile."
@@ -191,13 +195,12 @@ def _room(n_bytes: int, memory_limit: float) -> NDArray[np.uint8]:
     """Zeros in memory, or in a file without a name, which is gone when nobody uses it any more."""
     if n_bytes <= memory_limit:
         return np.zeros(n_bytes, dtype=np.uint8)
-    folder = tempfile.gettempdir()
     try:
         with tempfile.TemporaryFile(prefix="foresift-") as file:
-            os.posix_fallocate(file.fileno(), 0, n_bytes)  # a full disk is found now, not by a signal later
+            if hasattr(os, "posix_fallocate"):  # a full disk is found now, not by a signal later
+                os.posix_fallocate(file.fileno(), 0, n_bytes)
+            else:
+                file.truncate(n_bytes)
             return np.memmap(file, dtype=np.uint8, mode="r+", shape=(n_bytes,))
     except OSError as error:
-        raise InputError(
-            f"There is no room for {n_bytes / 1e9:.3g} GB of codes in {Path(folder)} ({error.strerror}): set"
-            " the variable TMPDIR to a folder that has, or raise memory_limit."
-        ) from error
+        raise no_room(f"{n_bytes / 1e9:.3g} GB of codes", error, "raise memory_limit") from error

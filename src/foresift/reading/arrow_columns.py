@@ -13,7 +13,16 @@ from pyarrow import compute, types
 
 from foresift.reading.cells import Column, parse_texts
 
-__all__ = ["array_of", "is_text", "is_usable", "text_of", "to_column", "unified", "unified_type"]
+__all__ = [
+    "array_of",
+    "arrow_floats",
+    "is_text",
+    "is_usable",
+    "text_of",
+    "to_column",
+    "unified",
+    "unified_type",
+]
 
 _DAY = 86_400
 _NESTED = pa.list_(pa.null())
@@ -134,7 +143,7 @@ def to_column(name: str, values: pa.ChunkedArray, kind: pa.DataType, as_text: bo
         numbers, unit = _moments(values)
         return Column(name, numbers, declared="date", unit=unit)
     if (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)) and not declared:
-        numbers = _floats(values)
+        numbers = arrow_floats(values)
         mark = "." if not types.is_integer(kind) and np.isfinite(numbers).any() else ""
         column = Column(name, numbers, declared="numeric", mark=mark)
         if not as_text:
@@ -147,6 +156,19 @@ def to_column(name: str, values: pa.ChunkedArray, kind: pa.DataType, as_text: bo
         values = _shortest(values.cast(pa.timestamp(kind.unit)))
     codes, texts = _coded(values)
     return parse_texts(Column(name, codes, texts, declared), text=as_text or declared is not None)
+
+
+def arrow_floats(values: pa.ChunkedArray) -> NDArray[np.float64]:
+    """Numbers of any type as float64, NaN for null.
+
+    Examples
+    --------
+    >>> arrow_floats(pa.chunked_array([[1, None]]))
+    array([ 1., nan])
+    """
+    if types.is_decimal(values.type):
+        values = values.cast(pa.string())  # the nearest number; Arrow's own conversion rounds twice
+    return compute.cast(values, pa.float64(), safe=False).to_numpy(zero_copy_only=False).astype(np.float64)
 
 
 def _moment(cell: Any) -> Any:
@@ -176,20 +198,14 @@ def _coded(values: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[str]]:
     return codes, [text or "" for text in texts.to_pylist()]  # a category may be null
 
 
-def _floats(values: pa.ChunkedArray) -> NDArray[np.float64]:
-    if types.is_decimal(values.type):
-        values = values.cast(pa.string())  # the nearest number; Arrow's own conversion rounds twice
-    return compute.cast(values, pa.float64(), safe=False).to_numpy(zero_copy_only=False).astype(np.float64)
-
-
 def _moments(values: pa.ChunkedArray) -> tuple[NDArray[np.float64], str]:
     """Dates and times as numbers, and their unit: days if no date has a time of day."""
     kind = values.type
     if types.is_date(kind):
-        return _floats(values.cast(pa.date32()).cast(pa.int32())), "days since 1970"
+        return arrow_floats(values.cast(pa.date32()).cast(pa.int32())), "days since 1970"
     per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
     whole = pa.int32() if types.is_time32(kind) else pa.int64()
-    numbers = _floats(values.cast(whole)) / per_second
+    numbers = arrow_floats(values.cast(whole)) / per_second
     if types.is_time(kind):
         return numbers, "seconds since midnight"
     if types.is_duration(kind):

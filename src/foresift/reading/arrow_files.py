@@ -139,10 +139,24 @@ class ArrowFile(ArrowTable):
             raise pa.ArrowInvalid(f"{table.num_rows:,} rows where {self.n_rows:,} should be")
         return table
 
-    def _read_feather(self, names: list[str], max_bytes: float) -> pa.Table:
+    def batches(self, names: list[str], n_rows: int) -> Iterator[pa.RecordBatch]:
+        """Read some of the columns, `n_rows` rows at a time; Feather files have batches of their own."""
+        if self.form == "Parquet":
+            batches = self._parquet.iter_batches(n_rows, columns=names)
+        else:
+            reader = self._feather(names)
+            batches = map(reader.get_batch, range(reader.num_record_batches))
+        for batch in batches:
+            batch.validate(full=True)
+            yield batch.select(names)
+
+    def _feather(self, names: list[str]) -> Any:
         self._file.seek(0)
         places = [self.schema.get_field_index(name) for name in names]
-        reader = pa.ipc.open_file(self._file, options=pa.ipc.IpcReadOptions(included_fields=places))
+        return pa.ipc.open_file(self._file, options=pa.ipc.IpcReadOptions(included_fields=places))
+
+    def _read_feather(self, names: list[str], max_bytes: float) -> pa.Table:
+        reader = self._feather(names)
         batches, size = [], 0
         for i in range(reader.num_record_batches):
             batches.append(reader.get_batch(i))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,17 +36,19 @@ class ArrowFolder(ArrowTable):
     """A folder of Parquet (or else Feather) files, called `source` in messages.
 
     Folders named such as `year=2024` are columns. Files and folders whose names begin with a dot or an
-    underscore are ignored, and so are files of other formats.
+    underscore are ignored, and so are files of other formats. `paths` are the files that may count, by
+    default all of the folder.
     """
 
-    def __init__(self, folder: Path, source: str) -> None:
+    def __init__(self, folder: Path, source: str, paths: Sequence[Path] | None = None) -> None:
         self.source = source
         if (folder / "_delta_log").is_dir():
             raise InputError(
                 f"{source} is a Delta table, whose log says which files count: save the table as Parquet."
             )
-        self.form, paths = _files_in(folder, source)
-        self._parts = []
+        inside = folder.rglob("*") if paths is None else iter(paths)
+        self.form, paths = _files_in(folder, inside, source)
+        self._parts: list[_Part] = []
         kinds: dict[str, dict[pa.DataType, Path]] = {}  # by column, with an example of each
         for path in paths:
             with path.open("rb") as file:
@@ -60,11 +62,36 @@ class ArrowFolder(ArrowTable):
         keys = {key: pa.string() for part in self._parts for key in part.keys if key not in kinds}
         self.schema = pa.schema({name: self._common(name, of) for name, of in kinds.items()} | keys)
 
+    @property
+    def rows_of_parts(self) -> list[int]:
+        """Number of rows of every file."""
+        return [part.n_rows for part in self._parts]
+
     def columns(self, names: Sequence[str], *args: Any, **more: Any) -> Iterator[Column]:
         """Read columns one by one; raise if the type of one differs too much between the files."""
+        self.require_one_type(names)
+        return super().columns(names, *args, **more)
+
+    def require_one_type(self, names: Sequence[str]) -> None:
+        """Raise if the type of a column differs too much between the files."""
         if conflict := next((self._conflicts[name] for name in names if name in self._conflicts), ""):
             raise InputError(conflict)
-        return super().columns(names, *args, **more)
+
+    def batches(self, number: int, names: list[str], n_rows: int) -> Iterator[pa.RecordBatch]:
+        """Read some of the columns of one file, about `n_rows` rows at a time, text as dictionaries."""
+        part = self._parts[number]
+        wanted = [name for name in names if name in part.names]
+        # A Feather file is not in memory as long as nobody looks at it.
+        opened = pa.memory_map if self.form == "Feather" else pa.OSFile
+        try:
+            with opened(str(part.path)) as file:
+                one = ArrowFile(file, str(part.path), self.form)
+                if not wanted and one.n_rows:  # all columns are in the names of folders
+                    yield from self._as_all(part, None, one.n_rows, names).to_batches()
+                for batch in one.batches(wanted, n_rows) if wanted else ():
+                    yield from self._as_all(part, batch, len(batch), names).to_batches()
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{part.path}: damaged, or gone ({first_line(error)}).") from error
 
     def read(self, names: list[str], max_bytes: float = np.inf) -> pa.Table:
         """Read some of the columns, text as dictionaries."""
@@ -79,22 +106,26 @@ class ArrowFolder(ArrowTable):
         return need
 
     def _read_part(self, part: _Part, names: list[str], max_bytes: float) -> pa.Table:
-        own = pa.table({})
+        own = None
         if wanted := [name for name in names if name in part.names]:
             try:
                 with part.path.open("rb") as file:
                     own = ArrowFile(file, str(part.path), self.form).read(wanted, max_bytes)
             except pa.ArrowException as error:
                 raise InputError(f"{part.path}: damaged ({first_line(error)}).") from error
+        return self._as_all(part, own, part.n_rows, names)
+
+    def _as_all(self, part: _Part, own: Any, n_rows: int, names: list[str]) -> pa.Table:
+        """Rows of one file with the columns and types of all files."""
         columns = {}
         for name in names:
             kind = _stored(self.schema.field(name).type)
             if name in part.names:
                 columns[name] = _cast(own.column(name), kind)
             elif value := part.keys.get(name):
-                columns[name] = _cast(pa.chunked_array([pa.repeat(value, part.n_rows)]), kind)
+                columns[name] = _cast(pa.chunked_array([pa.repeat(value, n_rows)]), kind)
             else:
-                columns[name] = pa.nulls(part.n_rows, kind)
+                columns[name] = pa.nulls(n_rows, kind)
         return pa.table(columns)
 
     def _common(self, name: str, kinds: dict[pa.DataType, Path]) -> pa.DataType:
@@ -126,12 +157,10 @@ def _merged(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
     return None
 
 
-def _files_in(folder: Path, source: str) -> tuple[str, list[Path]]:
-    """The format of a folder, and the files of that format."""
-    inside = (
-        path for path in folder.rglob("*") if not _is_hidden(path.relative_to(folder)) and path.is_file()
-    )
-    paths = sorted(islice(inside, MAX_FILES + 1))
+def _files_in(folder: Path, paths: Iterable[Path], source: str) -> tuple[str, list[Path]]:
+    """The format of the files in a folder, and those of that format."""
+    shown = (path for path in paths if not _is_hidden(path.relative_to(folder)) and path.is_file())
+    paths = sorted(islice(shown, MAX_FILES + 1))
     if len(paths) > MAX_FILES:
         raise InputError(f"Cannot read {source}: it is a folder of more than {MAX_FILES:,} files.")
     for form, (mark, endings) in _FORMS.items():
@@ -172,7 +201,7 @@ def _stored(kind: pa.DataType) -> pa.DataType:
     return pa.dictionary(pa.int32(), value) if types.is_dictionary(kind) else kind
 
 
-def _cast(values: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+def _cast(values: Any, kind: pa.DataType) -> Any:
     if values.type == kind:
         return values
     if types.is_dictionary(kind) and not types.is_dictionary(values.type):

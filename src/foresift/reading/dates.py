@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Dates", "read_dates"]
+__all__ = ["Dates", "dates_like", "read_dates"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
@@ -97,6 +97,32 @@ def read_dates(texts: Sequence[str]) -> Dates | None:
             return Dates(np.array(moments, dtype=np.float64), "seconds since midnight", written)
         return _counted([_seconds(moment) for moment in moments if isinstance(moment, datetime)], written)
     return _mixed(texts)
+
+
+def dates_like(texts: Sequence[str], known: Dates) -> NDArray[np.float64]:
+    """Parse more texts as dates that were recognised before; NaN for those that are written otherwise.
+
+    Examples
+    --------
+    >>> dates_like(["03/04/2024", "soon"], read_dates(["31/01/2024"]))
+    array([19816.,    nan])
+    """
+    if known.written == "HH:MM":
+        return np.array([_or_none(_clock, text) for text in texts], dtype=np.float64)
+    # The format of ISO dates also says whether they have a time.
+    ways = ["YYYY-MM-DD" if way.startswith("YYYY-MM-DD") else way for way in known.written.split(" or ")]
+    parsed = ((_parsed(text, written) for written in ways) for text in texts)
+    seconds = np.array(
+        [next((x for x in some if x is not None), np.nan) for some in parsed], dtype=np.float64
+    )
+    return seconds / 86_400 if known.unit == "days since 1970" else seconds
+
+
+def _or_none(read: Callable[[str], float], text: str) -> float | None:
+    try:
+        return read(text)
+    except ValueError:
+        return None
 
 
 def _counted(seconds: list[float], written: str, odd: str = "") -> Dates:

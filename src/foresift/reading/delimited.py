@@ -8,9 +8,9 @@ import csv
 import io
 import math
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice, takewhile
-from typing import IO, BinaryIO
+from typing import IO, BinaryIO, TypeVar
 
 from foresift.errors import InputError
 from foresift.reading.cells import Column
@@ -29,6 +29,8 @@ __all__ = [
     "sniff_encodings",
     "text_lines",
 ]
+
+T = TypeVar("T")
 
 # In order of preference: commas also occur in text and as decimal marks.
 DELIMITERS = ("\t", "|", ";", ",")
@@ -308,10 +310,16 @@ class Delimited:
     ) -> list[Column]:
         """Read columns, those in `text` as text; text files of any size are read."""
         drop = set(self.names).difference(names)
+        return self.with_blocks(
+            lambda blocks: read_text_columns(blocks, self.names, text=text, drop=drop), progress
+        )
+
+    def with_blocks(self, read: Callable[[TextBlocks], T], progress: Progress = ignore) -> T:
+        """Read the file in blocks; once more, written anew, if it turns out not to be regular CSV."""
         try:
-            return read_text_columns(self._blocks(progress), self.names, text=text, drop=drop)
+            return read(self._blocks(progress))
         except IrregularText:
-            return read_text_columns(blocks_of_rows(self.rows), self.names, text=text, drop=drop)
+            return read(blocks_of_rows(self.rows))
         except UnicodeDecodeError as error:
             raise self._wrong_encoding() from error
 

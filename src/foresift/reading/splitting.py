@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from foresift.reading.files import TableFile
 from foresift.reading.kinds import ColumnOptions, Decision, decide, numbers_of, without_dashes
 from foresift.reading.numbers import is_number
 
-__all__ = ["Split", "require_column", "rows_of", "split_table"]
+__all__ = ["Split", "marks_of", "require_column", "rows_of", "split_table"]
 
 MAX_NAMES = 8  # columns listed in a message
 MAX_ROWS = 4  # rows numbered in a message
@@ -121,7 +121,8 @@ def split_table(table: TableFile, target: str, options: ColumnOptions | None = N
                 text = column.name in {*as_text, options.groups}
                 table.columns[j] = _rows(column, ~unlabelled, text=text)
     table.columns[:] = [c if c.name in as_text else without_dashes(c) for c in table.columns]
-    comma, dots = _marks(table)
+    semicolons = isinstance(table.origin, Delimited) and table.origin.delimiter == ";"
+    comma, dots = marks_of(table.columns, semicolons=semicolons)
     labels = _values(labelled, options, comma=comma, dots=dots)
     columns: dict[str, NDArray[Any]] = {}
     decisions = []
@@ -179,15 +180,20 @@ def _about_rows(key: str, column: Column) -> dict[str, NDArray[Any]]:
     return {column.name: values}
 
 
-def _marks(table: TableFile) -> tuple[bool, bool]:
+def marks_of(columns: Iterable[Column], *, semicolons: bool) -> tuple[bool, bool]:
     """Whether commas are decimal marks, and dots thousands separators, in ambiguous columns.
 
     Ambiguous columns follow the others: 1,234 is a fraction if some columns have decimal commas and none has
     decimal points. With semicolons as delimiters commas are likely decimal marks, unless other columns have
     decimal points.
+
+    Examples
+    --------
+    >>> prices = Column("price", np.array([0, 1], dtype=np.int32), ["1,5", "2,25"])
+    >>> marks_of([prices], semicolons=False)
+    (True, True)
     """
-    marks = {column.mark or (decimal_mark(column.texts) if column.texts else "") for column in table.columns}
-    semicolons = isinstance(table.origin, Delimited) and table.origin.delimiter == ";"
+    marks = {column.mark or (decimal_mark(column.texts) if column.texts else "") for column in columns}
     dots = "," in marks and (semicolons or "." not in marks)
     return dots or (semicolons and "." not in marks), dots
 

@@ -14,7 +14,7 @@ from foresift.reading.cells import MISSING, Column, parse_texts
 from foresift.reading.numbers import PADDED, read_numbers
 from foresift.reading.text_blocks import Block, IrregularText, TextBlocks
 
-__all__ = ["read_text_columns"]
+__all__ = ["Coded", "Kept", "Reading", "Rows", "read_text_columns", "texts_of"]
 
 _TALL = 4096  # rows
 _WIDE = 1000  # columns
@@ -35,6 +35,7 @@ def read_text_columns(
     drop: Collection[str] = (),
     missing: Collection[str] = MISSING,
     declared: bool = False,
+    kept: Kept | None = None,
 ) -> list[Column]:
     """Read the columns of CSV text; raise `IrregularText` if pyarrow cannot split it into cells.
 
@@ -52,6 +53,8 @@ def read_text_columns(
         Cells that are missing values.
     declared : bool, default=False
         Whether the file says which columns are numeric: then 05123 is a number, and 1,5 is none.
+    kept : Kept or None, default=None
+        What keeps the cells; None: all cells are kept.
 
     Examples
     --------
@@ -65,7 +68,7 @@ def read_text_columns(
     wanted = [j for j, name in enumerate(names) if name not in dropped]
     always = {j for j in wanted if names[j] in set(text)}
     padded = not declared
-    points, commas = (_Reading(source, missing, padded, mark) for mark in ".,")
+    points, commas = (Reading(source, missing, padded, mark, kept) for mark in ".,")
     begun = {j: [row[j] for row in source.head] for j in wanted if j not in always}
     numeric = [j for j, cells in begun.items() if points.are_numbers(cells)]
     others = {} if declared else {j: begun[j] for j in begun.keys() - set(numeric)}
@@ -74,7 +77,7 @@ def read_text_columns(
     if any(cell.strip() for j in surplus for cell in texts.pop(j).known):
         raise IrregularText("cells beyond the header")
 
-    def parsed(texts: dict[int, _Coded]) -> dict[int, Column]:
+    def parsed(texts: dict[int, Coded]) -> dict[int, Column]:
         raw = {j: Column(names[j], coded.codes(), list(coded.known)) for j, coded in texts.items()}
         return {
             j: parse_texts(column, text=j in always, missing=missing, padded=padded)
@@ -116,11 +119,31 @@ def _may_have_decimal_commas(texts: Sequence[str]) -> bool:
     )
 
 
-class _Reading:
+class Kept:
+    """What is kept of the cells of a file: here, all."""
+
+    def rows(self, columns: Sequence[int]) -> Rows:
+        """Keeps numeric columns."""
+        return Rows(columns)
+
+    def text(self, column: int) -> Coded:
+        """Keeps the text of one column."""
+        return Coded()
+
+
+class Reading:
     """How text is read: what is missing, whether leading zeros make codes, and the decimal mark."""
 
-    def __init__(self, source: TextBlocks, missing: Collection[str], padded: bool, mark: str) -> None:
+    def __init__(
+        self,
+        source: TextBlocks,
+        missing: Collection[str] = MISSING,
+        padded: bool = True,
+        mark: str = ".",
+        kept: Kept | None = None,
+    ) -> None:
         self._source, self._missing, self._padded, self._mark = source, missing, padded, mark
+        self._kept = kept or Kept()
         columns = zip(*source.head, strict=True)
         self._whole = {j for j, cells in enumerate(columns) if all(map(_INTEGER.fullmatch, cells))}
 
@@ -133,25 +156,27 @@ class _Reading:
 
     def read(
         self, numeric: Sequence[int], text: Sequence[int]
-    ) -> tuple[dict[int, _Coded], dict[int, NDArray[np.float64]]]:
+    ) -> tuple[dict[int, Coded], dict[int, NDArray[np.float64]]]:
         """Read some columns as numbers and some as text; those that are no numbers after all are left out.
 
         If the first block shows that a column is text, it is read as text.
         """
-        texts, rows = {j: _Coded() for j in text}, _Rows(numeric)
+        texts, rows = {j: self._kept.text(j) for j in text}, self._kept.rows(numeric)
         n_bytes = 0
         for block in self._source.blocks() if numeric or text else ():
-            values, numeric = self._values(block, numeric, list(texts), first=not n_bytes)
+            values, numeric = self.values(block, numeric, list(texts), first=not n_bytes)
             n_bytes += len(block.text)
             for j in values.keys() - set(numeric):
-                texts.setdefault(j, _Coded()).add(values[j])
+                if j not in texts:
+                    texts[j] = self._kept.text(j)
+                texts[j].add(values[j])
             rows.add({j: values[j] for j in numeric}, max(1.0, self._source.n_bytes / n_bytes))
         return texts, rows.take(numeric)
 
-    def _values(
-        self, block: Block, numeric: Sequence[int], text: list[int], *, first: bool
+    def values(
+        self, block: Block, numeric: Sequence[int], text: list[int], *, first: bool = False
     ) -> tuple[dict[int, Any], Sequence[int]]:
-        """Read a block, and tell which columns are still numeric."""
+        """Read a block, and tell which columns are still numeric; text is coded as Arrow does it."""
         import pyarrow as pa
 
         if not block.plain:
@@ -202,7 +227,7 @@ class _Reading:
             table = self._arrow(block, (), columns, ())
         except pa.ArrowInvalid as error:
             raise IrregularText(str(error)) from error
-        cells = (_texts(_one_chunk(column)) for column in table.columns)
+        cells = (texts_of(_one_chunk(column)) for column in table.columns)
         test = self._are_plain if plain else self.are_numbers
         return {j for j, texts in zip(columns, cells, strict=True) if not test(texts)}
 
@@ -259,12 +284,12 @@ def _one_chunk(column: Any) -> Any:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def _texts(coded: Any) -> list[str]:
-    """The distinct texts; `to_pylist` takes longer."""
+def texts_of(coded: Any) -> list[str]:
+    """The distinct texts of a block; `to_pylist` takes longer."""
     return coded.dictionary.to_numpy(zero_copy_only=False).tolist()
 
 
-class _Rows:
+class Rows:
     """Numeric columns as rows of one array, which grows if there are more cells than expected."""
 
     def __init__(self, columns: Sequence[int]) -> None:
@@ -292,7 +317,7 @@ class _Rows:
         return {j: self._whole[i, : self._n_rows] for j, i in zip(columns, places, strict=True)}
 
 
-class _Coded:
+class Coded:
     """Text of one column so far, as positions in the distinct texts."""
 
     def __init__(self) -> None:
@@ -300,11 +325,13 @@ class _Coded:
         self._blocks = [np.empty(0, dtype=np.int32)]
 
     def add(self, coded: Any) -> None:
-        codes = [self.known.setdefault(text, len(self.known)) for text in _texts(coded)]
+        """Add the cells of a block, as Arrow has coded them."""
+        codes = [self.known.setdefault(text, len(self.known)) for text in texts_of(coded)]
         places = coded.indices.fill_null(-1).to_numpy()
         self._blocks.append(np.array([*codes, -1], dtype=np.int32)[places])
 
     def codes(self) -> NDArray[np.int32]:
+        """Positions in the distinct texts, -1 for missing."""
         return np.concatenate(self._blocks)
 
 

@@ -17,7 +17,16 @@ from foresift.data.schema import Schema
 from foresift.data.sklearn_compat import check_features
 from foresift.data.target import Target
 
-__all__ = ["MAX_CATEGORIES", "Nominal", "Numeric", "Schema", "Table", "UncodedTable", "make_table"]
+__all__ = [
+    "MAX_CATEGORIES",
+    "Nominal",
+    "Numeric",
+    "Schema",
+    "Table",
+    "UncodedTable",
+    "make_table",
+    "nominal_mask",
+]
 
 
 class Numeric(NamedTuple):
@@ -91,7 +100,7 @@ class UncodedTable:
             pandas = X if source.pandas else None
             check_features(estimator, pandas, source.names, source.n_columns, reset=True, y=y)
         target = None if y is None else Target.of(y, source.n_rows, task, estimator)
-        return cls(source, target, _nominal_mask(categorical_features, source))
+        return cls(source, target, nominal_mask(categorical_features, source))
 
     def columns(self) -> Iterator[Numeric | Nominal]:
         """Read X in the order of its columns; floats are views, other types are copied block by block."""
@@ -249,7 +258,7 @@ def make_table(
     return Table(store, uncoded.schema, uncoded.target)
 
 
-def _nominal_mask(wanted: Any, source: Source) -> NDArray[np.bool_] | None:
+def nominal_mask(wanted: Any, source: Source) -> NDArray[np.bool_] | None:
     """Mask of the nominal columns, None if their dtype decides."""
     if isinstance(wanted, str) and wanted == "from_dtype":
         return None

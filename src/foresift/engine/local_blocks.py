@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from collections.abc import Callable, Iterator
 from typing import TypeVar
@@ -21,7 +20,7 @@ from foresift.data.row_source import RowSource
 from foresift.engine.grow import in_threads
 from foresift.errors import InputError, no_room
 
-__all__ = ["LocalBlocks", "bytes_of", "changed"]
+__all__ = ["LocalBlocks", "changed"]
 
 T = TypeVar("T")
 
@@ -160,30 +159,6 @@ def _first_pass(source: RowSource, nominal: NDArray[np.bool_] | None) -> list[Pa
 def changed(source: str) -> str:
     """Say that a source was not the same when it was read again."""
     return f"{source} had other rows when it was read a second time: do not change it meanwhile."
-
-
-def bytes_of(memory_limit: float | str | None) -> float:
-    """Bytes of a limit such as "500MB" or 2e9; None is half of the memory of the machine.
-
-    Examples
-    --------
-    >>> bytes_of("1.5 GB"), bytes_of(1000)
-    (1500000000.0, 1000.0)
-    """
-    if memory_limit is None:
-        try:
-            return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2
-        except (AttributeError, ValueError, OSError):  # not on every system
-            return 4e9
-    if not isinstance(memory_limit, str):
-        return float(memory_limit)
-    match = re.fullmatch(r"\s*([0-9.]+)\s*([kMGT]?)i?B?\s*", memory_limit, re.IGNORECASE)
-    try:
-        return float(match[1]) * 1000 ** " KMGT".index(match[2].upper() or " ")  # type: ignore[index]
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"memory_limit is {memory_limit!r}: give a number of bytes, or text such as '500MB' or '2GB'."
-        ) from None
 
 
 def _sizes_of_blocks(n_rows: int) -> list[int]:

@@ -29,6 +29,7 @@ from foresift.data.sklearn_compat import (
 from foresift.data.slices import TableOfX
 from foresift.data.table import MAX_CATEGORIES, Schema, Table, make_table
 from foresift.data.weights import check_sample_weight
+from foresift.engine.open_blocks import comes_in_batches, open_blocks
 from foresift.errors import warn_caller
 from foresift.models.subset_models import count_columns, reading_options
 from foresift.selectors.one_hot import one_hot_blocks
@@ -234,9 +235,10 @@ class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, PlainEstimator
         Parameters
         ----------
         X : array-like, data frame, sparse matrix or mapping of shape (n, n_features)
-            The columns; missing values are allowed.
-        y : array-like of shape (n,)
-            The class, or the quantity, of every row.
+            The columns; missing values are allowed. Or rows that need not fit in memory: the path of a
+            Parquet or CSV file or of a folder, a Dask DataFrame, a polars LazyFrame, an Arrow stream.
+        y : array-like of shape (n,) or str
+            The class, or the quantity, of every row; of rows that come in batches the name of its column.
         sample_weight : array-like of shape (n,), default=None
             How much each row counts.
         groups : array-like of shape (n,), default=None
@@ -252,8 +254,15 @@ class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, PlainEstimator
             Itself.
         """
         plain = sample_weight is None and groups is None and time is None
-        data = self._blocks_of(X, y) if plain else None
-        data = self._open(X, y) if data is None else data
+        if comes_in_batches(X, y) and not plain:
+            raise ValueError(
+                "sample_weight, groups and time need all rows in memory, but X is read in batches: read it"
+                " first, or leave them out."
+            )
+        blocks = self.blocks_of(X, y) if plain else None
+        if blocks is not None:
+            return self._fit_to(blocks)
+        data = self._open(X, y)
         weights = check_sample_weight(sample_weight, data.n_rows)
         dependence = read_dependence(self.dependence, groups, time, data.n_rows)
         return self._fit_opened(data, weights, X, dependence)
@@ -261,19 +270,32 @@ class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, PlainEstimator
     @fit_context(prefer_skip_nested_validation=False)
     def fit_blocks(self, blocks: CodedBlocks) -> Self:
         """Fit to rows that are coded in blocks; see `blocks_of`."""
+        return self._fit_to(blocks)
+
+    def _fit_to(self, blocks: CodedBlocks) -> Self:
         self.n_features_in_ = blocks.n_columns
         if blocks.schema.names is not None:
             self.feature_names_in_ = np.array(blocks.schema.names, dtype=object)
-        return self._fit_opened(blocks, None, None, None)
+        if self.takes_blocks():
+            return self._fit_opened(blocks, None, None, None)
+        if blocks.n_rows > blocks.sample.n_rows:
+            warn_caller(
+                f"{type(self).__name__} needs all rows at once: it was fitted to a random sample of"
+                f" {blocks.sample.n_rows:,} of the {blocks.n_rows:,} rows."
+            )
+        return self._fit_opened(self._open_table(blocks.sample), None, None, None, blocks.sample)
 
     def blocks_of(self, X: Any, y: Any) -> CodedBlocks | None:
-        """Rows in coded blocks, if that is how `fit` reads them without weights and dependence; else None."""
-        self._validate_params()
-        return self._blocks_of(X, y)
+        """Rows in coded blocks, if that is how `fit` reads them: those that come in batches; else None."""
+        if not comes_in_batches(X, y):
+            return None
+        options = {"categorical_features": getattr(self, "categorical_features", "from_dtype")}
+        options["n_jobs"] = getattr(self, "n_jobs", None)
+        return open_blocks(X, y, task=self.task, **options)
 
-    def _blocks_of(self, X: Any, y: Any) -> CodedBlocks | None:
-        """Read X and y in blocks, if the method can take them and there are so many rows that it pays."""
-        return None
+    def takes_blocks(self) -> bool:
+        """Whether it is fitted to all rows of blocks, and not to a sample of them."""
+        return False
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit_table(self, table: Table, weights: NDArray[np.float64] | None = None) -> Self:

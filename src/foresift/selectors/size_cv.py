@@ -22,9 +22,9 @@ from foresift.models.scorer import make_subset_scorer
 from foresift.models.subset_models import fit_plain
 from foresift.selectors.units import Units
 
-__all__ = ["SizeCurve", "SubsetSizeCV", "choose_size", "sizes_for"]
+__all__ = ["MANY_SIZES", "SizeCurve", "SubsetSizeCV", "choose_size", "sizes_for"]
 
-_MANY = 20  # up to this many columns every size is scored; of more, about this many sizes
+MANY_SIZES = 20  # up to this many columns every size is scored; of more, about this many sizes
 
 
 @saved
@@ -199,17 +199,17 @@ class SubsetSizeCV(BaseEstimator):
         return sizes.astype(np.intp)
 
 
-def sizes_for(n_columns: int) -> NDArray[np.intp]:
-    """Sizes that are scored by default: all of few columns, ever fewer of many.
+def sizes_for(n_columns: int, most: int = MANY_SIZES) -> NDArray[np.intp]:
+    """Sizes that are scored by default: all of few columns, ever fewer of many, and at most so many.
 
     Examples
     --------
     >>> sizes_for(4), sizes_for(1000)[-3:], len(sizes_for(1000))
     (array([1, 2, 3, 4]), array([ 483,  695, 1000]), 19)
     """
-    if n_columns <= _MANY:
+    if n_columns <= most:
         return np.arange(1, n_columns + 1)
-    return np.unique(np.geomspace(1, n_columns, _MANY).round().astype(np.intp))
+    return np.unique(np.geomspace(1, n_columns, most).round().astype(np.intp))
 
 
 def choose_size(curve: SizeCurve, rule: str = "one-se") -> int:

@@ -107,7 +107,7 @@ def corrected_interval(
     scores : array-like of shape (n,)
         Scores of random splits, or of the folds of a cross-validation, which may be repeated.
     test_share : float
-        The fraction of the rows in a test set: 0.1 for 10 folds.
+        The fraction of the rows in a test set: 0.1 for 10 folds; 0 if training sets do not overlap.
     least, most : float, default=-inf, inf
         Limits of the score, at which the interval is cut off.
     confidence : float, default=0.95
@@ -186,6 +186,6 @@ def _unit(values: NDArray[np.float64]) -> float:
 
 def _overlap(test_share: float) -> float:
     require_number(test_share, "test_share")
-    if not 0 < test_share < 1:
+    if not 0 <= test_share < 1:
         raise ValueError(f"test_share must lie between 0 and 1 (0.1 for 10 folds), but is {test_share}.")
     return test_share / (1 - test_share)

@@ -24,6 +24,7 @@ from foresift.evaluation.select.plan import Plan
 from foresift.evaluation.select.rows_of_folds import (
     drawn_rows,
     folds_of,
+    in_parts,
     rare_classes,
     require_folds,
     why_not,
@@ -57,6 +58,9 @@ class Errors(NamedTuple):
     full: float
     kept: float
     none: float
+
+
+RIVAL_PARTS = 3  # of the parts of a large table, in which gradient boosting is tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,44 +189,49 @@ def assess(
     if len(common) > plan.n_rows and not numbers_rows(cv):
         common = drawn_rows(rows, common, plan.n_rows, np.random.default_rng([seed, 2]))
     used = rows.take(common)
+    plan = replace(plan, in_parts=plan.in_parts and cv is None and used.table.dependence is None)
     folds = folds_of(used, cv, plan.n_folds, seed, common, len(rows))
     plan = replace(plan, n_folds=len(folds))
+    every = in_parts(folds) if plan.in_parts else folds
+    folds = every[: plan.n_folds]
     outside, inside = plan.jobs(n_jobs)
     light = _lighter(selector, plan.tree_share, inside)
-    sizes = sizes_of(selector, rows.table.n_columns)
+    sizes = sizes_of(selector, rows.table.n_columns, plan.n_sizes)
     lots, judge = plan.lots(by_curve=by_curve), model.judge(used.table.target)
-    held_out = [_without(lot, folds) for lot in lots]
+    held_out = [_without(lot, every) for lot in lots]
     require_folds(folds, held_out, used, judge)
     scorer = model.scorer(used, judge, held_out, seed, inside)
-    work = _Folds(used, folds, lots, light, keep, sizes, judge, scorer)
+    work = _Folds(used, every, lots, plan.n_folds, light, keep, sizes, judge, scorer)
     in_parallel = Parallel(n_jobs=outside, prefer="threads")
     ranked = dict(zip(lots, in_parallel(delayed(work.ranked)(lot, tell) for lot in lots), strict=True))
     numbered = range(plan.n_folds)
-    curves = np.array([ranked[i,].scores[0] for i in numbered])
+    curves = np.array([ranked[lots[i]].scores[0] for i in numbered])
     inner = [work.chosen(ranked, [lot for lot in lots if len(lot) == 2 and i in lot], i) for i in numbered]
     results = in_parallel(
-        delayed(work.kept)(i, ranked[i,].selector, choice) for i, choice in enumerate(inner)
+        delayed(work.kept)(i, ranked[lots[i]].selector, choice) for i, choice in enumerate(inner)
     )
     kept, full = np.array([found.score for found in results]), curves[:, -1]  # the last size is all columns
-    share, (least, most) = 1 / plan.n_folds, judge.bounds
+    share, (least, most) = 0.0 if plan.in_parts else 1 / plan.n_folds, judge.bounds
     check = Check(
         corrected_interval(full, share, least, most),
         corrected_interval(kept, share, least, most),
         corrected_interval(kept - full, share, least - most, most - least),
     )
-    choice = work.chosen(ranked, [(i,) for i in numbered])
+    choice = work.chosen(ranked, lots[: plan.n_folds])
     assert choice is not None
     curve = SizeCurve(sizes, curves, choice.size)
     n_kept = np.array([found.n_columns for found in results])
     baseline = float(np.mean([found.of_none for found in results]))
     errors, log_error = None, None
     if isinstance(judge, Measured):
-        of_all = [ranked[i,].error for i in numbered]
+        of_all = [ranked[lots[i]].error for i in numbered]
         of_kept, of_none = zip(*((found.error, found.error_of_none) for found in results), strict=True)
         errors = Errors(*(float(np.mean(some)) for some in (of_all, of_kept, of_none)))
         if model.back is None and is_skewed(used.table.target.values()):
             log_error = _error_of_logarithm(used, model, folds, seed, n_jobs)
-    rival = _rival(used, judge, folds, full, seed) if model.is_default else None
+    n_rival = RIVAL_PARTS if plan.in_parts else plan.n_folds
+    compared = folds[:n_rival], full[:n_rival]
+    rival = _rival(used, judge, *compared, seed, share) if model.is_default else None
     y, predicted = (np.concatenate(part) for part in zip(*(f.held_out for f in results), strict=True))
     about = (len(common), share, n_kept, baseline, errors, log_error, rival, (y, predicted), rare.tolist())
     drawn = cv is None or isinstance(cv, numbers.Integral)
@@ -241,6 +250,7 @@ def _rival(
     folds: list[Fold],
     full: NDArray[np.float64],
     seed: int,
+    share: float,
 ) -> Rival | None:
     """Compare gradient boosting with the scores of forests, both of all columns."""
     scorer = boosting_scorer(rows, judge, folds, seed)
@@ -255,7 +265,7 @@ def _rival(
             for one, fold in zip(found, folds, strict=True)
         ]
     )
-    share, (least, most) = 1 / len(folds), judge.bounds
+    least, most = judge.bounds
     difference = corrected_interval(scores - full, share, least - most, most - least)
     return Rival(corrected_interval(scores, share, least, most), difference)
 
@@ -319,6 +329,7 @@ class _Folds:
     rows: Rows
     folds: list[Fold]
     lots: list[tuple[int, ...]]
+    n_folds: int  # of which the first lots are
     selector: Any
     keep: Keep
     sizes: NDArray[np.intp]
@@ -344,7 +355,8 @@ class _Folds:
         ]
         tell()
         error = self.judge.error(by_size[-1][0], *folds[0])
-        return _Ranked(fitted if len(lot) == 1 else None, np.array(scores).T, losses, error)
+        asked_again = self.lots.index(lot) < self.n_folds
+        return _Ranked(fitted if asked_again else None, np.array(scores).T, losses, error)
 
     def chosen(
         self, learnt: dict[tuple[int, ...], _Ranked], lots: list[tuple[int, ...]], without: int | None = None
@@ -368,9 +380,10 @@ class _Folds:
         """How the columns that the selection keeps predict a fold."""
         columns, target = self.keep(fitted, choice), self.target(fold)
         weights = self.rows.weights_of(self.folds[fold].test)
-        none = outputs = self.of_none((fold,), fold)
+        lot = self.lots[fold]
+        none = outputs = self.of_none(lot, fold)
         if len(columns):
-            outputs = self.predict([columns], (fold,))[0][0]
+            outputs = self.predict([columns], lot)[0][0]
         judged = [
             judge(some, target, weights)
             for judge in (self.judge.score, self.judge.error)

@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from foresift.data.sklearn_compat import seeded
 from foresift.data.unread import refuse_unread
+from foresift.engine.open_blocks import comes_in_batches
 from foresift.errors import no_such, warn_caller
 from foresift.evaluation.registry import METHODS, is_slow
 from foresift.evaluation.select.assess import Assessment, assess, numbers_rows
@@ -31,6 +32,7 @@ __all__ = [
     "name_of",
     "require_arguments",
     "require_goal",
+    "require_no_rows",
     "require_rows",
     "require_size",
     "require_task",
@@ -159,13 +161,8 @@ def _warn_of_no_test(ignored: list[str], why: str) -> None:
 
 def require_arguments(X: Any, y: Any, method: Any) -> None:
     """Refuse what is often given by mistake, and say what to give."""
-    refuse_unread(X, "X")
-    if y is None:  # optional only so that a table of foresift.read, which holds it, gets a better answer
-        raise TypeError("y is missing: pass the class of every row, or a quantity, select(X, y).")
-    if isinstance(y, str):
-        raise TypeError(
-            f"y is the class of every row, not the name of a column: select(X.drop(columns={y!r}), X[{y!r}])."
-        )
+    if not comes_in_batches(X, y):
+        _require_values(X, y)
     if isinstance(method, type):
         name = method.__name__
         raise TypeError(f"The method {name} is a class: make one, {name}().")
@@ -175,6 +172,26 @@ def require_arguments(X: Any, y: Any, method: Any) -> None:
     elif not all(hasattr(method, name) for name in ("fit", "get_support", "get_params")):
         raise TypeError(
             f"method is a key such as 'auto', or a selector with fit and get_support, not {method!r}."
+        )
+
+
+def _require_values(X: Any, y: Any) -> None:
+    refuse_unread(X, "X")
+    if y is None:  # optional only so that a table of foresift.read, which holds it, gets a better answer
+        raise TypeError("y is missing: pass the class of every row, or a quantity, select(X, y).")
+    if isinstance(y, str):
+        raise TypeError(
+            f"y is the class of every row, not the name of a column: select(X.drop(columns={y!r}), X[{y!r}])."
+        )
+
+
+def require_no_rows(sample_weight: Any, groups: Any, time: Any, cv: Any) -> None:
+    """Refuse what says something of every row, of rows that come in batches."""
+    given = {"sample_weight": sample_weight, "groups": groups, "time": time}
+    given["cv by row numbers"] = cv if numbers_rows(cv) else None
+    if named := next((name for name, value in given.items() if value is not None), ""):
+        raise ValueError(
+            f"{named} needs all rows in memory, but X is read in batches: read it first, or leave it out."
         )
 
 
@@ -321,7 +338,7 @@ class Work:
     def _some_rows(self) -> Rows:
         """All rows, or of a large table some: twice what the check uses, as of rare classes none are."""
         n_rows, n_used = len(self.rows), 2 * self._plan.n_rows
-        if n_rows <= n_used or numbers_rows(self.cv):
+        if self._plan.in_parts or n_rows <= n_used or numbers_rows(self.cv):
             return self.rows
         rng = np.random.default_rng([self.seed, 1])
         return self.rows.take(drawn_rows(self.rows, np.arange(n_rows), n_used, rng))
@@ -330,7 +347,7 @@ class Work:
         """Repeat a test of relevance on parts of the rows."""
         if not has_test(self.selector) or len(self.rows) < 2 * self.selector.min_samples_split:
             return None
-        n_samples, _ = samples_for(len(self.rows), self.rows.table.n_columns)
+        n_samples, _ = samples_for(self._n_rows, self.rows.table.n_columns)
         self.tell("repeating", n_samples, 0)
         target = self.rows.table.target
         n_jobs, n_jobs_each = self._plan.jobs(self.n_jobs)
@@ -339,6 +356,7 @@ class Work:
             self.selector,
             target.values() if target.task == "regression" else self.rows.strata,
             self.rows.table.dependence,
+            n_all=self._n_rows,
             tree_share=self._plan.tree_share,
             seed=self.seed,
             n_jobs=n_jobs,
@@ -348,4 +366,9 @@ class Work:
 
     @property
     def _plan(self) -> Plan:
-        return plan_for(len(self.rows), self.rows.table.n_columns)
+        return plan_for(self._n_rows, self.rows.table.n_columns)
+
+    @property
+    def _n_rows(self) -> int:
+        """All rows, of which those at hand may be a sample."""
+        return len(self.rows) if self.rows.blocks is None else self.rows.blocks.n_rows

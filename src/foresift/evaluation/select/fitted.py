@@ -13,11 +13,12 @@ from foresift.data.coded_blocks import CodedBlocks
 from foresift.data.dependence import Dependence
 from foresift.data.slices import sliceable, take_rows
 from foresift.data.table import Table, make_table
+from foresift.data.target import Target
 from foresift.data.time_blocks import parts_of_rows
 from foresift.evaluation.harness.chosen import column_order, known_sizes
 from foresift.models.subset_models import fit_plain
 from foresift.selectors.base import RankingSelector
-from foresift.selectors.size_cv import sizes_for
+from foresift.selectors.size_cv import MANY_SIZES, sizes_for
 
 __all__ = ["Order", "Rows", "fit_all", "has_test", "is_ours", "is_relevant", "order_of", "ranked", "sizes_of"]
 
@@ -94,16 +95,20 @@ def fit_all(
     keep_X: bool = False,
     dependence: Dependence | None = None,
     in_blocks: bool = True,
+    blocks: CodedBlocks | None = None,
 ) -> Rows:
     """Fit a selector to all rows, which are read once for all that is done with them.
 
-    A selector that takes blocks of a large table gets those, if `in_blocks`.
+    A selector that takes blocks of a large table gets those, if `in_blocks`. If the rows came in `blocks`, X
+    and y are a sample of them.
     """
     ours = is_ours(selector)
     plain = in_blocks and weights is None and dependence is None
-    blocks = selector.blocks_of(X, y) if ours and plain else None
+    if blocks is None and ours and plain:
+        blocks = selector.blocks_of(X, y)
+        y = y if blocks is None else blocks.sample.target.values()
     if blocks is not None:
-        return fit_blocks(selector, blocks, keep_X=keep_X)
+        return fit_blocks(selector, blocks, Target.of(y, blocks.sample.n_rows, task), keep_X=keep_X)
     table = selector.read_table(X, y) if ours else make_table(X, y, task=task)
     table = replace(table, dependence=dependence)
     table.target.require_variety(selector, weights)
@@ -114,12 +119,20 @@ def fit_all(
     return rows
 
 
-def fit_blocks(selector: Any, blocks: CodedBlocks, *, keep_X: bool = False) -> Rows:
-    """Fit a selector to all rows of a large table; everything else is done with a sample of them."""
-    selector.fit_blocks(blocks)
-    table = blocks.sample
-    X = blocks.sample_X if keep_X else None
-    return Rows(table, table.target.strata(N_STRATA), None, X, blocks=blocks)
+def fit_blocks(selector: Any, blocks: CodedBlocks, target: Target, *, keep_X: bool = False) -> Rows:
+    """Fit a selector to all rows of a large table, if it can; everything else is done with a sample.
+
+    `target` is that of the sample, as it is modelled.
+    """
+    table = blocks.sample.with_target(target)
+    coded = is_ours(selector) and selector.takes(table)
+    X = blocks.sample_X if keep_X or not coded else None
+    rows = Rows(table, target.strata(N_STRATA), None, X, coded, blocks)
+    if is_ours(selector) and selector.takes_blocks():
+        selector.fit_blocks(blocks)
+    else:
+        rows.fit(selector)
+    return rows
 
 
 def is_ours(selector: Any) -> bool:
@@ -162,12 +175,13 @@ def ranked(selector: Any) -> Order:
     return Order(columns, np.array([n_kept, *changes[changes > n_kept], len(columns)]))
 
 
-def sizes_of(selector: Any, n_columns: int) -> NDArray[np.intp]:
-    """Numbers of units to score; with columns that are kept by request these alone, too."""
+def sizes_of(selector: Any, n_columns: int, most: int = MANY_SIZES) -> NDArray[np.intp]:
+    """Numbers of units to score, at most so many; with columns kept by request these alone, too."""
     if not is_ours(selector):
-        return sizes_for(n_columns) if len(known_sizes(selector)) == n_columns else np.array([n_columns])
+        ranks_all = len(known_sizes(selector)) == n_columns
+        return sizes_for(n_columns, most) if ranks_all else np.array([n_columns])
     units = selector.units_
-    return np.append(np.zeros(int(units.kept.any()), dtype=np.intp), sizes_for(units.n_free))
+    return np.append(np.zeros(int(units.kept.any()), dtype=np.intp), sizes_for(units.n_free, most))
 
 
 def order_of(selector: Any) -> NDArray[np.intp]:

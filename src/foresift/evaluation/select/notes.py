@@ -9,7 +9,14 @@ from foresift.evaluation.select.alone import Alone
 from foresift.evaluation.select.unit_rows import UnitRows
 from foresift.report.numbers import PLAIN, counted
 
-__all__ = ["MANY_COPIES", "note_on_copies", "note_on_own_rule", "notes_on_leaks", "notes_on_size"]
+__all__ = [
+    "MANY_COPIES",
+    "note_on_copies",
+    "note_on_own_rule",
+    "note_on_sample",
+    "notes_on_leaks",
+    "notes_on_size",
+]
 
 MANY_COPIES = 0.01  # share of the rows from which on they are worth a word
 SIGNIFICANT = 0.05  # of columns that a rule without an error rate keeps
@@ -41,6 +48,21 @@ def note_on_copies(n_copies: int, n_rows: int) -> list[str]:
     return [
         f"{n_copies:,} of the {n_rows:,} rows inspected {'is' if n_copies == 1 else 'are'} duplicates,"
         " which count more than once. Drop them."
+    ]
+
+
+def note_on_sample(method: str, n_sampled: int, n_rows: int) -> list[str]:
+    """Say that a method looked at a sample of rows that come in batches.
+
+    Examples
+    --------
+    >>> note_on_sample("relieff", 20_000, 5_000_000)
+    ['relieff needs all rows at once: it ranked a random sample of 20,000 of the 5,000,000 rows.']
+    """
+    if n_sampled == n_rows:
+        return []
+    return [
+        f"{method} needs all rows at once: it ranked a random sample of {n_sampled:,} of the {n_rows:,} rows."
     ]
 
 

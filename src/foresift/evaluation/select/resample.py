@@ -21,6 +21,7 @@ __all__ = ["Resampled", "resample", "samples_for"]
 
 CELLS = 2_000_000  # rows times columns, of all samples together; they take about 10 s
 MOST, LEAST = 20, 4  # samples
+LARGE, MOST_OF_LARGE = 50_000, 12  # rows, and samples of so many
 MIN_ROWS = 500  # of a sample, unless half of the rows are fewer
 MIN_GROUPS = 4  # two for each of two samples
 BLOCK_PAIRS = 5  # of blocks of time that two samples share
@@ -45,11 +46,11 @@ def samples_for(n_rows: int, n_columns: int) -> tuple[int, int]:
     Examples
     --------
     >>> samples_for(600, 12), samples_for(100_000, 50), samples_for(200, 10_000)
-    ((20, 300), (20, 2000), (4, 100))
+    ((20, 300), (12, 2000), (4, 100))
     """
-    half = n_rows // 2
+    half, most = n_rows // 2, MOST_OF_LARGE if n_rows >= LARGE else MOST
     size = min(half, max(MIN_ROWS, CELLS // (MOST * n_columns)))
-    return max(LEAST, min(MOST, CELLS // max(1, size * n_columns))) // 2 * 2, size
+    return max(LEAST, min(most, CELLS // max(1, size * n_columns))) // 2 * 2, size
 
 
 def resample(
@@ -58,6 +59,7 @@ def resample(
     strata: NDArray[Any],
     dependence: Dependence | None = None,
     *,
+    n_all: int | None = None,
     tree_share: float,
     seed: int,
     n_jobs: int | None = None,
@@ -81,6 +83,8 @@ def resample(
         Class of every row, or a quantity.
     dependence : Dependence or None
         Samples are of whole groups, or of blocks of time.
+    n_all : int or None
+        Rows that the selector was fitted to, if these are a sample of them.
     tree_share : float
         Share of its trees that is grown for a sample.
     seed : int
@@ -95,7 +99,7 @@ def resample(
     Resampled or None
         Of the columns; None if there are too few groups, or samples with more than one class.
     """
-    n_rows = len(strata)
+    n_rows = n_all or len(strata)
     n_samples, size = samples_for(n_rows, selector.n_features_in_)
     n_trees = max(1, round(tree_share * selector.n_estimators))
     test_only = {"redundancy": None, "minimal": False, "n_features_to_select": None, "n_half_samples": 0}

@@ -18,6 +18,7 @@ __all__ = [
     "dealt",
     "drawn_rows",
     "folds_of",
+    "in_parts",
     "rare_classes",
     "require_folds",
     "why_not",
@@ -80,6 +81,19 @@ def _drawn_folds(rows: Rows, n_folds: int, seed: int) -> list[Fold]:
         return list(splits_of(n_folds, target.strata(1), seed))
     everything = np.arange(len(rows))
     return [Fold(np.setdiff1d(everything, part), part) for part in dealt(target.values(), n_folds, seed)]
+
+
+def in_parts(folds: list[Fold]) -> list[Fold]:
+    """Folds whose rows are disjoint, from the tests of others, and as many that choose sizes for them.
+
+    Examples
+    --------
+    >>> folds = [Fold(np.empty(0), np.array([k])) for k in range(3)]
+    >>> [(int(fold.train[0]), int(fold.test[0])) for fold in in_parts(folds)]
+    [(0, 2), (1, 0), (2, 1), (0, 1), (1, 2), (2, 0)]
+    """
+    parts, n = [np.sort(fold.test) for fold in folds], len(folds)
+    return [Fold(parts[k], parts[(k + after) % n]) for after in (2, 1) for k in range(n)]
 
 
 def require_folds(folds: list[Fold], lots: list[Fold], rows: Rows, judge: Judge) -> None:

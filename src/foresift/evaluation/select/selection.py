@@ -18,6 +18,7 @@ from foresift.data.table import Schema
 from foresift.data.target_column import target_column
 from foresift.data.weights import check_sample_weight
 from foresift.engine.grow import one_blas_thread
+from foresift.engine.open_blocks import comes_in_batches, open_blocks
 from foresift.evaluation.harness.evaluate import refuse_scorers
 from foresift.evaluation.registry import METHODS, make_estimator
 from foresift.evaluation.select.about_target import facts_of, notes_on, prepared
@@ -31,6 +32,7 @@ from foresift.evaluation.select.choosing import (
     name_of,
     require_arguments,
     require_goal,
+    require_no_rows,
     require_rows,
     require_size,
     require_task,
@@ -39,7 +41,7 @@ from foresift.evaluation.select.findings import Findings
 from foresift.evaluation.select.fitted import fit_all, has_test, is_ours
 from foresift.evaluation.select.looks_dependent import note_on_text, notes_on_rows
 from foresift.evaluation.select.models import Model
-from foresift.evaluation.select.notes import note_on_copies, note_on_own_rule
+from foresift.evaluation.select.notes import note_on_copies, note_on_own_rule, note_on_sample
 from foresift.evaluation.select.resample import Resampled
 from foresift.evaluation.select.result import Selection, names_of
 from foresift.evaluation.select.rows_of_folds import NoFolds
@@ -69,6 +71,7 @@ def select(
     scoring: Any = None,
     cv: Any = None,
     log_target: bool = False,
+    memory_limit: float | str | None = None,
     sample_weight: ArrayLike | None = None,
     groups: Any = None,
     time: Any = None,
@@ -87,8 +90,10 @@ def select(
     X : array-like, data frame, sparse matrix or mapping of shape (n_rows, n_columns)
         The columns; missing values are allowed. Dates are taken as days, times as seconds, since 1970; text
         is nominal, also if it looks like dates, of which a note tells.
-    y : array-like of shape (n_rows,)
-        The class of every row, or a quantity.
+        Or rows that need not fit in memory: the path of a Parquet or CSV file or of a folder, a Dask
+        DataFrame, a polars LazyFrame, a stream or dataset of pyarrow, a DuckDB relation; see docs/scale.md.
+    y : array-like of shape (n_rows,) or str
+        The class of every row, or a quantity; of rows that come in batches the name of its column.
     method : str or selector, default="auto"
         A key of `foresift methods`. "auto" tests which columns are relevant and marks those that are
         redundant with better ones; `goal` says which of the relevant ones it keeps.
@@ -120,6 +125,9 @@ def select(
         training and test rows. Each row is tested once at most. None is 5, or 3 for a large table.
     log_target : bool, default=False
         Whether to model the logarithm of a quantity that is not negative, of 1 + y if it has zeros.
+    memory_limit : float, str or None, default=None
+        The test of a large table reads codes of one byte a cell. Above this many bytes ("1GB") they lie in a
+        temporary file; None is half of the memory of the machine.
     sample_weight : array-like of shape (n_rows,) or None, default=None
         How much each row counts.
     groups : array-like of shape (n_rows,) or None, default=None
@@ -165,11 +173,19 @@ def select(
     >>> print(select(X, y, "info-gain", 2, check=False).sentence)
     Kept the best 2 of 9 columns. Method info-gain: information gain of the best split of each column.
     """
-    require_arguments(X, y, method)
     tell = tell or (lambda *_: None)
     seed = int(random_state) if isinstance(random_state, numbers.Integral) else seed_of(random_state) % 2**32
     started = perf_counter()
+    require_arguments(X, y, method)
+    blocks = None
+    if comes_in_batches(X, y):
+        require_no_rows(sample_weight, groups, time, cv)
+        tell("reading", 0, 0)
+        rule = task if task in ("classification", "regression") else "table"
+        blocks = open_blocks(X, y, task=rule, memory_limit=memory_limit, n_jobs=n_jobs)
+        X, y = blocks.sample_X, blocks.sample.target.values()  # what follows looks at these rows
     source = read(X)
+    n_rows = source.n_rows if blocks is None else blocks.n_rows
     names = names_of(source.texts, source.n_columns)
     key = name_of(method)
     require_size(n_features_to_select, source.n_columns, key)
@@ -186,7 +202,9 @@ def select(
         method, n_features_to_select, alpha, error, parameters or {}, seed, n_jobs, keep, feature_groups
     )
     selector = modelled.tell(selector)
-    require_rows(selector, source.n_rows)
+    if memory_limit is not None and "memory_limit" in selector.get_params(deep=False):
+        selector.set_params(memory_limit=memory_limit)
+    require_rows(selector, n_rows)
     weights = check_sample_weight(sample_weight, source.n_rows)
     how = getattr(selector, "dependence", "auto") if dependence == "auto" else dependence
     depends = read_dependence(how, groups, time, source.n_rows)
@@ -205,6 +223,7 @@ def select(
             keep_X=keep_X,
             dependence=depends,
             in_blocks=in_blocks,
+            blocks=blocks,
         )
         tell("ranking", 1, 1)
         if is_ours(selector) and not selector.units_.trivial:
@@ -220,7 +239,7 @@ def select(
     target = rows.table.target
     schema = rows.table.schema if rows.blocks is None else rows.blocks.schema
     facts = {
-        "n_rows": source.n_rows,
+        "n_rows": n_rows,
         "n_columns": source.n_columns,
         "target": "",
         **facts_of(target, modelled, None if rows.blocks is None else rows.blocks.target_counts),
@@ -246,6 +265,8 @@ def select(
         more = [*notes_on_rows(as_they_stand, names), *more]
     if getattr(selector, "n_features_to_select", 0) is None:
         more = [*note_on_own_rule(ranking, about), *more]
+    if blocks is not None and not (is_ours(selector) and selector.takes_blocks()):
+        more = [*note_on_sample(key, len(rows), n_rows), *more]
     if getattr(selector, "interrupted_", False):
         more.insert(0, "The search was stopped by Ctrl-C: this is the best set it had found until then.")
     certainty = None if assessment is None else _certainty(selector, assessment, resampled, n_best)

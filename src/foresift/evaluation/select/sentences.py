@@ -230,7 +230,11 @@ def _how_good(a: Assessment, n_kept: int, n_columns: int, n_rows: int) -> list[s
     """Say how the selected columns compare with all columns in nested cross-validation."""
     full = _reached(a, a.check.full.value)
     used = "" if a.n_rows == n_rows else f" on {a.n_rows:,} of the {n_rows:,} rows"
-    folds = f"{len(a.curve.scores)}-fold cross-validation{used}"
+    n_folds = len(a.curve.scores)
+    folds, nested = f"{n_folds}-fold cross-validation{used}", "nested "
+    if a.plan.in_parts:
+        part = f"{a.n_rows // n_folds:,} of the {n_rows:,} rows"
+        folds, nested = f"{n_folds} disjoint samples of {part}, each tested on another,", ""
     if not n_kept:
         baseline = PLAIN.score(a.metric, a.baseline)
         return [
@@ -238,17 +242,17 @@ def _how_good(a: Assessment, n_kept: int, n_columns: int, n_rows: int) -> list[s
         ]
     least, most = int(a.n_kept.min()), int(a.n_kept.max())
     if least == n_columns:
-        return [f"In nested {folds} every fold kept all columns; {a.model.name} on them reaches {full}."]
+        return [f"In {nested}{folds} every fold kept all columns; {a.model.name} on them reaches {full}."]
     sizes = f"{least} to {most} columns" if least < most else counted(least, "column")
     trees = "" if a.plan.tree_share == 1 else f", with {PLAIN.share(a.plan.tree_share)} of the trees"
     kept, full = _reached(a, a.check.kept.value), PLAIN.score(a.metric, a.check.full.value)
     return [
-        f"In nested {folds} {a.model.name} on the selected columns reaches {kept},"
+        f"In {nested}{folds} {a.model.name} on the selected columns reaches {kept},"
         f" {a.model.again} on all columns {full}.",
         *_of_requested(a),
         *_off(a),
         _difference(a),
-        f"Each fold kept {sizes}{trees}.",
+        f"Each {'sample' if a.plan.in_parts else 'fold'} kept {sizes}{trees}.",
     ]
 
 

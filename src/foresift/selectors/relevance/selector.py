@@ -16,7 +16,8 @@ from foresift.data.dependence import DEPENDENCE
 from foresift.data.row_source import InMemory
 from foresift.data.sklearn_compat import Interval, Progress, RealNotInt, StrOptions, seed_of, track
 from foresift.data.table import Table, UncodedTable
-from foresift.engine.local_blocks import LocalBlocks, bytes_of
+from foresift.engine.local_blocks import LocalBlocks
+from foresift.engine.open_blocks import bytes_of, comes_in_batches, open_blocks
 from foresift.errors import warn_caller
 from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.redundancy import STEPS, redundant_with
@@ -263,19 +264,27 @@ class RelevanceSelector(RankingSelector):
         max_bins = MAX_BINS if self.max_bins == "auto" else self.max_bins
         return {**super().reading_options, "max_bins": max_bins}
 
-    def _blocks_of(self, X: Any, y: Any) -> CodedBlocks | None:
-        plain = self.keep is None and self.feature_groups is None and not self.n_half_samples
-        if self.dependence not in ("auto", "none") or not plain or not InMemory.takes(X):
+    def blocks_of(self, X: Any, y: Any) -> CodedBlocks | None:
+        """Rows in coded blocks: those that come in batches, and many in memory; else None."""
+        max_bins = MAX_VALUES if self.max_bins == "auto" else min(MAX_VALUES, int(self.max_bins))
+        if comes_in_batches(X, y):
+            options = {"categorical_features": self.categorical_features, "memory_limit": self.memory_limit}
+            return open_blocks(X, y, task=self.task, max_bins=max_bins, n_jobs=self.n_jobs, **options)
+        if not self.takes_blocks() or not InMemory.takes(X):
             return None
         if self.max_bins == "auto" and read(X).n_rows < MANY_ROWS:
             return None
-        max_bins = MAX_VALUES if self.max_bins == "auto" else int(self.max_bins)
-        if max_bins > MAX_VALUES:
-            return None
         opened = UncodedTable.open(X, y, self.categorical_features, self, self.task)
-        source = InMemory(X, opened.target)
         limit = bytes_of(self.memory_limit)
-        return LocalBlocks(source, opened.nominal, self.task, max_bins, limit, self.n_jobs)
+        return LocalBlocks(
+            InMemory(X, opened.target), opened.nominal, self.task, max_bins, limit, self.n_jobs
+        )
+
+    def takes_blocks(self) -> bool:
+        """Whether it is fitted to all rows of blocks: not if every cut is asked for, or more than a test."""
+        plain = self.keep is None and self.feature_groups is None and not self.n_half_samples
+        few_bins = self.max_bins == "auto" or self.max_bins <= MAX_VALUES
+        return bool(plain and few_bins and self.dependence in ("auto", "none"))
 
     def _score(self, table: Table | CodedBlocks, weights: NDArray[np.float64] | None) -> Scores:
         if self.minimal and self.redundancy is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from foresift.cli.batches import BatchTable, opened, refuse_options, split_of, wants_batches
 from foresift.cli.errors import STOPPED, as_typed, guarded
 from foresift.cli.table import (
     Categorical,
@@ -26,6 +27,7 @@ from foresift.cli.table import (
     Tasks,
     Time,
     column_notes,
+    names_of,
     notes_on_target,
     option,
     place_of,
@@ -62,6 +64,7 @@ _IN_PYTHON = (
 )  # notes that say how a parameter is set
 _HOW = "How to select"
 _OUT = "Output"
+_LARGE = "Large tables"
 
 
 @guarded
@@ -139,6 +142,28 @@ def select(
     encoding: Encoding = None,
     sheet: Sheet = "",
     max_memory: MaxMemory = 4.0,
+    in_batches: Annotated[
+        bool,
+        option(
+            "Read Parquet, Feather or CSV in batches, as larger tables are (see --max-memory).",
+            _LARGE,
+            "--in-batches",
+        ),
+    ] = False,
+    memory_limit: Annotated[
+        str | None,
+        option(
+            "Codes of a large table above this size lie in a temporary file.", _LARGE, metavar="500MB|2GB"
+        ),
+    ] = None,
+    cluster: Annotated[
+        str,
+        option(
+            "Dask scheduler whose workers see DATA, a Parquet file or folder, such as tcp://10.0.0.1:8786.",
+            _LARGE,
+            metavar="ADDRESS",
+        ),
+    ] = "",
     debug: Annotated[bool, option("Show the traceback of an error.", _OUT, "--debug")] = False,
 ) -> None:
     """Select the columns of DATA that predict the target, and report how certain that is.
@@ -168,46 +193,62 @@ def select(
     shown = not quiet and not as_json
     with folder(written := place_of(out)) as place, steps(not quiet) as tell:
         tell("reading", 0, 0)
-        table, split = read_columns(
-            data,
-            target,
-            task=task.value,
-            numeric=numeric,
-            categorical=categorical,
-            drop=drop,
-            keep_ids=keep_ids,
-            skip_unlabelled=skip_unlabelled,
-            groups=groups,
-            time=time,
-            delimiter=delimiter,
-            encoding=encoding,
-            sheet=sheet,
-            max_memory=max_memory,
-            tell=tell,
-        )
-        if k is not None and k > len(split.columns):
-            raise InputError(f"--k is {k}, but there are only {len(split.columns)} columns to choose from.")
         options = {
             "goal": goal.value,
             "alpha": alpha,
             "error": error.value,
             "check": check,
-            "estimator": None if estimator is None else make_estimator(estimator, split.task),
             "scoring": scoring,
             "cv": cv,
             "log_target": log_target,
+            "memory_limit": memory_limit,
             "dependence": dependence.value,
-            **split.about_rows,
-            **units_of(keep, feature_groups, split),
             "parameters": {} if trees is None else {"n_estimators": trees},
         }
-        found = _select(table, split, tell, method.value, k, seed=seed, jobs=jobs, **options)
-        found = _with_notes(found, split, [*notes_on_target(split, categorical, task.value), *table.notes])
-        if not split.about_rows and dependence == Depends.auto:
-            found = _with_dates(found, split)
+        how = {"method": method.value, "k": k, "seed": seed, "jobs": jobs, "estimator": estimator}
+        if wants_batches(data, max_memory, asked=in_batches, cluster=cluster):
+            refuse_options(
+                groups=groups,
+                time=time,
+                keep=keep,
+                feature_groups=feature_groups,
+                numeric=numeric,
+                categorical=categorical,
+                keep_ids=keep_ids,
+                skip_unlabelled=skip_unlabelled,
+                write_data=write_data,
+            )
+            table, split, found = _select_in_batches(
+                data, target, names_of(drop), cluster, tell, task=task.value, **how, **options
+            )
+        else:
+            table, split = read_columns(
+                data,
+                target,
+                task=task.value,
+                numeric=numeric,
+                categorical=categorical,
+                drop=drop,
+                keep_ids=keep_ids,
+                skip_unlabelled=skip_unlabelled,
+                groups=groups,
+                time=time,
+                delimiter=delimiter,
+                encoding=encoding,
+                sheet=sheet,
+                max_memory=max_memory,
+                tell=tell,
+            )
+            if k is not None and k > len(split.columns):
+                raise InputError(f"--k is {k}, but there are only {len(split.columns)} columns to choose from.")
+            units = units_of(keep, feature_groups, split)
+            found = _select(table, split, tell, **how, **options, **split.about_rows, **units)
+            found = _with_notes(found, split, [*notes_on_target(split, categorical, task.value), *table.notes])
+            if not split.about_rows and dependence == Depends.auto:
+                found = _with_dates(found, split)
         if place is not None:
             tell("writing", 0, 0)
-            _write(found, place, table if write_data and found.features else None)
+            _write(found, place, table if write_data and found.features else None)  # type: ignore[arg-type]
     if write_data and not found.features:
         typer.echo("foresift: No column is kept, so there is no smaller table to write.", err=True)
     elif write_data and table.form == "Excel":
@@ -217,36 +258,57 @@ def select(
         raise typer.Exit(STOPPED)
 
 
-def _select(
-    table: "TableFile",
-    split: "Split",
-    tell: Any,
-    method: str,
-    k: int | None,
-    *,
-    seed: int,
-    jobs: int,
-    **options: Any,
-) -> "Selection":
+def _select_in_batches(
+    data: str, target: str, drop: tuple[str, ...], cluster: str, tell: Any, *, task: str, **options: Any
+) -> "tuple[BatchTable, Split, Selection]":
+    """Select the columns of a table that is read in batches."""
     from dataclasses import replace
 
+    with opened(data, target, drop, cluster) as (X, y):
+        found = _called(X, y, tell, task=task, **options)
+    table, split = BatchTable(data), split_of(found, target, drop)
+    about = {
+        "target": target,
+        "n_columns": split.n_columns,
+        "columns_left_out": [{"name": name, "reason": "dropped by --drop"} for name in drop],
+        "how": table.how,
+    }
+    found = replace(found, data={**found.data, **about}, source=table.source)
+    return table, split, _with_notes(found, split, [])
+
+
+def _called(
+    X: Any,
+    y: Any,
+    tell: Any,
+    *,
+    task: str,
+    method: str,
+    k: int | None,
+    seed: int,
+    jobs: int,
+    estimator: str | None,
+    **options: Any,
+) -> "Selection":
+    """Call `select`, and print its warnings."""
     from foresift.evaluation.select import select as select_columns
 
+    if estimator is not None:
+        options["estimator"] = make_estimator(estimator, task) if task != "auto" else estimator
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", UserWarning)
         found = select_columns(
-            split.columns,
-            split.labels,
-            method,
-            k,
-            task=split.task,
-            random_state=seed,
-            n_jobs=jobs,
-            tell=tell,
-            **options,
+            X, y, method, k, task=task, random_state=seed, n_jobs=jobs, tell=tell, **options
         )
     for message in dict.fromkeys(" ".join(str(warning.message).split()) for warning in warned):
         typer.echo(f"foresift: {printable(as_typed(message))}", err=True)
+    return found
+
+
+def _select(table: "TableFile", split: "Split", tell: Any, **options: Any) -> "Selection":
+    from dataclasses import replace
+
+    found = _called(split.columns, split.labels, tell, task=split.task, **options)
     kinds = {decision.name: decision.kind for decision in split.decisions}
     # In place: nothing else refers to the rows yet, and a copy of many columns is larger than the table.
     for row in found.ranking:
@@ -316,7 +378,7 @@ def _write(found: "Selection", place: Path, table: "TableFile | None") -> None:
 
 def _print(
     found: "Selection",
-    table: "TableFile",
+    table: "TableFile | BatchTable",
     split: "Split",
     *,
     as_json: bool,

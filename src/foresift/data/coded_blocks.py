@@ -20,8 +20,10 @@ __all__ = [
     "BlockSum",
     "CodedBlocks",
     "Sums",
+    "deal",
     "joined_parts",
     "n_blocks_of",
+    "sizes_of_blocks",
 ]
 
 MAX_BLOCK_ROWS = 2**16  # rows of a block are numbered in 16 bits
@@ -120,6 +122,37 @@ def n_blocks_of(n_rows: int) -> int:
     (1, 2)
     """
     return max(1, -(-n_rows // MAX_BLOCK_ROWS))
+
+
+def sizes_of_blocks(n_rows: int) -> list[int]:
+    """Number of rows of every block of so many rows.
+
+    Examples
+    --------
+    >>> sizes_of_blocks(70_001)
+    [35001, 35000]
+    """
+    n_blocks = n_blocks_of(n_rows)
+    return [len(range(block, n_rows, n_blocks)) for block in range(n_blocks)]
+
+
+def deal(codes: NDArray[np.uint8], target: NDArray[np.uint16], row: int, blocks: Sequence[Block]) -> None:
+    """Write the rows of a batch, the first of which is number `row`, to their places in blocks.
+
+    Examples
+    --------
+    >>> blocks = [Block(np.zeros((1, 2), np.uint8), np.zeros(2, np.uint16), k) for k in range(2)]
+    >>> deal(np.array([[3, 4, 5]], np.uint8), np.array([0, 1, 0], np.uint16), 1, blocks)
+    >>> [block.codes.tolist() for block in blocks]
+    [[[0, 4]], [[3, 5]]]
+    """
+    n_blocks = len(blocks)
+    for b, block in enumerate(blocks):
+        first = (b - row) % n_blocks  # row of the batch
+        place = (row + first) // n_blocks
+        some = codes[:, first::n_blocks]
+        block.codes[:, place : place + some.shape[1]] = some
+        block.target[place : place + some.shape[1]] = target[first::n_blocks]
 
 
 def joined_parts(n_rows: Sequence[int]) -> list[list[int]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,8 +35,8 @@ def wants_batches(data: str, max_memory: float, *, asked: bool, cluster: str) ->
 
     Examples
     --------
-    >>> wants_batches("no-such-file.csv", 4.0, asked=False, cluster=""), wants_batches("-", 4.0, asked=True, cluster="")
-    (False, True)
+    >>> wants_batches("no-such-file.csv", 4.0, asked=False, cluster="")
+    False
     """
     if asked or cluster:
         return True
@@ -55,31 +54,26 @@ def refuse_options(**given: Any) -> None:
     for name, value in given.items():
         if value:
             flag = f"--{name.replace('_', '-')}"
-            raise InputError(f"{flag} needs all rows in memory, but the table is read in batches: leave it out.")
+            raise InputError(f"{flag} needs all rows in memory, but the table is read in batches: drop it.")
 
 
 @contextmanager
-def opened(data: str, target: str, drop: tuple[str, ...], cluster: str) -> Iterator[tuple[Any, Any]]:
-    """X and y as `select` takes them: rows in batches, on a cluster a Dask DataFrame of a Parquet folder."""
-    if not cluster:
-        from foresift.reading.row_sources import open_rows
+def opened(data: str, target: str, drop: tuple[str, ...], cluster: str) -> Iterator[Any]:
+    """Rows in batches; of a Parquet file or folder the workers of a cluster may read them."""
+    from foresift.reading.row_sources import open_rows
 
-        yield open_rows(data, target, drop=drop), target
+    source = open_rows(data, target, drop=drop)
+    if not cluster:
+        yield source
         return
     from foresift.evaluation.harness.cluster import connected
+    from foresift.reading.arrow_rows import FileRows
 
-    with connected(cluster) as client, client.as_current():
-        try:
-            from dask import dataframe
-        except ImportError as error:
-            raise InputError("A cluster needs Dask: pip install 'foresift[dask]'.") from error
-        if not os.path.exists(data):
-            raise InputError(f"Cannot read {data}: No such file or directory.")
-        frame = dataframe.read_parquet(data, split_row_groups=False)
-        unknown = [name for name in (target, *drop) if name not in frame.columns]
-        if unknown:
-            raise InputError(f"{data} has no column {unknown[0]!r}.")
-        yield frame.drop(columns=list(drop)), target
+    if not isinstance(source, FileRows):
+        raise InputError(f"{data} is no Parquet file or folder: save it as one, which all workers can read.")
+    with connected(cluster) as client:
+        source.client = client
+        yield source
 
 
 def split_of(found: Selection, target: str, drop: tuple[str, ...]) -> Split:

@@ -240,10 +240,14 @@ def select(
                 tell=tell,
             )
             if k is not None and k > len(split.columns):
-                raise InputError(f"--k is {k}, but there are only {len(split.columns)} columns to choose from.")
+                raise InputError(
+                    f"--k is {k}, but there are only {len(split.columns)} columns to choose from."
+                )
             units = units_of(keep, feature_groups, split)
             found = _select(table, split, tell, **how, **options, **split.about_rows, **units)
-            found = _with_notes(found, split, [*notes_on_target(split, categorical, task.value), *table.notes])
+            found = _with_notes(
+                found, split, [*notes_on_target(split, categorical, task.value), *table.notes]
+            )
             if not split.about_rows and dependence == Depends.auto:
                 found = _with_dates(found, split)
         if place is not None:
@@ -264,8 +268,8 @@ def _select_in_batches(
     """Select the columns of a table that is read in batches."""
     from dataclasses import replace
 
-    with opened(data, target, drop, cluster) as (X, y):
-        found = _called(X, y, tell, task=task, **options)
+    with opened(data, target, drop, cluster) as source:
+        found = _called(source, target, tell, task=task, **options)
     table, split = BatchTable(data), split_of(found, target, drop)
     about = {
         "target": target,

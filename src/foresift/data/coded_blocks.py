@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -20,8 +21,10 @@ __all__ = [
     "BlockSum",
     "CodedBlocks",
     "Sums",
+    "deal",
     "joined_parts",
     "n_blocks_of",
+    "sizes_of_blocks",
 ]
 
 MAX_BLOCK_ROWS = 2**16 - 1  # rows of a block are counted in 16 bits
@@ -59,6 +62,18 @@ class BlockSum(Protocol):
         """Add the rows of a block; `stop` is a `_core.StopFlag` or None."""
 
 
+class _TargetCounts(NamedTuple):
+    """How many rows have each target code, as a sum."""
+
+    n_codes: int
+
+    def zeros(self) -> Sums:
+        return (np.zeros(self.n_codes, np.int64),)
+
+    def add(self, block: Block, to: Sums, stop: Any) -> None:
+        to[0][:] += np.bincount(block.target, minlength=self.n_codes)
+
+
 class CodedBlocks(ABC):
     """All rows of a table as 8-bit codes, wherever they lie.
 
@@ -76,8 +91,6 @@ class CodedBlocks(ABC):
         The same rows as they were read.
     head : Table
         The first rows as they stand.
-    target_counts : ndarray of int64
-        How many rows have each target code.
     """
 
     coding: Coding
@@ -85,7 +98,6 @@ class CodedBlocks(ABC):
     sample: Table
     sample_X: Any
     head: Table
-    target_counts: NDArray[np.int64]
     dependence = None
 
     @property
@@ -102,6 +114,11 @@ class CodedBlocks(ABC):
     def target(self) -> Any:
         """The target of the sample, with all classes."""
         return self.sample.target
+
+    @cached_property
+    def target_counts(self) -> NDArray[np.int64]:
+        """How many rows have each target code."""
+        return self.sum(_TargetCounts(self.coding.n_target_codes))[0]
 
     @abstractmethod
     def sum(self, what: BlockSum) -> Sums:
@@ -123,6 +140,37 @@ def n_blocks_of(n_rows: int) -> int:
     (1, 2)
     """
     return max(1, -(-n_rows // MAX_BLOCK_ROWS))
+
+
+def sizes_of_blocks(n_rows: int) -> list[int]:
+    """Number of rows of every block of so many rows.
+
+    Examples
+    --------
+    >>> sizes_of_blocks(70_001)
+    [35001, 35000]
+    """
+    n_blocks = n_blocks_of(n_rows)
+    return [len(range(block, n_rows, n_blocks)) for block in range(n_blocks)]
+
+
+def deal(codes: NDArray[np.uint8], target: NDArray[np.uint16], row: int, blocks: Sequence[Block]) -> None:
+    """Write the rows of a batch, the first of which is number `row`, to their places in blocks.
+
+    Examples
+    --------
+    >>> blocks = [Block(np.zeros((1, 2), np.uint8), np.zeros(2, np.uint16), k) for k in range(2)]
+    >>> deal(np.array([[3, 4, 5]], np.uint8), np.array([0, 1, 0], np.uint16), 1, blocks)
+    >>> [block.codes.tolist() for block in blocks]
+    [[[0, 4]], [[3, 5]]]
+    """
+    n_blocks = len(blocks)
+    for b, block in enumerate(blocks):
+        first = (b - row) % n_blocks  # row of the batch
+        place = (row + first) // n_blocks
+        some = codes[:, first::n_blocks]
+        block.codes[:, place : place + some.shape[1]] = some
+        block.target[place : place + some.shape[1]] = target[first::n_blocks]
 
 
 def joined_parts(n_rows: Sequence[int]) -> list[list[int]]:

@@ -33,10 +33,13 @@ class RowSource(ABC):
         What messages call it.
     target : Target or None
         The target of all rows, if it is in memory; then the y of batches are unused.
+    client : distributed.Client or None
+        The cluster that is to read it.
     """
 
     source: str = "X"
     target: Target | None = None
+    client: Any = None
 
     @property
     def n_parts(self) -> int:

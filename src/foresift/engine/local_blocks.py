@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 import numpy as np
@@ -12,15 +12,15 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from foresift import _core
-from foresift.data.coded_blocks import Block, BlockSum, CodedBlocks, Sums, joined_parts, n_blocks_of
-from foresift.data.coding import MAX_VALUES
+from foresift.data.coded_blocks import Block, BlockSum, CodedBlocks, Sums, deal, joined_parts, sizes_of_blocks
+from foresift.data.coding import MAX_VALUES, Coding
 from foresift.data.containers import read
 from foresift.data.pass_one import HEAD_ROWS, PartFacts, PassOne, sample_size, settle
 from foresift.data.row_source import RowSource
 from foresift.engine.grow import in_threads
 from foresift.errors import InputError, no_room
 
-__all__ = ["LocalBlocks", "changed"]
+__all__ = ["LocalBlocks", "changed", "fill"]
 
 T = TypeVar("T")
 
@@ -69,12 +69,10 @@ class LocalBlocks(CodedBlocks):
         self.n_rows = sum(settled.n_rows)
         self._groups = joined_parts(settled.n_rows)
         sizes = [sum(settled.n_rows[part] for part in group) for group in self._groups]
-        self._shapes = [_sizes_of_blocks(n) for n in sizes]
+        self._shapes = [sizes_of_blocks(n) for n in sizes]
         self._store = _room(self.n_rows * self.n_columns, memory_limit)
         self._targets: list[NDArray[np.uint16]] = []
         self._fill(source)
-        n_codes = self.coding.n_target_codes
-        self.target_counts = np.sum([np.bincount(y, minlength=n_codes) for y in self._targets], axis=0)
 
     def _fill(self, source: RowSource) -> None:
         """Code all rows: row i of a group of parts goes to block i modulo their number."""
@@ -82,31 +80,11 @@ class LocalBlocks(CodedBlocks):
         for group, sizes in zip(self._groups, self._shapes, strict=True):
             blocks = []
             for n in sizes:
-                size = n * self.n_columns
-                blocks.append(self._store[begin : begin + size].reshape(self.n_columns, n))
-                begin += size
+                codes = self._store[begin : begin + n * self.n_columns].reshape(self.n_columns, n)
+                begin += n * self.n_columns
                 self._targets.append(np.empty(n, dtype=np.uint16))
-            targets, row, k = self._targets[-len(sizes) :], 0, len(sizes)
-            for batch in (batch for part in group for batch in source.batches(part)):
-                codes = self.coding.codes(batch.X)
-                n = codes.shape[1]
-                if row + n > sum(sizes):
-                    raise InputError(changed(source.source))
-                if source.target is not None:
-                    own = source.target.take(np.arange(offset + row, offset + row + n))
-                    y = self.coding.codes_of_target(own)
-                else:
-                    y = self.coding.target_codes(batch.y)
-                for b in range(k):
-                    first = (b - row) % k  # of the batch, in this block
-                    place = (row + first) // k
-                    some = codes[:, first::k]
-                    blocks[b][:, place : place + some.shape[1]] = some
-                    targets[b][place : place + some.shape[1]] = y[first::k]
-                row += n
-            if row != sum(sizes):
-                raise InputError(changed(source.source))
-            offset += row
+                blocks.append(Block(codes, self._targets[-1], len(self._targets) - 1))
+            offset += fill(source, group, self.coding, blocks, offset)
 
     def _blocks(self) -> Iterator[Block]:
         begin = 0
@@ -156,14 +134,34 @@ def _first_pass(source: RowSource, nominal: NDArray[np.bool_] | None) -> list[Pa
     return found
 
 
+def fill(
+    source: RowSource, parts: Iterable[int], coding: Coding, blocks: list[Block], offset: int = 0
+) -> int:
+    """Read parts, and write the codes of all their rows to blocks; return their number.
+
+    `offset` is the number of their first row among all rows of the source.
+    """
+    row, n_rows = 0, sum(len(block.target) for block in blocks)
+    for batch in (batch for part in parts for batch in source.batches(part)):
+        codes = coding.codes(batch.X)
+        n = codes.shape[1]
+        if row + n > n_rows:
+            raise InputError(changed(source.source))
+        if source.target is not None:
+            own = source.target.take(np.arange(offset + row, offset + row + n))
+            y = coding.codes_of_target(own)
+        else:
+            y = coding.target_codes(batch.y)
+        deal(codes, y, row, blocks)
+        row += n
+    if row != n_rows:
+        raise InputError(changed(source.source))
+    return row
+
+
 def changed(source: str) -> str:
     """Say that a source was not the same when it was read again."""
     return f"{source} had other rows when it was read a second time: do not change it meanwhile."
-
-
-def _sizes_of_blocks(n_rows: int) -> list[int]:
-    n_blocks = n_blocks_of(n_rows)
-    return [len(range(block, n_rows, n_blocks)) for block in range(n_blocks)]
 
 
 def _room(n_bytes: int, memory_limit: float) -> NDArray[np.uint8]:

@@ -13,6 +13,7 @@ from foresift.data.containers import read
 from foresift.data.row_source import RowSource
 from foresift.data.table import nominal_mask
 from foresift.engine.local_blocks import LocalBlocks
+from foresift.reading.dask_rows import DaskRows
 from foresift.reading.row_sources import is_row_source, open_rows
 
 __all__ = ["bytes_of", "comes_in_batches", "open_blocks"]
@@ -75,10 +76,10 @@ def open_blocks(
 
 
 def _client(source: RowSource) -> Any:
-    """The client of the cluster that holds the partitions of a Dask DataFrame; None if there is none."""
+    """The client of the cluster that a source names, or that holds the partitions of a Dask DataFrame."""
     distributed = sys.modules.get("distributed")
-    if distributed is None or not hasattr(source, "partitions"):
-        return None
+    if distributed is None or source.client is not None or not isinstance(source, DaskRows):
+        return source.client
     try:
         return distributed.default_client()
     except ValueError:

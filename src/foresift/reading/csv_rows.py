@@ -254,8 +254,10 @@ def _more(
 
         def amounts(texts: Sequence[str]) -> NDArray[np.float64]:
             found = read_amounts(texts, decimal_comma=comma) if texts else None
-            same = found is not None and decimal_mark(texts) in ("", "," if comma else ".")
-            return found.numbers if found is not None and same else np.full(len(texts), np.nan)
+            if found is not None and decimal_mark(texts) in ("", "," if comma else "."):
+                return found.numbers
+            alone = [read_amounts([text], decimal_comma=comma) is not None for text in texts]
+            return np.where(alone, 0.0 if not all(alone) else np.nan, np.nan)  # the odd one is told
 
         return amounts
     grouped = column.grouped is not None and decision.why.startswith("thousands")

@@ -84,11 +84,14 @@ class Telling(Rows):
         for j, cells in values.items():
             finite = cells if cells.dtype.kind == "i" else cells[np.isfinite(cells)]
             found = [self._found[j], *_examples(finite)]
-            if len(finite) < len(cells) and np.isnan(cells).any():
-                found.append(np.array([np.nan]))
+            if len(finite) < len(cells):
+                found.append(np.unique(cells[~np.isfinite(cells)]))
             self._found[j] = np.unique(np.concatenate(found))
             if j in self.counting and len(cells):
-                self._count(j, cells)
+                if len(finite) < len(cells):
+                    self.counting.discard(j)
+                else:
+                    self._count(j, cells)
 
     def _count(self, j: int, cells: NDArray[Any]) -> None:
         last, step = self._steps.get(j, (np.nan, np.nan))
@@ -100,7 +103,7 @@ class Telling(Rows):
         self._steps[j] = float(cells[-1]), step
 
     def take(self, columns: Sequence[int]) -> dict[int, NDArray[np.float64]]:
-        """The telling numbers of some columns; NaN stands for missing ones."""
+        """The telling numbers of some columns, with NaN if any is missing."""
         return {j: self._found[j] for j in columns}
 
 

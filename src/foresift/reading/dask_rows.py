@@ -49,6 +49,8 @@ class DaskRows(RowSource):
     ----------
     partitions : list of dask.delayed.Delayed
         What makes the frame of every partition, with the target.
+    targets : list of dask.delayed.Delayed
+        What makes the target of every partition alone, to count its rows.
     """
 
     source = "the Dask DataFrame"
@@ -64,7 +66,7 @@ class DaskRows(RowSource):
         if isinstance(y, str):
             self.target_name = y
             self.names = Columns(y, drop, columns).of(names, self.source)
-            self.partitions = frame[self.names].to_delayed()
+            self.partitions, self.targets = frame[self.names].to_delayed(), frame[y].to_delayed()
             return
         if not (hasattr(y, "to_delayed") and hasattr(y, "npartitions")):
             raise InputError(
@@ -83,9 +85,9 @@ class DaskRows(RowSource):
             name += "_"
         self.target_name = name
         self.names = Columns(name, drop, columns).of([*names, name], self.source)
-        frames = frame[self.names[:-1]].to_delayed()
+        frames, self.targets = frame[self.names[:-1]].to_delayed(), y.to_delayed()
         with_target = delayed(_with_target)
-        self.partitions = [with_target(X, own, name) for X, own in zip(frames, y.to_delayed(), strict=True)]
+        self.partitions = [with_target(X, own, name) for X, own in zip(frames, self.targets, strict=True)]
 
     @property
     def n_parts(self) -> int:

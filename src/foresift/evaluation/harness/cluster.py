@@ -14,7 +14,7 @@ from typing import Any
 from foresift.errors import InputError
 from foresift.evaluation.harness.tasks import Data, Job, Record, host_facts
 
-__all__ = ["ClusterError", "connected", "run_on_cluster"]
+__all__ = ["ClusterError", "connected", "require_workers", "run_on_cluster"]
 
 _AHEAD = 3  # jobs queued for each thread of the cluster, so that none is idle
 
@@ -59,7 +59,8 @@ async def _ask(address: str, timeout: float) -> None:
         await asyncio.wait_for(scheduler.identity(), timeout)
 
 
-def _require_workers(client: Any, timeout: float = 10.0) -> None:
+def require_workers(client: Any, timeout: float = 10.0) -> None:
+    """Raise if a cluster has no workers."""
     try:
         client.wait_for_workers(1, timeout=timeout)
     except TimeoutError as error:
@@ -102,7 +103,7 @@ def run_on_cluster(
     """
     from distributed import KilledWorker, as_completed
 
-    _require_workers(client)
+    require_workers(client)
     address = client.scheduler.address
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sending large graph")  # it is sent once, on purpose

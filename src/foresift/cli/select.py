@@ -206,6 +206,7 @@ def select(
             "parameters": {} if trees is None else {"n_estimators": trees},
         }
         how = {"method": method.value, "k": k, "seed": seed, "jobs": jobs, "estimator": estimator}
+        table: TableFile | BatchTable
         if wants_batches(data, max_memory, asked=in_batches, cluster=cluster):
             refuse_options(
                 groups=groups,
@@ -309,7 +310,7 @@ def _called(
     return found
 
 
-def _select(table: "TableFile", split: "Split", tell: Any, **options: Any) -> "Selection":
+def _select(table: "TableFile | BatchTable", split: "Split", tell: Any, **options: Any) -> "Selection":
     from dataclasses import replace
 
     found = _called(split.columns, split.labels, tell, task=split.task, **options)

@@ -289,9 +289,9 @@ class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, PlainEstimator
         """Rows in coded blocks, if that is how `fit` reads them: those that come in batches; else None."""
         if not comes_in_batches(X, y):
             return None
-        options = {"categorical_features": getattr(self, "categorical_features", "from_dtype")}
-        options["n_jobs"] = getattr(self, "n_jobs", None)
-        return open_blocks(X, y, task=self.task, **options)
+        nominal = getattr(self, "categorical_features", "from_dtype")
+        n_jobs = getattr(self, "n_jobs", None)
+        return open_blocks(X, y, categorical_features=nominal, task=self.task, n_jobs=n_jobs)
 
     def takes_blocks(self) -> bool:
         """Whether it is fitted to all rows of blocks, and not to a sample of them."""

@@ -373,10 +373,12 @@ class RelevanceSelector(RankingSelector):
             "nominal_splits": self.nominal_splits,
             "n_jobs": self.n_jobs,
         }
-        options = self.units_, self.n_shadows, self.interactions, forest
         if isinstance(table, CodedBlocks):
-            return BlockTests(table.sample, *deduplicate_blocks(table), *options, blocks=table)
-        return ColumnTests(table, *deduplicate_columns(table, weights), *options)
+            order, first = deduplicate_blocks(table)
+            sample, options = table.sample, (self.units_, self.n_shadows, self.interactions)
+            return BlockTests(sample, order, first, *options, forest, blocks=table)
+        order, first = deduplicate_columns(table, weights)
+        return ColumnTests(table, order, first, self.units_, self.n_shadows, self.interactions, forest)
 
     def _pvalues(self, log_pvalues: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """P-values, plain and adjusted; untested columns have 1 and do not count."""

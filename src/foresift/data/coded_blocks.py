@@ -91,6 +91,8 @@ class CodedBlocks(ABC):
         The same rows as they were read.
     head : Table
         The first rows as they stand.
+    max_sums : int
+        Numbers that one call of `sum` should add up, at most: so many stay in the cache of a processor.
     """
 
     coding: Coding
@@ -98,6 +100,7 @@ class CodedBlocks(ABC):
     sample: Table
     sample_X: Any
     head: Table
+    max_sums = 2**21
     dependence = None
 
     @property

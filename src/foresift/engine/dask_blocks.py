@@ -58,6 +58,8 @@ class DaskBlocks(CodedBlocks):
     [(1, 5000), (1, 5000)]
     """
 
+    max_sums = 2**23  # fewer and larger rounds: every one takes some messages to each worker
+
     def __init__(
         self,
         source: RowSource,

@@ -16,7 +16,6 @@ from foresift.engine.grow import in_threads
 
 __all__ = ["LevelGains", "LevelOptions", "Requests", "Root", "grow_levels", "root_sums"]
 
-MAX_SUMS = 2**21  # numbers of histograms at a time, which stay in the cache; a level takes several passes
 _NO_SLOT, _NO_CHILD = 2**32 - 1, np.zeros(256, np.uint8)
 MANY_CATEGORIES = 16  # of a nominal column, from which on its gain is compared with its shadows'
 
@@ -86,7 +85,7 @@ def root_sums(blocks: CodedBlocks, root: Root) -> tuple[list[NDArray[np.int64]],
     columns = np.arange(len(root.width), dtype=np.uint32)
     sums, counts = [], np.zeros(root.n_codes, np.int64)
     sizes = root.width.astype(np.int64) * root.n_sums
-    for some in _chunks(sizes):
+    for some in _chunks(sizes, blocks.max_sums):
         asked = _Asked(_Tree(), columns[some], np.zeros(some.stop - some.start, np.uint32))
         found, counts = blocks.sum(Requests(_arrays([asked], root), root.n_codes, 0))
         parts = np.split(found, np.cumsum(sizes[some])[:-1])
@@ -295,7 +294,7 @@ def _found(
 ) -> list[_Found]:
     """Make histograms, as many at a time as there is room for, and search them."""
     found = [_Found({}, {}, np.empty(0)) for _ in asked]
-    for chunk in _plans(asked, root):
+    for chunk in _plans(asked, root, blocks.max_sums):
         requests = Requests(_arrays([part for _, part in chunk], root), root.n_codes, options.seed)
         sums, counts = blocks.sum(requests)
         plan = requests.plan
@@ -376,19 +375,19 @@ def _merit(
     return merit
 
 
-def _plans(asked: list[_Asked], root: Root) -> list[list[tuple[int, _Asked]]]:
-    """Cut what is asked into parts that take at most `MAX_SUMS` numbers each, or are one histogram."""
+def _plans(asked: list[_Asked], root: Root, max_sums: int) -> list[list[tuple[int, _Asked]]]:
+    """Cut what is asked into parts that take at most `max_sums` numbers each, or are one histogram."""
     plans: list[list[tuple[int, _Asked]]] = [[]]
-    room = MAX_SUMS
+    room = max_sums
     for k, (tree, column, shadow) in enumerate(asked):
         sizes = root.width[column].astype(np.int64) * (root.n_sums * len(tree.active))
         if plans[-1] and sizes.sum() > room:
             plans.append([])
-            room = MAX_SUMS
-        for some in _chunks(sizes):
+            room = max_sums
+        for some in _chunks(sizes, max_sums):
             if plans[-1] and some.start:
                 plans.append([])
-                room = MAX_SUMS
+                room = max_sums
             plans[-1].append((k, _Asked(tree, column[some], shadow[some])))
             room -= int(sizes[some].sum())
     return plans
@@ -424,12 +423,12 @@ def _arrays(asked: list[_Asked], root: Root) -> dict[str, NDArray[Any]]:
     }
 
 
-def _chunks(sizes: NDArray[np.int64]) -> list[slice]:
-    """Slices of neighbours that take at most `MAX_SUMS` together, or are one."""
+def _chunks(sizes: NDArray[np.int64], max_sums: int) -> list[slice]:
+    """Slices of neighbours that take at most `max_sums` together, or are one."""
     ends, slices, first = np.cumsum(sizes), [], 0
     while first < len(sizes):
         before = ends[first - 1] if first else 0
-        last = max(first + 1, int(np.searchsorted(ends, before + MAX_SUMS, side="right")))
+        last = max(first + 1, int(np.searchsorted(ends, before + max_sums, side="right")))
         slices.append(slice(first, last))
         first = last
     return slices

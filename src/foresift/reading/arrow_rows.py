@@ -180,7 +180,7 @@ class StreamRows(_ArrowRows):
         except pa.ArrowInvalid as error:
             raise InputError(f"Cannot read {self.source}: damaged ({first_line(error)}).") from error
         except OSError as error:
-            what = f"a copy of {self.source}, which can be read only once"
+            what = f"a copy of {self.source} (it can be read only once)"
             raise no_room(what, error, "save the rows as Parquet and name that file") from error
         return self._copy
 

@@ -96,7 +96,9 @@ class PassOne:
         self._limit = 1.0 if share is None else share
 
     def add(self, X: Any, y: NDArray[Any] | None) -> None:
-        """Read a batch; y is None if the target is known."""
+        """Read a batch, which may be empty; y is None if the target is known."""
+        if y is not None and not len(y):
+            return
         facts, source = self.facts, read(X)
         if y is not None and len(y) != source.n_rows:
             raise InputError(f"A batch has {source.n_rows:,} rows, but {len(y):,} values of the target.")
@@ -215,7 +217,7 @@ def settle(
     parts = sorted(parts, key=lambda facts: facts.part)
     filled = [facts for facts in parts if facts.n_rows]
     if not filled:
-        raise InputError(f"{source} has no rows.")
+        raise InputError(f"There are no rows in {source}: pass a table that has some.")
     first = filled[0]
     for other in filled[1:]:
         if (other.names, len(other.kinds)) != (first.names, len(first.kinds)):
@@ -234,6 +236,8 @@ def settle(
     for j, kind in enumerate(kinds):
         if kind == "nominal":
             every = set().union(*(facts.categories.get(j, set()) for facts in filled))
+            if len({isinstance(value, str | bytes) for value in every}) > 1:
+                raise InputError(other_types(label_of(first.names, j), "text", "numbers or booleans"))
             categories[j] = factorize(_objects(every), label_of(first.names, j))[0]
     units = tuple("" if kind == "nominal" else kind for kind in kinds)
     schema = Schema(first.names, tuple(categories), units if any(units) else ())
@@ -245,6 +249,7 @@ def settle(
     if target is None:
         y = _joined([found[-1] for some, _ in kept for found in some], "nominal")
         target, labels = _target_of(y, [facts.labels for facts in filled], task)
+        target.require_variety()
         head_target = _like(target, head[-1])
     else:
         labels = target.labels if isinstance(target, Classes) else None
@@ -292,6 +297,8 @@ def _objects(values: set[Any]) -> NDArray[Any]:
 def _target_of(
     y: NDArray[Any], found: list[set[Any] | None], task: str
 ) -> tuple[Target, NDArray[Any] | None]:
+    if len({isinstance(label, str) for labels in found if labels is not None for label in labels}) > 1:
+        raise InputError(other_types("The target", "text", "numbers"))
     if task == "auto":  # fractions may be few
         every = [label for labels in found if labels is not None for label in labels]
         task = task_of(np.concatenate([y, np.array(every, dtype=y.dtype)]))
@@ -299,8 +306,6 @@ def _target_of(
         return Quantity.read(y, len(y)), None
     if any(labels is None for labels in found):
         raise ValueError(f'The target has more than {MAX_CATEGORIES:,} classes: set task="regression".')
-    if len({isinstance(label, str) for labels in found if labels is not None for label in labels}) > 1:
-        raise InputError(other_types("The target", "text", "numbers"))
     labels_of_all = sorted(set().union(*(labels for labels in found if labels is not None)))
     as_found = np.array(labels_of_all, dtype=object)
     labels = Classes.read(

@@ -124,11 +124,12 @@ def _first_pass(source: RowSource, nominal: NDArray[np.bool_] | None) -> list[Pa
     for part in range(source.n_parts):
         reader: PassOne | None = None
         for batch in source.batches(part):
-            if reader is None:
+            if reader is None and (batch.y is None or len(batch.y)):
                 if known is not None:
                     share = sample_size(read(batch.X).n_columns) / max(1, known)
                 reader = PassOne(part, nominal, share, n_head)
-            reader.add(batch.X, batch.y)
+            if reader is not None:
+                reader.add(batch.X, batch.y)
         found.append(PartFacts(part) if reader is None else reader.facts)
         n_head = max(0, n_head - found[-1].n_rows)
     return found
@@ -143,6 +144,8 @@ def fill(
     """
     row, n_rows = 0, sum(len(block.target) for block in blocks)
     for batch in (batch for part in parts for batch in source.batches(part)):
+        if batch.y is not None and not len(batch.y):
+            continue
         codes = coding.codes(batch.X)
         n = codes.shape[1]
         if row + n > n_rows:
@@ -161,7 +164,7 @@ def fill(
 
 def changed(source: str) -> str:
     """Say that a source was not the same when it was read again."""
-    return f"{source} had other rows when it was read a second time: do not change it meanwhile."
+    return f"The rows of {source} were others when it was read a second time: do not change it meanwhile."
 
 
 def _room(n_bytes: int, memory_limit: float) -> NDArray[np.uint8]:

@@ -178,9 +178,9 @@ class StreamRows(_ArrowRows):
                 file.flush()
                 self._copy = pa.py_buffer(np.memmap(file, dtype=np.uint8, mode="r"))
         except pa.ArrowInvalid as error:
-            raise InputError(f"{self.source} is damaged ({first_line(error)}).") from error
+            raise InputError(f"Cannot read {self.source}: damaged ({first_line(error)}).") from error
         except OSError as error:
-            what = f"a copy of {self.source}, which can be read only once"
+            what = f"a copy of {self.source} (it can be read only once)"
             raise no_room(what, error, "save the rows as Parquet and name that file") from error
         return self._copy
 
@@ -202,6 +202,6 @@ def guarded(batches: Iterable[T], source: str) -> Iterator[T]:
         raise
     except Exception as error:
         raise InputError(
-            f"{source} ended early, after {number:,} batches of rows ({type(error).__name__}:"
+            f"Reading {source} failed after {number:,} batches of rows ({type(error).__name__}:"
             f" {first_line(error)}): see that it can be read to its end."
         ) from error

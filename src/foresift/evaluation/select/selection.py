@@ -39,7 +39,7 @@ from foresift.evaluation.select.findings import Findings
 from foresift.evaluation.select.fitted import fit_all, has_test, is_ours
 from foresift.evaluation.select.looks_dependent import note_on_text, notes_on_rows
 from foresift.evaluation.select.models import Model
-from foresift.evaluation.select.notes import note_on_copies, note_on_own_rule
+from foresift.evaluation.select.notes import note_on_copies, note_on_own_rule, note_on_sample
 from foresift.evaluation.select.resample import Resampled
 from foresift.evaluation.select.result import Selection, names_of
 from foresift.evaluation.select.rows_of_folds import NoFolds
@@ -192,7 +192,8 @@ def select(
     depends = read_dependence(how, groups, time, source.n_rows)
     # The threads are ours: those of the linear algebra would wait for each other in turns, at full speed.
     with one_blas_thread(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "No feature passed")  # the sentence says so
+        warnings.filterwarnings("ignore", "No feature passed")  # the sentence says so,
+        warnings.filterwarnings("ignore", "Only .* rows, drawn at random")  # and a note
         tell("ranking", 1, 0)
         keep_X = check and model.needs_X
         rows = fit_all(selector, X, modelled.y, weights, modelled.task, keep_X=keep_X, dependence=depends)
@@ -208,6 +209,7 @@ def select(
     kept = work.keep(selector, None if assessment is None else assessment.choice)
     n_best = selector.units_.n_free_in(kept) if is_ours(selector) else len(kept)
     target = rows.table.target
+    n_counted = source.n_rows if weights is None else int((weights > 0).sum())
     facts = {
         "n_rows": source.n_rows,
         "n_columns": source.n_columns,
@@ -234,6 +236,7 @@ def select(
         more = [*notes_on_rows(rows.table, names), *more]
     if getattr(selector, "n_features_to_select", 0) is None:
         more = [*note_on_own_rule(ranking, about), *more]
+    more = [*note_on_sample(selector, n_counted), *more]
     if getattr(selector, "interrupted_", False):
         more.insert(0, "The search was stopped by Ctrl-C: this is the best set it had found until then.")
     certainty = None if assessment is None else _certainty(selector, assessment, resampled, n_best)

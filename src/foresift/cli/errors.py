@@ -52,6 +52,7 @@ _TYPED: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"^keep (names|has)": r"--keep \1",
     r'\bfeature_groups="one-hot"': "--feature-groups one-hot",
     _BARE.format("feature_groups"): "--feature-groups",
+    r"\bn_samples=None takes all": "n_samples=None takes all, in Python",
     _BARE.format("n_estimators"): "--trees",
     _BARE.format("n_jobs"): "--jobs",
     _BARE.format("random_state"): "--seed",

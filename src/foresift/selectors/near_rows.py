@@ -18,10 +18,13 @@ from foresift.data.table import Table
 from foresift.data.target import Quantity
 from foresift.data.weights import scale_up
 from foresift.engine.grow import in_threads
+from foresift.errors import warn_caller
 from foresift.selectors.base import RankingSelector, Scores
 
-__all__ = ["NearRowsSelector", "ScaledRows"]
+__all__ = ["NearRowsSelector", "ScaledRows", "sampled_sentence"]
 
+MAX_ROWS = 20_000  # of positive weight, that "auto" compares with all others;
+MANY_ROWS_SAMPLE = 5_000  # and how many of a table with more: see docs/guide/rankers.md
 _BATCHES = 64  # of rows, whatever the number of threads
 _ROUNDING = 1e-12  # of a weight
 
@@ -76,14 +79,14 @@ class NearRowsSelector(RankingSelector):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RankingSelector._parameter_constraints,
-        "n_samples": [Interval(numbers.Integral, 1, None, closed="left"), None],
+        "n_samples": [Interval(numbers.Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "n_jobs": [numbers.Integral, None],
         "random_state": ["random_state"],
     }
 
     _needs_values = True
-    n_samples: int | None
+    n_samples: int | str | None
     categorical_features: Any
     n_jobs: int | None
     random_state: Any
@@ -113,14 +116,26 @@ class NearRowsSelector(RankingSelector):
         kernel, varies, counts = self._kernel(rows), rows.varies(), rows.weights
         sample = np.arange(len(rows.values), dtype=np.uint32)
         del rows  # the kernel has its own
-        if self.n_samples is not None and self.n_samples < len(sample):
+        n_samples = self._n_samples(len(sample))
+        if n_samples < len(sample):
             rng = np.random.default_rng(seed_of(self.random_state))
-            sample = np.sort(rng.permutation(sample)[: self.n_samples])
+            sample = np.sort(rng.permutation(sample)[:n_samples])
         sums = self._sums(kernel, sample)
         scores = self._weights_of(sums / (len(sample) if counts is None else counts[sample].sum()))
         # A column of one value, or none, is not informative; irrelevant ones may be below 0.
         scores[~varies] = min(0.0, scores.min())
-        return Scores(scores)
+        return Scores(scores, {"n_samples_": len(sample)})
+
+    def _n_samples(self, n_rows: int) -> int:
+        """How many of the rows are compared with all of them."""
+        if self.n_samples is None:
+            return n_rows
+        if not isinstance(self.n_samples, str):
+            return min(int(self.n_samples), n_rows)
+        if n_rows <= MAX_ROWS:
+            return n_rows
+        warn_caller(sampled_sentence(MANY_ROWS_SAMPLE, n_rows))
+        return MANY_ROWS_SAMPLE
 
     def _sums(self, kernel: Any, sample: NDArray[np.uint32]) -> NDArray[np.float64]:
         stop = _core.StopFlag()
@@ -137,6 +152,20 @@ class NearRowsSelector(RankingSelector):
 
     def _own_support(self) -> NDArray[np.bool_]:
         return self.scores_ > _ROUNDING
+
+
+def sampled_sentence(n_samples: int, n_rows: int) -> str:
+    """Say that only some of the rows were compared with all of them.
+
+    Examples
+    --------
+    >>> print(sampled_sentence(5000, 40_000))
+    Only 5,000 of the 40,000 rows, drawn at random, were compared with the others; n_samples=None takes all.
+    """
+    return (
+        f"Only {n_samples:,} of the {n_rows:,} rows, drawn at random, were compared with the others;"
+        " n_samples=None takes all."
+    )
 
 
 def _scaled(table: ValueTable, used: NDArray[np.intp]) -> tuple[NDArray[np.float64], list[int]]:

@@ -25,9 +25,10 @@ class ReliefSelector(NearRowsSelector):
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
         The number of best features to keep, or their fraction; choose the number by cross-validation; None
         keeps those with a positive weight.
-    n_samples : int or None, default=None
-        Rows drawn, without replacement, whose neighbours are compared; None takes every row. The paper draws
-        at most 500.
+    n_samples : int, "auto" or None, default="auto"
+        Rows drawn, without replacement, that are compared with their neighbours among all rows; None takes
+        every row. "auto" takes every row up to 20,000 of positive weight and 5,000 of more, with a warning.
+        The paper draws at most 500.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
         masked here.
@@ -49,6 +50,8 @@ class ReliefSelector(NearRowsSelector):
         1 is the best.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
+    n_samples_ : int
+        The number of rows that were compared with the others.
     n_features_in_, feature_names_in_, schema_
         What the columns were.
 
@@ -77,7 +80,7 @@ class ReliefSelector(NearRowsSelector):
         self,
         n_features_to_select=None,
         *,
-        n_samples=None,
+        n_samples="auto",
         categorical_features="from_dtype",
         n_jobs=None,
         random_state=None,
@@ -115,9 +118,10 @@ class ReliefFSelector(NearRowsSelector):
         None gives all of them the same.
     task : {"auto", "classification", "regression"}, default="auto"
         Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
-    n_samples : int or None, default=None
-        Rows drawn, without replacement, whose neighbours are compared; None takes every row. The paper draws
-        at most 500.
+    n_samples : int, "auto" or None, default="auto"
+        Rows drawn, without replacement, that are compared with their neighbours among all rows; None takes
+        every row. "auto" takes every row up to 20,000 of positive weight and 5,000 of more, with a warning.
+        The paper draws at most 500.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
         masked here.
@@ -139,6 +143,8 @@ class ReliefFSelector(NearRowsSelector):
         1 is the best.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
+    n_samples_ : int
+        The number of rows that were compared with the others.
     n_features_in_, feature_names_in_, schema_
         What the columns were.
 
@@ -158,7 +164,7 @@ class ReliefFSelector(NearRowsSelector):
     Where several rows are equally far and not all of them are wanted, they share what is left: the outcome
     does not depend on the order of the rows, and a row of weight 2 is the same as two rows.
 
-    Time grows with rows squared times columns, memory with rows times columns.
+    Time grows with `n_samples` times rows times columns, memory with rows times columns.
 
     Examples
     --------
@@ -188,7 +194,7 @@ class ReliefFSelector(NearRowsSelector):
         n_neighbors=10,
         sigma=None,
         task="auto",
-        n_samples=None,
+        n_samples="auto",
         categorical_features="from_dtype",
         n_jobs=None,
         random_state=None,

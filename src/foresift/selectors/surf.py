@@ -21,7 +21,7 @@ class _SURFBase(NearRowsSelector):
         n_features_to_select=None,
         *,
         task="auto",
-        n_samples=None,
+        n_samples="auto",
         categorical_features="from_dtype",
         n_jobs=None,
         random_state=None,
@@ -56,8 +56,9 @@ class SURFSelector(_SURFBase):
         keeps those with a positive weight.
     task : {"auto", "classification", "regression"}, default="auto"
         Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
-    n_samples : int or None, default=None
-        Rows drawn, without replacement, whose neighbours are compared; None takes every row.
+    n_samples : int, "auto" or None, default="auto"
+        Rows drawn, without replacement, that are compared with their neighbours among all rows; None takes
+        every row. "auto" takes every row up to 20,000 of positive weight and 5,000 of more, with a warning.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
         masked here.
@@ -79,6 +80,8 @@ class SURFSelector(_SURFBase):
         1 is the best.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
+    n_samples_ : int
+        The number of rows that were compared with the others.
     n_features_in_, feature_names_in_, schema_
         What the columns were.
 
@@ -100,7 +103,7 @@ class SURFSelector(_SURFBase):
     Missing values have the differences of `ReliefFSelector`; skrebate leaves them out. On tables with numeric
     and nominal columns skrebate weighs the columns otherwise.
 
-    Time grows with rows squared times columns, memory with rows times columns.
+    Time grows with `n_samples` times rows times columns, memory with rows times columns.
 
     Examples
     --------
@@ -125,8 +128,9 @@ class MultiSURFSelector(_SURFBase):
         keeps those with a positive weight.
     task : {"auto", "classification", "regression"}, default="auto"
         Whether y holds classes or a quantity; "auto" takes numbers with fractions as a quantity.
-    n_samples : int or None, default=None
-        Rows drawn, without replacement, whose neighbours are compared; None takes every row.
+    n_samples : int, "auto" or None, default="auto"
+        Rows drawn, without replacement, that are compared with their neighbours among all rows; None takes
+        every row. "auto" takes every row up to 20,000 of positive weight and 5,000 of more, with a warning.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are nominal: by dtype (text, categories, booleans), none, or those named, numbered or
         masked here.
@@ -148,6 +152,8 @@ class MultiSURFSelector(_SURFBase):
         1 is the best.
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
+    n_samples_ : int
+        The number of rows that were compared with the others.
     n_features_in_, feature_names_in_, schema_
         What the columns were.
 

@@ -39,6 +39,8 @@ _FORMER: dict[str, dict[str, Any]] = {
     "foresift.GEFSSelector": {"learning_rate": 0.15},
     "foresift.SequentialSelector": {"scoring": "accuracy"},
 }
+# Defaults that were None once, and how None is described since: a store has results of the default by None.
+_WAS_NONE = {"n_samples": ("auto", "all")}
 
 
 def describe(value: Any) -> Any:
@@ -118,11 +120,18 @@ def _cloned_bare(estimator: Any) -> bool:
 def _parameters(estimator: Any, inside: tuple[int, ...]) -> dict[str, Any]:
     its_name = _qualified(type(estimator))
     former, new = _FORMER.get(its_name, {}), _NEW if its_name.startswith("foresift.") else {}
-    return {
-        name: _describe(former.get(name) if item is None else item, False, inside)
-        for name, item in sorted(estimator.get_params(deep=False).items())
-        if name not in _IGNORED and not (name in new and _same(item, new[name]))
-    }
+    was_none = _WAS_NONE if new else {}
+    found = {}
+    for name, item in sorted(estimator.get_params(deep=False).items()):
+        if name in _IGNORED or (name in new and _same(item, new[name])):
+            continue
+        if name in was_none:
+            default, every = was_none[name]
+            item = every if item is None else None if _same(item, default) else item
+        elif item is None:
+            item = former.get(name)
+        found[name] = _describe(item, False, inside)
+    return found
 
 
 def _same(item: Any, former: Any) -> bool:

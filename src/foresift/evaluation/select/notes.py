@@ -8,12 +8,14 @@ from typing import Any
 from foresift.evaluation.select.alone import Alone
 from foresift.evaluation.select.unit_rows import UnitRows
 from foresift.report.numbers import PLAIN, counted
+from foresift.selectors.near_rows import sampled_sentence
 
 __all__ = [
     "MANY_COPIES",
     "note_on_copies",
     "note_on_own_rule",
     "note_on_sample",
+    "note_on_targets",
     "notes_on_leaks",
     "notes_on_size",
 ]
@@ -33,6 +35,14 @@ def note_on_own_rule(ranking: list[dict[str, Any]], method: dict[str, Any]) -> l
         f" the {counted(len(kept), 'column')} kept {'has' if high == 1 else 'have'} a p-value above"
         f" {SIGNIFICANT:g}. To control an error rate, use the method auto or relevance."
     ]
+
+
+def note_on_targets(selector: Any, n_rows: int) -> list[str]:
+    """Say that a method that compares rows looked at some of them only, though nobody asked for that."""
+    n_samples = getattr(selector, "n_samples_", n_rows)
+    if getattr(selector, "n_samples", None) != "auto" or n_samples == n_rows:
+        return []
+    return [sampled_sentence(n_samples, n_rows)]
 
 
 def note_on_copies(n_copies: int, n_rows: int) -> list[str]:

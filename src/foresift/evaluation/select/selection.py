@@ -41,7 +41,12 @@ from foresift.evaluation.select.findings import Findings
 from foresift.evaluation.select.fitted import fit_all, has_test, is_ours
 from foresift.evaluation.select.looks_dependent import note_on_text, notes_on_rows
 from foresift.evaluation.select.models import Model
-from foresift.evaluation.select.notes import note_on_copies, note_on_own_rule, note_on_sample
+from foresift.evaluation.select.notes import (
+    note_on_copies,
+    note_on_own_rule,
+    note_on_sample,
+    note_on_targets,
+)
 from foresift.evaluation.select.resample import Resampled
 from foresift.evaluation.select.result import Selection, names_of
 from foresift.evaluation.select.rows_of_folds import NoFolds
@@ -210,7 +215,8 @@ def select(
     depends = read_dependence(how, groups, time, source.n_rows)
     # The threads are ours: those of the linear algebra would wait for each other in turns, at full speed.
     with one_blas_thread(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "No feature passed")  # the sentence says so
+        warnings.filterwarnings("ignore", "No feature passed")  # the sentence says so,
+        warnings.filterwarnings("ignore", "Only .* rows, drawn at random")  # and a note
         tell("ranking", 1, 0)
         keep_X = check and model.needs_X
         in_blocks = not numbers_rows(cv)  # folds by row number need all rows
@@ -238,6 +244,7 @@ def select(
     n_best = selector.units_.n_free_in(kept) if is_ours(selector) else len(kept)
     target = rows.table.target
     schema = rows.table.schema if rows.blocks is None else rows.blocks.schema
+    n_counted = len(rows) if weights is None else int((weights > 0).sum())
     facts = {
         "n_rows": n_rows,
         "n_columns": source.n_columns,
@@ -265,6 +272,7 @@ def select(
         more = [*notes_on_rows(as_they_stand, names), *more]
     if getattr(selector, "n_features_to_select", 0) is None:
         more = [*note_on_own_rule(ranking, about), *more]
+    more = [*note_on_targets(selector, n_counted), *more]
     if blocks is not None and not (is_ours(selector) and selector.takes_blocks()):
         more = [*note_on_sample(key, len(rows), n_rows), *more]
     if getattr(selector, "interrupted_", False):

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.data.coded_blocks import Block, CodedBlocks, Sums
+from foresift.selectors.relevance.column_ranks import normal_scores
 from foresift.selectors.relevance.moments import MIN_SHARE
-from foresift.selectors.relevance.ranks import normal_scores, strong_predictors
+from foresift.selectors.relevance.ranks import strong_predictors
 from foresift.selectors.relevance.residuals import RELATED
 from foresift.selectors.relevance.sums import Powers, Products
 

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri, polygamma, stdtr
 
 from foresift.data.table import Table
+from foresift.selectors.relevance.counting import code_counts
+from foresift.selectors.relevance.moments import counted_rows
 
 __all__ = [
     "forest_log_pvalues",
@@ -30,12 +32,16 @@ def log_effective_levels(table: Table, weights: NDArray[np.float64] | None) -> N
     Columns of like kind gain alike by chance. Nominal columns, which have no order to keep to, are kept
     apart from numeric ones by a large constant. Missing counts as a value.
     """
-    counted = slice(None) if weights is None else weights > 0
-    kinds = np.empty(table.n_columns)
-    for j in range(table.n_columns):
-        counts = np.bincount(np.asarray(table.store.codes(j))[counted])
-        kinds[j] = log_levels(counts, table.store.is_nominal(j))
-    return kinds
+    kinds = []
+    for some in code_counts(table, np.arange(table.n_columns), counted_rows(table, weights)):
+        entropies: dict[bytes, float] = {}  # columns without ties all have the same counts
+        for counts in some.each():
+            key = counts.tobytes()
+            if key not in entropies:
+                entropies[key] = log_levels(counts, False)
+            kinds.append(entropies[key])
+    nominal = [table.store.is_nominal(j) for j in range(table.n_columns)]
+    return np.array(kinds) + np.where(nominal, 1000.0, 0.0)
 
 
 def log_levels(counts: NDArray[np.intp], nominal: bool) -> float:

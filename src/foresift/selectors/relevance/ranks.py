@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from foresift.data.table import Table
 from foresift.selectors.relevance.beside import Kept
+from foresift.selectors.relevance.column_ranks import normal_scores, ranks_by_code
 from foresift.selectors.relevance.combining import log_cauchy_mean
+from foresift.selectors.relevance.counting import code_counts
 from foresift.selectors.relevance.joint import category_ranks, joint_log_pvalues
 from foresift.selectors.relevance.moments import (
     MIN_SHARE,
@@ -24,14 +25,13 @@ from foresift.selectors.relevance.residuals import Block, Residuals
 from foresift.selectors.relevance.sums import Powers, Products
 from foresift.selectors.relevance.views import Independent, Squares, View, views_of, visible
 
-__all__ = ["RankTests", "normal_scores", "rank_tests", "strong_predictors"]
+__all__ = ["RankTests", "rank_tests", "strong_predictors"]
 
 CELLS = 2**22  # ranks at a time
 MAX_KNOWN = 2**20  # ranks of strong predictors; at most a tenth as many columns as rows
 _STRONG = 0.02  # p-value of a strong predictor;
 _BY_CHANCE = 2  # of many columns less, so that of noise no more than this many are expected
 _FEW = 0.01  # share of the rows in which a column that is tested with others must have another value
-_FINE = 2**10  # steps to the largest normal score, if there are no more rows
 
 
 class RankTests(NamedTuple):
@@ -192,34 +192,32 @@ class _Ranked:
         """Whether the target is one; then columns have normal scores."""
         return self.table.target.task == "regression"
 
-    def ranks(self, k: int, *, few: bool = False) -> NDArray[np.float64] | None:
-        """Whole numbers of mean 0, at most the number of rows: twice the rank, or the commonest category.
+    def ranks(self, numbers: range, *, few: bool = False) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Numbers of the columns that have ranks, and a row of whole numbers of mean 0 for each.
 
-        None if too few rows have another value, or that category; `few` of them may do.
+        At most the number of rows: twice the rank, or the commonest category. Columns of which too few rows
+        have another value, or that category, have none; `few` of them may do.
         """
-        store, column = self.table.store, int(self.columns[k])
-        codes = np.asarray(store.codes(column))[self.rows]
-        n_values = store.n_values(column)
-        counts = np.bincount(codes, minlength=n_values + 1)
-        n_known = len(codes) - counts[n_values]
-        most = counts[:n_values].max(initial=0)
-        least = (_FEW if few else MIN_SHARE) * len(codes)
-        if min(most if store.is_nominal(column) else n_known, n_known - most) < least:
-            return None
-        if store.is_nominal(column):
-            ranks = n_known * (np.arange(n_values + 1) == counts[:n_values].argmax()) - most
-        else:
-            ranks = 2 * np.cumsum(counts) - counts - n_known  # ties in the middle
-            if self.quantity:
-                ranks = normal_scores(ranks, np.where(np.arange(n_values + 1) < n_values, counts, 0))
-        ranks[n_values] = 0
-        return self.view.filled(ranks.astype(np.float64)[codes], codes == n_values)
+        least = (_FEW if few else MIN_SHARE) * len(self.rows)
+        known, ranks, begin = [], [], numbers.start
+        for some in code_counts(self.table, self.columns[begin : numbers.stop], self.rows):
+            by_code, usable = ranks_by_code(some, self.table.store, least, quantity=self.quantity)
+            ranks.append(by_code[some.places[usable]])
+            for row in np.flatnonzero(some.counts[some.missing[usable]]).tolist():
+                missing = some.places[usable[row]] == some.missing[usable[row]]
+                ranks[-1][row] = self.view.filled(ranks[-1][row], missing)
+            known.append(begin + usable)
+            begin += len(some.columns)
+        if not known:
+            return np.empty(0, dtype=np.intp), np.empty((0, len(self.rows)))
+        return np.concatenate(known), np.concatenate(ranks)
 
     def seen(self, k: int, *, few: bool = False) -> NDArray[np.float64] | None:
-        """The same as it is seen, unless nothing is."""
-        ranks = self.ranks(k, few=few)
-        ranks = None if ranks is None else visible(self.view, ranks)
-        return ranks if ranks is not None and ranks.any() else None
+        """The ranks of a column as they are seen, unless there are none or nothing is seen."""
+        for ranks in self.ranks(range(k, k + 1), few=few)[1]:
+            seen = visible(self.view, ranks)
+            return seen if seen.any() else None
+        return None
 
     def blocks(self) -> Iterator[Block]:
         """Columns that have ranks, some at a time; made anew each time, unless they fit in one block."""
@@ -235,9 +233,9 @@ class _Ranked:
         return self._block(range(len(self.columns)))
 
     def _block(self, numbers: range) -> Block:
-        known = [(k, ranks) for k in numbers if (ranks := self.ranks(k)) is not None]
-        ranks = visible(self.view, np.array([row for _, row in known]).reshape(-1, len(self.rows)))
-        known_numbers, some = np.array([k for k, _ in known], dtype=np.intp), ranks.any(axis=1)
+        known_numbers, ranks = self.ranks(numbers)
+        ranks = visible(self.view, ranks)
+        some = ranks.any(axis=1)
         if not some.all():
             known_numbers, ranks = known_numbers[some], ranks[some]
         squares = ranks**2
@@ -259,23 +257,6 @@ class _Ranked:
                 part = block.take(some)
                 found[part.numbers] = _log_pvalues(part, own, self.view, quantity=self.quantity)
         return found
-
-
-def normal_scores(ranks: NDArray[Any], counts: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Normal quantiles of twice the ranks less their mean, each as often as `counts` says.
-
-    Whole numbers of mean 0 (but for rounding), at most `_FINE` or their number.
-
-    Examples
-    --------
-    >>> normal_scores(np.array([-3, -1, 1, 3]), np.ones(4, dtype=int))
-    array([-1024.,  -308.,   308.,  1024.])
-    """
-    scores, present, n = np.zeros(len(ranks)), counts > 0, int(counts.sum())
-    some = ndtri(0.5 + ranks[present] / (2 * (n + 1)))
-    some -= counts[present] @ some / n
-    scores[present] = np.round(some * (max(n, _FINE) / np.abs(some).max()))
-    return scores
 
 
 def _scores(ranks: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -46,10 +46,11 @@ class Residuals:
         """Columns of a block by the strong predictors that they are correlated with."""
         least = _related(len(self.strong)) * np.sqrt(block.squares)[:, np.newaxis]
         correlated = np.abs(block.ranks @ self.strong) > least
-        groups: dict[bytes, list[int]] = {}
-        for k, row in enumerate(correlated):
-            groups.setdefault(row.tobytes() if row.any() else b"", []).append(k)
-        return {key: np.array(some) for key, some in groups.items()}
+        some = correlated.any(axis=1)
+        groups = {b"": np.flatnonzero(~some).tolist()}
+        for k in np.flatnonzero(some).tolist():
+            groups.setdefault(correlated[k].tobytes(), []).append(k)
+        return {key: np.array(members) for key, members in groups.items() if members}
 
     def without(self, key: bytes) -> NDArray[np.float64]:
         """Residuals without the strong predictors of a key of `related`."""

@@ -123,7 +123,7 @@ def deduplicate_columns(
         kind = f"{store.is_nominal(column)} {missing}".encode()
         digest = blake2b(codes.astype("<u2").tobytes(), digest_size=16, key=kind).digest()
         first[column] = digests.setdefault(digest, column)
-    order = [column for _, column in sorted(digests.items()) if varies[column]]
+    order = [column for digest in sorted(digests) if varies[column := digests[digest]]]
     return np.array(order, dtype=np.uint32), first
 
 

@@ -84,7 +84,8 @@ class ColumnTests:
     @property
     def varies(self) -> NDArray[np.bool_]:
         """Which free units have a column that is not constant."""
-        return np.array([np.isin(self.first[columns], self.order).any() for columns in self.units.members])
+        free = self.units.free_of_column[np.isin(self.first, self.order)]
+        return np.bincount(free[free >= 0], minlength=self.units.n_free) > 0
 
     def run(self, weights: NDArray[np.float64] | None, seed: int, progress: Progress) -> Tested:
         """P-values of all tests, and mean gains of columns and shadows; NaN for untested columns."""

@@ -92,6 +92,10 @@ std::span<std::int64_t> writable(const char* name, const Sums& array, std::size_
     return {array.data(), array.size()};
 }
 
+void check_number(std::uint64_t number) {
+    check_range<std::uint64_t>("The number of a block", number, 0, (std::uint64_t{1} << 31) - 2);
+}
+
 void add(const LevelPlan& plan, const Bytes& codes, const Vector<std::uint16_t>& target, std::uint64_t number,
          const Sums& sums, const Sums& counts, const StopFlag* flag) {
     const std::size_t n_rows = target.size();
@@ -99,13 +103,31 @@ void add(const LevelPlan& plan, const Bytes& codes, const Vector<std::uint16_t>&
     check_length("codes", codes.shape(0), plan.width.size());
     check_length("The rows of codes", codes.shape(1), n_rows);
     check_below("target", span_of(target), plan.n_codes);
-    check_range<std::uint64_t>("The number of a block", number, 0, (std::uint64_t{1} << 31) - 2);
+    check_number(number);
     const auto to = writable("sums", sums, sums_of(plan)), to_counts = writable("counts", counts, counts_of(plan));
     check_apart(to.data(), to.size_bytes(), to_counts.data(), to_counts.size_bytes());
     check_apart(to.data(), to.size_bytes(), codes.data(), codes.size());
     check_apart(to_counts.data(), to_counts.size_bytes(), codes.data(), codes.size());
+    for (const auto& out : {to, to_counts})  // trees read the target again, after the first has written
+        check_apart(out.data(), out.size_bytes(), target.data(), n_rows * sizeof(std::uint16_t));
     const nb::gil_scoped_release unlocked;
     add_level({values_of(codes), span_of(target), number}, plan, to, to_counts, stop_check(flag));
+}
+
+// Numbers of a histogram are added up in 64 bits.
+void check_sums(const LevelPlan& plan, std::size_t tree, std::span<const std::int64_t> sums) {
+    constexpr std::int64_t most = std::int64_t{1} << 62;
+    for (auto r = plan.requests_of[tree]; r < plan.requests_of[tree + 1]; ++r) {
+        const std::size_t size = plan.width[plan.request_column[r]] * plan.n_sums();
+        for (std::size_t slot = 0; slot < plan.n_slots[tree]; ++slot, sums = sums.subspan(size)) {
+            std::int64_t total = 0;
+            for (const auto count : sums.first(size)) {
+                if (count < 0) refuse("A histogram must not have negative numbers.");
+                if (count > most - total) refuse("The numbers of a histogram are too large: they would overflow.");
+                total += count;
+            }
+        }
+    }
 }
 
 nb::tuple search(const LevelPlan& plan, std::size_t tree, const Vector<std::int64_t>& sums,
@@ -117,8 +139,7 @@ nb::tuple search(const LevelPlan& plan, std::size_t tree, const Vector<std::int6
     std::size_t begin = 0;
     for (std::size_t before = 0; before < tree; ++before) begin += sums_of_tree(plan, before);
     const auto own_sums = span_of(sums).subspan(begin, sums_of_tree(plan, tree));
-    for (const auto count : own_sums)
-        if (count < 0 || count > (std::int64_t{1} << 62)) refuse("A histogram must not have negative numbers.");
+    check_sums(plan, tree, own_sums);
     LevelGains found;
     {
         const nb::gil_scoped_release unlocked;
@@ -135,6 +156,9 @@ nb::tuple search(const LevelPlan& plan, std::size_t tree, const Vector<std::int6
 template <class Real>
 NewArray<std::uint8_t> code(const Strided<Real>& values, const Vector<double>& cuts, const Numbers& begins) {
     const std::size_t n_rows = values.shape(0), n_columns = values.shape(1);
+    check_range<std::uint64_t>("The number of rows", n_rows, 0, kMostRows);
+    check_range<std::uint64_t>("The number of columns", n_columns, 0, kMostColumns);
+    check_memory("values", n_rows, n_columns);
     check_aligned<Real>(values.data());
     check_length("begins", begins.size(), n_columns + 1);
     check_begins("begins", span_of(begins), cuts.size());
@@ -154,6 +178,7 @@ NewArray<std::uint8_t> code(const Strided<Real>& values, const Vector<double>& c
 
 NewArray<std::uint32_t> permutation(std::uint64_t seed, std::uint64_t shadow, std::uint64_t number, std::size_t n_rows) {
     check_range<std::uint64_t>("The number of rows of a block", n_rows, 0, kMaxBlockRows);
+    check_number(number);
     const std::vector<std::uint16_t> target(n_rows);
     const auto rows = block_permutation(seed, shadow, {{}, target, number});
     return to_numpy(std::vector<std::uint32_t>(rows.begin(), rows.end()));

@@ -48,9 +48,9 @@ public:
             const std::uint32_t shadow = plan_.request_shadow[r];
             if (shadow != last) {
                 last = shadow;
-                move(permutations_.of(shadow - 1));
-                keys = moved_.data();
-                parts = moved_parts_.data();
+                if (shadow != 0) move(permutations_.of(shadow - 1));
+                keys = shadow != 0 ? moved_.data() : keys_.data();
+                parts = shadow != 0 ? moved_parts_.data() : parts_.data();
             }
             const std::uint32_t column = plan_.request_column[r], width = plan_.width[column];
             if (quantity())

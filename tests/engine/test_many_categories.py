@@ -259,8 +259,9 @@ def test_who_corrects(monkeypatch):
             store = grown_with(monkeypatch, base_tree, lambda m=model: make_store_grower(m, table, None))
             assert store == [expected]
     order = np.arange(4, dtype=np.uint32)
-    options = {"order": order, "n_shadows": 2, "n_estimators": 2, "max_features": 2, "max_depth": None}
-    options |= {"min_samples_split": 2, "min_share": 0.0, "nominal_splits": "subsets", "seed": 0, "n_jobs": 1}
+    options = {"order": order, "n_shadows": 2, "shadows_per_tree": 1, "n_estimators": 2}
+    options |= {"max_features": 2, "max_depth": None, "min_samples_split": 2, "min_share": 0.0}
+    options |= {"nominal_splits": "subsets", "seed": 0, "n_jobs": 1}
     work = lambda: shadows.gather_shadow_sums(table, None, Progress(None, None, "", {}), **options)  # noqa: E731
     assert grown_with(monkeypatch, shadows, work) == [True]
 

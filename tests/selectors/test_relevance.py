@@ -196,6 +196,22 @@ def test_a_few_columns_have_more_shadows():
     assert quiet_fit(X[:, :4], y, n_shadows=12).shadow_scores_.shape == (4, 12)
 
 
+@pytest.mark.parametrize(
+    ("n_columns", "n_estimators", "n_shadows"), [(4999, 50, 10), (5000, 50, 6), (5000, 49, 10)]
+)
+def test_wide_tables_have_fewer_shadows(n_columns, n_estimators, n_shadows):
+    """Only if there are trees enough that each of them is scored in many."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, n_columns)), np.arange(20) % 2
+    found = RelevanceSelector(n_estimators=n_estimators, max_depth=2, redundancy=None, random_state=0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "No feature passed")
+        found.fit(X, y)
+    assert found.shadow_scores_.shape == (n_columns, n_shadows)
+    assert np.isfinite(found.shadow_scores_).all()
+    assert found.shadow_scores_.std() == pytest.approx(1, abs=0.02)
+
+
 # The slow run finds a power of 0.97 in place of 1.
 @few_or_many(3, 100)
 def test_columns_that_matter_only_together_are_found(n_tables):

@@ -297,7 +297,8 @@ def test_sums_are_those_of_the_fresh_trials():
     table = make_table(X, y)
     order, _ = deduplicate_columns(table, None)
     options = {"max_features": 2, "max_depth": 4, "min_samples_split": 2, "min_share": 0.0}
-    options |= {"order": order, "n_shadows": 4, "n_estimators": 6, "nominal_splits": "subsets", "seed": 9}
+    options |= {"order": order, "n_shadows": 4, "shadows_per_tree": 2, "n_estimators": 6}
+    options |= {"nominal_splits": "subsets", "seed": 9}
     sums = gather_shadow_sums(table, None, Progress(None, None, "", {}), **options, n_jobs=1)
     permutations = np.zeros((4, 4), dtype=int)
     permutations[order] = draw_permutations(4, 4, 60, 9)

@@ -77,6 +77,12 @@ class Units:
         return np.split(order, np.flatnonzero(np.diff(self.free_of_column[order])) + 1)
 
     @cached_property
+    def large(self) -> list[int]:
+        """Numbers of the free units of several columns."""
+        sizes = np.bincount(self.free_of_column[~self.kept], minlength=self.n_free)
+        return np.flatnonzero(sizes > 1).tolist()
+
+    @cached_property
     def n_free(self) -> int:
         """Number of free units."""
         return int(self.free_of_column.max()) + 1

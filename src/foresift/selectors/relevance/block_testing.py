@@ -63,7 +63,7 @@ class BlockTests(ColumnTests):
         weights: NDArray[np.float64] | None,
         kept: Any,
         rows: Any,
-        n_shadows: int,
+        shadows: dict[str, int],
         seed: int,
         progress: Progress,
     ) -> ShadowSums:
@@ -79,10 +79,10 @@ class BlockTests(ColumnTests):
             forest["min_samples_split"],
             forest["min_share"],
             forest["nominal_splits"] == "multiway",
-            n_shadows,
-            -(-n_shadows // 2),
-            seed,
+            **shadows,
+            seed=seed,
         )
+        n_shadows = shadows["n_shadows"]
         permutations = np.zeros((n_columns, n_shadows), dtype=np.uint32)
         permutations[self.order] = draw_permutations(len(self.order), n_shadows, self.blocks.n_rows, seed)
         root = Root.of(self.blocks, self._scores_of(self._root[1]))

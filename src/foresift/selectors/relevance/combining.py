@@ -84,7 +84,7 @@ def unit_log_pvalues(
 ) -> NDArray[np.float64]:
     """P-values of units from those of their columns, and for half from a test of all of them, as logs."""
     logs = by_column[units.first]
-    for k in np.flatnonzero([len(columns) > 1 for columns in units.members]).tolist():
+    for k in units.large:
         tests = np.append(by_column[units.members[k]], joint[k])[:, np.newaxis]
         weights = np.ones_like(tests)
         weights[-1] = np.count_nonzero(~np.isnan(tests[:-1])) or 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri, polygamma, stdtr
@@ -32,19 +34,16 @@ def log_effective_levels(table: Table, weights: NDArray[np.float64] | None) -> N
     Columns of like kind gain alike by chance. Nominal columns, which have no order to keep to, are kept
     apart from numeric ones by a large constant. Missing counts as a value.
     """
-    kinds = []
-    for some in code_counts(table, np.arange(table.n_columns), counted_rows(table, weights)):
-        entropies: dict[bytes, float] = {}  # columns without ties all have the same counts
-        for counts in some.each():
-            key = counts.tobytes()
-            if key not in entropies:
-                entropies[key] = log_levels(counts, False)
-            kinds.append(entropies[key])
-    nominal = [table.store.is_nominal(j) for j in range(table.n_columns)]
-    return np.array(kinds) + np.where(nominal, 1000.0, 0.0)
+    rows, store = counted_rows(table, weights), table.store
+    columns = range(table.n_columns)
+    kinds = np.full(table.n_columns, log_levels(np.ones(len(rows)), False))  # of a column without ties
+    tied = [j for j in columns if store.n_values(j) < table.n_rows or store.has_missing(j)]
+    for some in code_counts(table, np.array(tied, dtype=np.intp), rows):
+        kinds[some.columns] = [log_levels(counts, False) for counts in some.each()]
+    return kinds + np.where([store.is_nominal(j) for j in columns], 1000.0, 0.0)
 
 
-def log_levels(counts: NDArray[np.intp], nominal: bool) -> float:
+def log_levels(counts: NDArray[Any], nominal: bool) -> float:
     """The same of one column, from how many rows have each value.
 
     Examples

@@ -156,6 +156,7 @@ def gather_shadow_sums(
     order: NDArray[np.uint32],
     row_maps: NDArray[np.uint32] | None = None,
     n_shadows: int,
+    shadows_per_tree: int,
     n_estimators: int,
     max_features: Any,
     max_depth: int | None,
@@ -183,9 +184,8 @@ def gather_shadow_sums(
         The columns to draw from; see `deduplicate_columns`.
     row_maps : ndarray of uint32 of shape (pool_size, n_rows) or None
         Where rows of the shadows have their values from, if rows depend on each other.
-    n_shadows : int
-        Shadows of every column. Every tree scores half of them, in turn, which costs half as much and makes
-        their scores hardly less certain: chance that all trees share is most of what sets them apart.
+    n_shadows, shadows_per_tree : int
+        Shadows of every column, and how many of them every tree scores, in turn.
     n_estimators, max_features, max_depth, min_samples_split, nominal_splits, n_jobs
         As in a forest.
     min_share : float
@@ -220,7 +220,7 @@ def gather_shadow_sums(
         shadow_rows=np.empty(0, np.uint32)
         if row_maps is None
         else row_maps[: permutations.max() + 1].ravel(),
-        shadows_per_tree=-(-n_shadows // 2),
+        shadows_per_tree=shadows_per_tree,
         column_order=order.tolist(),
         draw="all",
         seed=seed,

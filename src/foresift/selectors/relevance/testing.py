@@ -37,6 +37,9 @@ from foresift.selectors.units import Units
 __all__ = ["ColumnTests", "Tested"]
 
 _SHADOWS = 10  # per column
+_MANY_COLUMNS = 5000  # from which on all columns together have more than enough shadows,
+_FEW_SHADOWS, _FEW_PER_TREE = 6, 2  # so these do, in all and scored by a tree: docs/relevance.md, Wide tables
+_MANY_TREES = 50  # if there are so many; of fewer, too few would score each of them
 _OWN_SHADOWS = 30  # per column, if each is compared with its own alone
 _MIN_POOL = 100  # shadows of all columns: ten of each are too few for a few columns
 _MIN_SHADOWS = 3  # that must have been candidates: each is compared with the spread of the others
@@ -93,14 +96,15 @@ class ColumnTests:
         requested = np.isin(first, first[units.kept])  # kept columns and copies of them, which add nothing
         kept = Kept.of(table, weights, np.flatnonzero(units.kept), seed)
         rows = None if table.dependence is None else DependentRows.of(table, weights)
-        n_shadows = self._n_shadows(dependent=rows is not None)
+        n_shadows, per_tree = self._n_shadows(dependent=rows is not None)
         gains = np.zeros((table.n_columns, 1 + n_shadows))
         shadow_scores = np.full((table.n_columns, n_shadows), np.nan)
         logs = {name: np.full(table.n_columns, np.nan) for name in WEIGHTS}
         joint = np.full(units.n_free, np.nan)
         explained = kept is not None and kept.explain_all
         if len(self.order) and not explained and (rows is None or not rows.too_few):
-            sums = self._grown(weights, kept, rows, n_shadows, seed, progress)
+            shadows = {"n_shadows": n_shadows, "shadows_per_tree": per_tree}
+            sums = self._grown(weights, kept, rows, shadows, seed, progress)
             gains = sums.mean
             # In the order of the hashes, so that rounding does not depend on the order of the columns.
             tested = self.order[(sums.weight[self.order, 1:] > 0).sum(axis=1) >= _MIN_SHADOWS]
@@ -130,26 +134,36 @@ class ColumnTests:
     def _levels(self, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
         return log_effective_levels(self.table, weights)
 
-    def _n_shadows(self, *, dependent: bool) -> int:
+    def _n_shadows(self, *, dependent: bool) -> tuple[int, int]:
+        """Shadows per column, and how many of them every tree scores in turn.
+
+        Half of them cost half as much, and their scores are hardly less certain: chance that all trees share
+        is most of what sets them apart.
+        """
+        n_columns, n_trees = len(self.order), self.forest["n_estimators"]
         if self.n_shadows is not None:
-            return int(self.n_shadows)
-        if dependent:
-            return _OWN_SHADOWS
-        return max(_SHADOWS, math.ceil(_MIN_POOL / max(1, len(self.order))))
+            n_shadows = int(self.n_shadows)
+        elif dependent:
+            n_shadows = _OWN_SHADOWS
+        elif n_columns >= _MANY_COLUMNS and n_trees >= _MANY_TREES:
+            return _FEW_SHADOWS, _FEW_PER_TREE
+        else:
+            n_shadows = max(_SHADOWS, math.ceil(_MIN_POOL / max(1, n_columns)))
+        return n_shadows, -(-n_shadows // 2)
 
     def _grown(
         self,
         weights: NDArray[np.float64] | None,
         kept: Kept | None,
         rows: DependentRows | None,
-        n_shadows: int,
+        shadows: dict[str, int],
         seed: int,
         progress: Progress,
     ) -> ShadowSums:
         """Gains of columns and shadows in a forest, of what kept columns leave of the target."""
         table = self.table if kept is None else self.table.with_target(kept.rest)
-        maps = None if rows is None else rows.maps(pool_size(n_shadows, table.n_rows), seed)
-        own: dict[str, Any] = {"order": self.order, "row_maps": maps, "n_shadows": n_shadows, "seed": seed}
+        maps = None if rows is None else rows.maps(pool_size(shadows["n_shadows"], table.n_rows), seed)
+        own: dict[str, Any] = {"order": self.order, "row_maps": maps, **shadows, "seed": seed}
         return gather_shadow_sums(table, weights, progress, **own, **self.forest)
 
     def _test_ranks(
@@ -162,7 +176,7 @@ class ColumnTests:
         seed: int,
     ) -> None:
         """Fill in what the tests without a forest find."""
-        large = [k for k, columns in enumerate(self.units.members) if len(columns) > 1]
+        large = self.units.large
         place = {column: k for k, column in enumerate(tested.tolist())}
         members = [
             np.unique([place[j] for j in self.first[self.units.members[k]].tolist() if j in place])

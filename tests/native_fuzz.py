@@ -7,7 +7,8 @@ ValueError, a TypeError or an OverflowError; anything else is printed, and ends 
 import sys
 
 import numpy as np
-from native_cases import C45, ROWS, X, Y, as_bytes, grown, ints, relief, small_store, surf
+from native_cases import C45, ROWS, X, Y, as_bytes, grown, ints, numbers, relief, small_store, surf
+from native_histograms import block, plan, plan_arguments, quantity_plan, zeros
 
 from foresift import _core
 
@@ -162,6 +163,15 @@ class Fuzz:
                 [[self.table(), self.table()], self.rows(), self.some_rows(), np.zeros((120, 3)), None],
             ),
             "leaves": lambda: (_core.leaves, [self.table(), self.rows()]),
+            "LevelPlan": lambda: (self.make_plan, list(plan_arguments().values())),
+            "LevelPlan.make": lambda: (self.make_plan, [*plan_arguments(scores=numbers(1, 2, 3)).values()]),
+            "LevelPlan.add": self.make_add,
+            "LevelPlan.search": self.make_search,
+            "code_values": lambda: (
+                _core.code_values,
+                [self.rows(), np.array([-1.0, 0.5, 2.0]), numbers(0, 1, 1, 3)],
+            ),
+            "block_permutation": lambda: (_core.block_permutation, [3, 0, 1, 40]),
             "GrowOptions": lambda: (_core.GrowOptions, [], self.some(OPTIONS)),
             "NetworkOptions": lambda: (_core.NetworkOptions, [], self.some(NETWORK)),
             "train_network": lambda: (self.train, self.network(), self.some(NETWORK)),
@@ -174,6 +184,24 @@ class Fuzz:
                 ],
             ),
         }
+
+    @staticmethod
+    def make_plan(*arguments):
+        """Make a plan, and use it if that goes."""
+        made = _core.LevelPlan.make(*arguments)
+        if made.n_sums + made.n_counts < 10**7:  # large ones are what was asked for
+            sums, counts = zeros(made)
+            made.add(*block(70), 0, sums, counts)
+            made.search(0, sums, np.array([0, 1, 0], "u1"), False, 0.0)
+
+    def make_add(self):
+        of = self.pick([plan, quantity_plan])()
+        return of.add, [*block(70), 3, *zeros(of), None]
+
+    def make_search(self):
+        of = self.pick([plan, quantity_plan])()
+        sums = self.rng.integers(0, 9, of.n_sums)
+        return of.search, [1, sums, np.array([0, 1, 0], "u1"), self.chance(0.5), 0.1, None]
 
     def of(self, name):
         return self.pick(OPTIONS[name][: 2 if self.chance(0.9) else None])

@@ -15,7 +15,7 @@ from foresift.plots import CurveDisplay
 
 SOURCE = Path(foresift.__file__).parent
 # Imported inside functions, for those who have them; without them one sentence says what to install.
-OPTIONAL = {"distributed", "matplotlib", "pandas", "polars"}
+OPTIONAL = {"dask", "distributed", "matplotlib", "pandas", "polars"}
 HIDE = """
 import sys
 class Missing:

@@ -187,7 +187,7 @@ def test_errors_of_workers_are_told_in_a_sentence(client, folder, tmp_path):
     with pytest.raises(InputError, match="There is no column 'yy'; did you mean 'y'"):
         open_rows(odd, "yy")
     nothing = odd[odd["x"] > 1e9]
-    with pytest.raises(InputError, match="has no rows"):
+    with pytest.raises(InputError, match="There are no rows in the Dask DataFrame"):
         DaskBlocks(open_rows(nothing, "y"), client, None, "auto")
     holes = odd.assign(y=odd["y"].where(odd["x"] < 3))
     with pytest.raises(InputError, match="Target 'y' has missing values: drop the rows"):

@@ -36,7 +36,13 @@ def outcomes(*command):
 
 
 @pytest.mark.parametrize(
-    "command", [("native_cases.py", "refused"), ("native_quantity.py", "refused"), ("native_tables.py",)]
+    "command",
+    [
+        ("native_cases.py", "refused"),
+        ("native_quantity.py", "refused"),
+        ("native_histograms.py", "refused"),
+        ("native_tables.py",),
+    ],
 )
 def test_refused_in_a_sentence(command):
     for name, outcome, message in outcomes(*command):
@@ -44,7 +50,7 @@ def test_refused_in_a_sentence(command):
         assert len(message) > 10, name
 
 
-@pytest.mark.parametrize("script", ["native_cases.py", "native_quantity.py"])
+@pytest.mark.parametrize("script", ["native_cases.py", "native_quantity.py", "native_histograms.py"])
 def test_odd_but_right(script):
     assert [line for line in outcomes(script, "answered") if line[1] != "answered"] == []
 

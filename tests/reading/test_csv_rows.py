@@ -129,6 +129,30 @@ def test_decimal_marks_follow_other_columns(tmp_path, more):
     assert_like_read(written(tmp_path, columns, ";"))
 
 
+@pytest.mark.parametrize(
+    "y",
+    [
+        [cell.replace(".", ",") for cell in numbers("{:.2f}")],
+        choices(["1,5", "2"]),
+        choices(["007", "010"]),
+        choices(["$5", "$1,250"]),
+        choices(["1.0", "1", "2"]),
+        choices(["2024-01-31", "2023-05-01"]),
+    ],
+)
+def test_targets_are_read_like_columns(tmp_path, y):
+    columns = {"text": choices(["a", "b"]), "x": choices(["1,5", "2,25"]), "y": y}
+    source = open_rows(written(tmp_path, columns, ";"), "y")
+    found = gathered(source)[1]
+    whole = foresift.read(written(tmp_path, columns, ";"), target="y", task="auto")
+    there = np.asarray(whole.y)
+    if whole.task == "regression":
+        assert found.astype(float).tolist() == there.tolist()
+    else:  # classes that are numbers are numbers here, and text there
+        same = {(str(here), str(label)) for here, label in zip(found.tolist(), there.tolist(), strict=True)}
+        assert len(same) == len(set(there.tolist()))
+
+
 def test_cells_that_are_not_regular(tmp_path):
     rows = [f'{k},"a ""b"", {k % 3}",5" nails,{k % 2}' for k in range(N)]
     path = tmp_path / "rows.csv"

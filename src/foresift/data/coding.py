@@ -40,8 +40,9 @@ def cuts_of(values: NDArray[Any], max_values: int = MAX_VALUES) -> NDArray[np.fl
     if len(distinct) <= max_values:
         return distinct[:-1].astype(np.float64)
     at = np.arange(1, max_values) * len(ordered) // max_values - 1
-    cuts = np.unique(ordered[np.maximum(at, 0)])
-    return cuts[cuts < distinct[-1]].astype(np.float64)
+    # If most rows have the greatest value, what lies below is a bin of its own.
+    cuts = np.unique(np.minimum(ordered[np.maximum(at, 0)], distinct[-2]))
+    return cuts.astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -194,9 +194,9 @@ def _delayed(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _packed(what: Any) -> bytes:
     """In one piece, so that arrays are aligned wherever they are unpacked."""
-    import cloudpickle
+    from distributed.protocol.pickle import dumps  # also of functions that have no name
 
-    return cloudpickle.dumps(what)
+    return dumps(what)
 
 
 def _held(what: Any) -> Any:

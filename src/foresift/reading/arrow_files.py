@@ -140,7 +140,7 @@ class ArrowFile(ArrowTable):
         return table
 
     def batches(self, names: list[str], n_rows: int) -> Iterator[pa.RecordBatch]:
-        """Read some of the columns, `n_rows` rows at a time; Feather files have batches of their own."""
+        """Read some of the columns, at most `n_rows` rows at a time."""
         if self.form == "Parquet":
             batches = self._parquet.iter_batches(n_rows, columns=names)
         else:
@@ -148,7 +148,8 @@ class ArrowFile(ArrowTable):
             batches = map(reader.get_batch, range(reader.num_record_batches))
         for batch in batches:
             batch.validate(full=True)
-            yield batch.select(names)
+            whole = batch.select(names)
+            yield from (whole.slice(first, n_rows) for first in range(0, len(whole), n_rows))
 
     def _feather(self, names: list[str]) -> Any:
         self._file.seek(0)

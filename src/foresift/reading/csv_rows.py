@@ -14,12 +14,12 @@ from foresift.data.encoding import MAX_CATEGORIES
 from foresift.data.row_source import Batch, RowSource
 from foresift.errors import InputError
 from foresift.reading.amounts import decimal_mark, read_amounts
-from foresift.reading.cells import MISSING, Column
+from foresift.reading.cells import MISSING, Column, parse_texts
 from foresift.reading.csv_scan import Scan, Texts, is_plain
 from foresift.reading.dates import Dates, dates_like, read_dates
 from foresift.reading.delimited import Delimited
 from foresift.reading.kinds import FEW, ColumnOptions, Decision, decide, without_dashes
-from foresift.reading.numbers import read_numbers, to_number
+from foresift.reading.numbers import to_number
 from foresift.reading.row_columns import Columns
 from foresift.reading.splitting import marks_of
 from foresift.reading.text_blocks import IrregularText, TextBlocks
@@ -121,7 +121,7 @@ class CsvRows(RowSource):
         for column in columns:
             j = place[column.name]
             if column.name == wanted.target:
-                self._tables[j], self._whole = _target(column, own)
+                self._tables[j], self._whole = _target(column, own, comma=comma, dots=dots)
             elif not self._decide(column, j, scan, comma=comma, dots=dots):
                 continue
             self._order.append((column.name, j))
@@ -191,24 +191,26 @@ def _without_dashes(column: Column) -> Column:
     return replace(found, absent=found.absent.partition(" in ")[0])  # cells are not counted
 
 
-def _target(column: Column, texts: Texts) -> tuple[_Table, bool]:
-    """How the target is read, and whether it has whole numbers; numbers if all its cells are."""
+def _target(column: Column, texts: Texts, *, comma: bool, dots: bool) -> tuple[_Table, bool]:
+    """How the target is read, numbers if all its cells are; and whether these are whole."""
     if texts.missing or (column.values[:-1] < 0).any():
         raise InputError(_missing(column.name))
-    numbers = read_numbers(column.texts or [])
-    if numbers is not None:
-        values = np.append(numbers.values, np.nan)[column.values]
-        known = replace(column, values=values, texts=None, grouped=None)
-        decision = Decision(column.name, "numeric", "")
-        whole = not texts.full and bool((values[:-1] % 1 == 0).all() and (np.abs(values[:-1]) < 2**53).all())
-        return _table(known, texts, decision, values, comma=False), whole
+    parsed = parse_texts(column)
+    if parsed.texts is None and np.isinf(parsed.values).any():
+        raise InputError(
+            f"Target {column.name!r} holds an infinite number (inf): drop or correct these rows."
+        )
+    decision, values = decide(parsed, ColumnOptions(keep_ids=True), decimal_comma=comma, thousands_dot=dots)
+    if decision.kind == "numeric":
+        own = values[:-1]
+        whole = not texts.full and bool((own % 1 == 0).all() and (np.abs(own) < 2**53).all())
+        return _table(parsed, texts, decision, values, comma=comma), whole
     if texts.full:
         raise InputError(
             f"Target {column.name!r} has more than {len(texts.known):,} different texts: give a column of"
             " classes or of numbers."
         )
-    labels = column.labels()
-    return _table(column, texts, Decision(column.name, "categorical", ""), labels, comma=False), False
+    return _table(column, texts, decision, column.labels(), comma=comma), False
 
 
 def _left_out(decision: Decision, values: NDArray[Any], texts: Texts | None, *, counting: bool) -> Decision:

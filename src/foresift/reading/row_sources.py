@@ -101,10 +101,7 @@ def open_rows(
         return _open_lazy(X, wanted)
     library = type(X).__module__.partition(".")[0]
     if library in _QUERIES:
-        schema = pa.RecordBatchReader.from_stream(X).schema
-        return QueryRows(
-            lambda _: pa.RecordBatchReader.from_stream(X), schema, wanted, f"the {library} query"
-        )
+        return _open_query(X, wanted, library)
     if hasattr(X, "__arrow_c_stream__"):
         return StreamRows(pa.RecordBatchReader.from_stream(X), wanted, "the stream")
     raise InputError(f"X is a {type(X).__name__}, which cannot be read in batches: save it as Parquet.")
@@ -170,6 +167,17 @@ def _of_dataset(dataset: Any) -> Any:
         )
 
     return read
+
+
+def _open_query(query: Any, wanted: Columns, library: str) -> RowSource:
+    def read(names: list[str]) -> Any:
+        if library == "duckdb":  # other columns need not be computed
+            some = query.project(", ".join('"' + name.replace('"', '""') + '"' for name in names))
+            return pa.RecordBatchReader.from_stream(some)
+        return pa.RecordBatchReader.from_stream(query)
+
+    few = query.limit(0) if library == "duckdb" else query
+    return QueryRows(read, pa.RecordBatchReader.from_stream(few).schema, wanted, f"the {library} query")
 
 
 def _open_lazy(frame: Any, wanted: Columns) -> RowSource:

@@ -23,7 +23,7 @@ from foresift.data.values import is_missing
 
 __all__ = ["add_array", "canonical", "checksum", "describe", "storage"]
 
-_IGNORED = ("n_jobs", "verbose")  # parameters that do not change results
+_IGNORED = ("n_jobs", "verbose", "memory_limit")  # parameters that do not change results
 # Parameters of this package with the value that results from before they existed have.
 _NEW = {
     "correct_nominal": False,
@@ -32,6 +32,7 @@ _NEW = {
     "keep": None,
     "feature_groups": None,
     "dependence": "auto",
+    "max_bins": "auto",
 }
 # What None stands for where it was the default once.
 _FORMER: dict[str, dict[str, Any]] = {
@@ -46,7 +47,7 @@ _WAS_NONE = {"n_samples": ("auto", "all")}
 def describe(value: Any) -> Any:
     """Describe parameters by JSON types: an estimator is its class and parameters.
 
-    `n_jobs` and `verbose` are left out, as are new parameters where they are switched off. Arrays and data
+    `n_jobs`, `verbose` and `memory_limit` are left out, as are new parameters where they are switched off. Arrays and data
     frames become checksums. Classes and functions become their public names, so that moving code does not
     invalidate a store. Other objects, and estimators that stay fitted when cloned, are described by what
     pickle would store. Objects without an identity, such as lambdas, are refused.

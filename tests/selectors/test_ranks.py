@@ -102,8 +102,8 @@ def test_equals_ranks_and_regressions_written_out(seed, weighted):
     table = make_table(X, y, categorical_features=[1])
     found = rank_tests(table, weights, np.arange(p, dtype=np.uint32))
     assert found[0] == pytest.approx(expected[0], abs=1e-6, nan_ok=True)
-    # Residuals are rounded to 2^-20; what a column explains almost whole has none but rounding. A sum of 0 may
-    # get either sign by that, and with it another skewness: p-values count up to 0.99 only.
+    # Residuals are rounded to 2^-20; what a column explains almost whole has none but rounding. A sum of 0
+    # may get either sign by that, and with it another skewness: p-values count up to 0.99 only.
     observed, wanted = (np.clip(some, -40, np.log(0.99)) for some in (found[1], expected[1]))
     assert observed == pytest.approx(wanted, abs=2e-3, nan_ok=True)
 

@@ -47,9 +47,9 @@ _WAS_NONE = {"n_samples": ("auto", "all")}
 def describe(value: Any) -> Any:
     """Describe parameters by JSON types: an estimator is its class and parameters.
 
-    `n_jobs`, `verbose` and `memory_limit` are left out, as are new parameters where they are switched off. Arrays and data
-    frames become checksums. Classes and functions become their public names, so that moving code does not
-    invalidate a store. Other objects, and estimators that stay fitted when cloned, are described by what
+    `n_jobs`, `verbose` and `memory_limit` are left out, as are new parameters where they are switched off.
+    Arrays and data frames become checksums. Classes and functions become their public names, so that moving
+    code does not invalidate a store. Other objects, and estimators that stay fitted when cloned, are described by what
     pickle would store. Objects without an identity, such as lambdas, are refused.
 
     Examples

@@ -13,7 +13,7 @@ import foresift
 from foresift.data.coded_column import CodedColumn
 from foresift.engine.local_blocks import LocalBlocks
 from foresift.errors import InputError
-from foresift.reading import csv_scan, text_blocks
+from foresift.reading import csv_scan, text_blocks, text_columns
 from foresift.reading.row_sources import open_rows
 
 N = 600
@@ -223,3 +223,19 @@ def test_a_file_that_changes_is_told(tmp_path):
     path.write_text(path.read_text().replace(",a,", ",q,"))
     with pytest.raises(InputError, match="do not change"):
         list(source.batches())
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_few_numbers_decide_as_all_do(seed):
+    rng = np.random.default_rng(seed)
+    scale = [1, 10, 1e3, 1e5][seed % 4]
+    values = np.round(rng.normal(scale=scale, size=400), seed % 5)
+    values[rng.random(400) < 0.1] = np.nan
+    rows = csv_scan.Telling([0])
+    for block in np.array_split(values, 50):
+        rows.add({0: block}, 1.0)
+    few = rows.take([0])[0]
+    assert len(few) <= 6
+    assert (np.nanmin(few), np.nanmax(few)) == (np.nanmin(values), np.nanmax(values))
+    for mark in ".,":
+        assert text_columns._has_decimals(few, mark) == text_columns._has_decimals(values, mark)

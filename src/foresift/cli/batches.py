@@ -66,12 +66,13 @@ def opened(data: str, target: str, drop: tuple[str, ...], cluster: str) -> Itera
     if not cluster:
         yield source
         return
-    from foresift.evaluation.harness.cluster import connected
+    from foresift.evaluation.harness.cluster import connected, require_workers
     from foresift.reading.arrow_rows import FileRows
 
     if not isinstance(source, FileRows):
         raise InputError(f"{data} is no Parquet file or folder: save it as one, which all workers can read.")
     with connected(cluster) as client:
+        require_workers(client)
         source.client = client
         yield source
 

@@ -232,13 +232,7 @@ def settle(
     sample = {
         j: _joined([found[j] for some, _ in kept for found in some], kinds[j]) for j in range(n_columns)
     }
-    categories: list[NDArray[Any] | None] = [None] * n_columns
-    for j, kind in enumerate(kinds):
-        if kind == "nominal":
-            every = set().union(*(facts.categories.get(j, set()) for facts in filled))
-            if len({isinstance(value, str | bytes) for value in every}) > 1:
-                raise InputError(other_types(label_of(first.names, j), "text", "numbers or booleans"))
-            categories[j] = factorize(_objects(every), label_of(first.names, j))[0]
+    categories = _categories_of(filled, kinds)
     units = tuple("" if kind == "nominal" else kind for kind in kinds)
     schema = Schema(first.names, tuple(categories), units if any(units) else ())
     with_head = [facts.head for facts in filled if facts.head]
@@ -272,6 +266,19 @@ def _like(target: Target, y: NDArray[Any]) -> Target:
         return Quantity.read(y, len(y))
     assert isinstance(target, Classes)
     return Classes(look_up(y, target.labels, "y").astype(np.int32), target.labels)
+
+
+def _categories_of(parts: list[PartFacts], kinds: list[str]) -> list[NDArray[Any] | None]:
+    """All categories of nominal columns, None for numbers."""
+    names = parts[0].names
+    categories: list[NDArray[Any] | None] = [None] * len(kinds)
+    for j, kind in enumerate(kinds):
+        if kind == "nominal":
+            every = set().union(*(facts.categories.get(j, set()) for facts in parts))
+            if len({isinstance(value, str | bytes) for value in every}) > 1:
+                raise InputError(other_types(label_of(names, j), "text", "numbers or booleans"))
+            categories[j] = factorize(_objects(every), label_of(names, j))[0]
+    return categories
 
 
 def _joined(values: list[Any], kind: str) -> NDArray[Any]:

@@ -83,10 +83,12 @@ class Telling(Rows):
         """Note the numbers of a block."""
         for j, cells in values.items():
             finite = cells if cells.dtype.kind == "i" else cells[np.isfinite(cells)]
-            found = [self._found[j], *_examples(finite)]
+            before = self._found[j]
+            found = [before[~np.isfinite(before)]]
             if len(finite) < len(cells):
                 found.append(np.unique(cells[~np.isfinite(cells)]))
-            self._found[j] = np.unique(np.concatenate(found))
+            some = np.concatenate([before[np.isfinite(before)], *_examples(finite)])
+            self._found[j] = np.unique(np.concatenate([*found, *_examples(some)]))
             if j in self.counting and len(cells):
                 if len(finite) < len(cells):
                     self.counting.discard(j)

@@ -49,8 +49,8 @@ def describe(value: Any) -> Any:
 
     `n_jobs`, `verbose` and `memory_limit` are left out, as are new parameters where they are switched off.
     Arrays and data frames become checksums. Classes and functions become their public names, so that moving
-    code does not invalidate a store. Other objects, and estimators that stay fitted when cloned, are described by what
-    pickle would store. Objects without an identity, such as lambdas, are refused.
+    code does not invalidate a store. Other objects, and estimators that stay fitted when cloned, are
+    described by what pickle would store. Objects without an identity, such as lambdas, are refused.
 
     Examples
     --------

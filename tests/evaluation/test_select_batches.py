@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from foresift import RelevanceSelector, select
 from foresift.data.folds import Fold
-from foresift.evaluation.select.assess import Assessment
+from foresift.errors import InputError
 from foresift.evaluation.select.plan import plan_for
 from foresift.evaluation.select.rows_of_folds import in_parts
 
@@ -37,7 +37,7 @@ def test_rows_in_batches_and_in_memory_give_the_same_answer(table, folder):
     X, y = table
     in_memory = select(X, y, **QUICK)
     in_batches = select(folder, "y", **QUICK)
-    assert in_batches.features == ["x0", "x1"] == [f"x{name}" for name in in_memory.features]
+    assert set(in_batches.features) == {"x0", "x1"} == {f"x{name[1:]}" for name in in_memory.features}
     assert in_batches.data["n_rows"] == in_memory.data["n_rows"] == 60_000
     assert [one["count"] for one in in_batches.data["classes"]] == np.bincount(y).tolist()
     assert "5 disjoint samples of 2,500 of the 60,000 rows" in in_batches.sentence
@@ -47,7 +47,7 @@ def test_rows_in_batches_and_in_memory_give_the_same_answer(table, folder):
 def test_a_stream_and_a_pattern_of_files_are_read_too(table, folder):
     reader = pyarrow.parquet.read_table(folder).to_reader()
     found = [select(X, "y", check=False, **QUICK) for X in (reader, f"{folder}/*.parquet", str(folder))]
-    assert all(one.features == ["x0", "x1"] for one in found)
+    assert all(set(one.features) == {"x0", "x1"} for one in found)
 
 
 def test_methods_that_need_all_rows_say_that_they_had_a_sample(folder):
@@ -89,7 +89,7 @@ def test_what_says_something_of_every_row_is_refused(folder, options, match):
 
 
 def test_a_target_that_is_not_there_names_those_that_are(folder):
-    with pytest.raises(ValueError, match="x0"):
+    with pytest.raises(InputError, match="did you mean 'x0'"):
         select(folder, "x_0")
     with pytest.raises(TypeError, match="read the file first"):
         select(str(folder), np.zeros(60_000))
@@ -122,4 +122,3 @@ def test_an_assessment_in_parts_uses_independent_scores(table):
     found = select(X, y, **QUICK)
     assert found.check["n_folds"] == 5
     assert found.check["n_rows"] == 12_500
-    assert Assessment is not None

@@ -17,7 +17,7 @@ from foresift.data.containers import as_float, label_of, read
 from foresift.data.encoding import MAX_CATEGORIES, as_numbers, factorize, look_up, parts_of, single_columns
 from foresift.data.schema import Schema
 from foresift.data.table import Table
-from foresift.data.target import Classes, Quantity, Target, task_of
+from foresift.data.target import Classes, Quantity, Target, table_task_of, task_of
 from foresift.data.target_column import target_column
 from foresift.data.values import is_missing
 from foresift.errors import InputError
@@ -27,6 +27,7 @@ __all__ = ["HEAD_ROWS", "PartFacts", "PassOne", "Settled", "sample_size", "sampl
 TABLE_ROWS = 20_000  # of the sample, about, that make a table
 HEAD_ROWS = 10_000  # that are kept as they stand, to see whether neighbours are alike
 _SAMPLE_CELLS, _MIN_SAMPLE, _MAX_SAMPLE = 2**22, 20_000, 2**15
+_RULES = {"auto": task_of, "table": table_task_of}  # that tell classes from a quantity
 _SAFE = 8  # standard deviations that a sample of unknown share may be larger
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 
@@ -306,9 +307,9 @@ def _target_of(
 ) -> tuple[Target, NDArray[Any] | None]:
     if len({isinstance(label, str) for labels in found if labels is not None for label in labels}) > 1:
         raise InputError(other_types("The target", "text", "numbers"))
-    if task == "auto":  # fractions may be few
-        every = [label for labels in found if labels is not None for label in labels]
-        task = task_of(np.concatenate([y, np.array(every, dtype=y.dtype)]))
+    if task in _RULES:
+        every = [label for labels in found if labels is not None for label in labels]  # fractions may be few
+        task = _RULES[task](np.concatenate([y, np.array(every, dtype=y.dtype)]))
     if task == "regression":
         return Quantity.read(y, len(y)), None
     if any(labels is None for labels in found):

@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -194,10 +194,20 @@ def _room(n_bytes: int, memory_limit: float) -> NDArray[np.uint8]:
     folder = tempfile.gettempdir()
     try:
         with tempfile.TemporaryFile(prefix="foresift-") as file:
-            os.posix_fallocate(file.fileno(), 0, n_bytes)  # a full disk is found now, not by a signal later
+            _allocate(file, n_bytes)  # a full disk is found now, not by a signal later
             return np.memmap(file, dtype=np.uint8, mode="r+", shape=(n_bytes,))
     except OSError as error:
         raise InputError(
             f"There is no room for {n_bytes / 1e9:.3g} GB of codes in {Path(folder)} ({error.strerror}): set"
             " the variable TMPDIR to a folder that has, or raise memory_limit."
         ) from error
+
+
+def _allocate(file: IO[bytes], n_bytes: int) -> None:
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), 0, n_bytes)
+        return
+    zeros = bytes(2**20)  # macOS and Windows have no such call
+    for first in range(0, n_bytes, len(zeros)):
+        file.write(zeros[: n_bytes - first])
+    file.flush()

@@ -30,7 +30,9 @@ def few_values(seed, target="two", n=3000):
     ).astype(np.float64)
     X[:, 1][rng.random(n) < 0.3] = np.nan
     X[:, 2][rng.random(n) < 0.1] = np.nan
-    signal = X[:, 0] + 0.3 * np.nan_to_num(X[:, 1]) + 0.5 * (X[:, 2] == 1) + 0.4 * X[:, 3] + rng.normal(size=n)
+    signal = (
+        X[:, 0] + 0.3 * np.nan_to_num(X[:, 1]) + 0.5 * (X[:, 2] == 1) + 0.4 * X[:, 3] + rng.normal(size=n)
+    )
     if target == "quantity":
         return X, np.round(signal, 2)
     if target == "zeros":  # many rows of a quantity have its least number

@@ -257,7 +257,10 @@ REFUSED: dict[str, Callable[[], object]] = {
 
 def turned_requests():
     """Shadows before columns themselves: the sums are the same in another order."""
-    forward, turned = plan(), plan(request_column=numbers(2, 1, 0, 0, 1), request_shadow=numbers(1, 0, 0, 2, 0))
+    forward, turned = (
+        plan(),
+        plan(request_column=numbers(2, 1, 0, 0, 1), request_shadow=numbers(1, 0, 0, 2, 0)),
+    )
     found = []
     for of in (forward, turned):
         sums, counts = zeros(of)
@@ -276,7 +279,9 @@ ANSWERED: dict[str, Callable[[], object]] = {
         **{name: numbers() for name in ("request_column", "request_shadow")},
         child_of=np.zeros(0, np.uint8),
     ).add(*block(), 0, np.zeros(0, np.int64), np.zeros(0, np.int64)),
-    "LevelPlan that goes in a circle": lambda: add(of=plan(first_child=numbers(1, 0, 0, 0), depth=numbers(64, 0))),
+    "LevelPlan that goes in a circle": lambda: add(
+        of=plan(first_child=numbers(1, 0, 0, 0), depth=numbers(64, 0))
+    ),
     "LevelPlan without slots": lambda: add(of=plan(n_slots=numbers(0, 1), slot=numbers(*[NO_SLOT] * 3, 0))),
     "LevelPlan without requests": lambda: add(
         of=plan(requests_of=numbers(0, 0, 0), request_column=numbers(), request_shadow=numbers())

@@ -28,7 +28,15 @@ def small_table(seed, target="two", n_rows=300, n_categories=5):
     with_gaps[rng.random(n_rows) < 0.2] = np.nan
     flag = (rng.random(n_rows) < 0.4).astype(np.float64)
     X = np.column_stack(
-        [rng.integers(0, 4, n_rows), gaps, np.full(n_rows, 3.0), category, with_gaps, flag, rng.random(n_rows)]
+        [
+            rng.integers(0, 4, n_rows),
+            gaps,
+            np.full(n_rows, 3.0),
+            category,
+            with_gaps,
+            flag,
+            rng.random(n_rows),
+        ]
     )
     signal = X[:, 0] + 2 * (category % 2) + np.nan_to_num(gaps) + flag + rng.normal(size=n_rows)
     if target == "quantity":
@@ -96,11 +104,11 @@ def reference(blocks, options):
     """The same, one tree after the other, sorted by level as `grow_levels` does."""
     codes, target, n_blocks = all_rows(blocks)
     permutations = permutations_of(blocks.n_columns, options.n_shadows)
-    trees = LevelTrees(
-        codes, target, root_of(blocks), n_blocks, order_of(codes), permutations, options
-    )
+    trees = LevelTrees(codes, target, root_of(blocks), n_blocks, order_of(codes), permutations, options)
     levels = [trees.grow(k) for k in range(options.n_trees)]
-    return [of_tree[depth] for depth in range(options.max_depth) for of_tree in levels if depth < len(of_tree)]
+    return [
+        of_tree[depth] for depth in range(options.max_depth) for of_tree in levels if depth < len(of_tree)
+    ]
 
 
 def assert_same_gains(found, expected):
@@ -114,7 +122,9 @@ def assert_same_gains(found, expected):
 
 def equal_gains(one, other):
     return len(one) == len(other) and all(
-        np.array_equal(a, b, equal_nan=True) for x, y in zip(one, other, strict=True) for a, b in zip(x, y, strict=True)
+        np.array_equal(a, b, equal_nan=True)
+        for x, y in zip(one, other, strict=True)
+        for a, b in zip(x, y, strict=True)
     )
 
 
@@ -324,7 +334,9 @@ def test_threads_do_not_matter(target, monkeypatch):
 
 def test_a_file_of_codes_gains_the_same():
     X, y = small_table(9)
-    assert equal_gains(grown(blocks_of(X, y, memory_limit=0), options_of()), grown(blocks_of(X, y), options_of()))
+    assert equal_gains(
+        grown(blocks_of(X, y, memory_limit=0), options_of()), grown(blocks_of(X, y), options_of())
+    )
 
 
 def test_used_up_columns_are_left_out():

@@ -142,5 +142,6 @@ def joined_parts(n_rows: Sequence[int]) -> list[list[int]]:
         groups[-1].append(part)
         size += n
     if len(groups) > 1 and size < MIN_BLOCK_ROWS:
-        groups[-2] += groups.pop()
+        last = groups.pop()
+        groups[-1] += last
     return groups

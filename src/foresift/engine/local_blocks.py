@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -17,7 +17,7 @@ from foresift import _core
 from foresift.data.coded_blocks import Block, BlockSum, CodedBlocks, Sums, joined_parts, n_blocks_of
 from foresift.data.coding import MAX_VALUES
 from foresift.data.containers import read
-from foresift.data.pass_one import PassOne, sample_size, settle
+from foresift.data.pass_one import PartFacts, PassOne, sample_size, settle
 from foresift.data.row_source import RowSource
 from foresift.engine.grow import in_threads
 from foresift.errors import InputError
@@ -64,7 +64,10 @@ class LocalBlocks(CodedBlocks):
         memory_limit: float = np.inf,
         n_jobs: int | None = None,
     ) -> None:
-        found = [self._first_pass(source, part, nominal) for part in range(source.n_parts)]
+        found: list[PartFacts] = []
+        for part in range(source.n_parts):
+            with_head = not any(facts.n_rows for facts in found)  # parts may be empty
+            found.append(self._first_pass(source, part, nominal, with_head=with_head))
         settled = settle(found, nominal, task, source.target, source.source, max_bins)
         self.coding, self.sample, self.sample_X = settled.coding, settled.sample, settled.sample_X
         self.head, self.n_jobs = settled.head, n_jobs
@@ -79,7 +82,9 @@ class LocalBlocks(CodedBlocks):
         self.target_counts = np.sum([np.bincount(y, minlength=n_codes) for y in self._targets], axis=0)
 
     @staticmethod
-    def _first_pass(source: RowSource, part: int, nominal: NDArray[np.bool_] | None) -> Any:
+    def _first_pass(
+        source: RowSource, part: int, nominal: NDArray[np.bool_] | None, *, with_head: bool
+    ) -> PartFacts:
         counts = [source.n_rows_of(k) for k in range(source.n_parts)]
         reader: PassOne | None = None
         for batch in source.batches(part):
@@ -87,7 +92,7 @@ class LocalBlocks(CodedBlocks):
                 n_columns = read(batch.X).n_columns
                 known = None if None in counts else sum(n for n in counts if n is not None)
                 share = None if known is None else sample_size(n_columns) / max(1, known)
-                reader = PassOne(part, nominal, share, with_head=part == 0)
+                reader = PassOne(part, nominal, share, with_head=with_head)
             reader.add(batch.X, batch.y)
         return PassOne(part, nominal, None, with_head=False).facts if reader is None else reader.facts
 
@@ -139,6 +144,8 @@ class LocalBlocks(CodedBlocks):
         def add(first: int) -> Sums:
             sums = what.zeros()
             for block in blocks[first::n_threads]:
+                if stop.requested:  # another thread has failed, and nobody waits for these sums
+                    break
                 what.add(block, sums, stop)
             return sums
 

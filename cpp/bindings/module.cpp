@@ -33,7 +33,8 @@ NB_MODULE(_core, m) {
 
     nb::class_<StopFlag>(m, "StopFlag", "Lets one thread ask the others to stop.")
         .def(nb::init<>())
-        .def("set", [](StopFlag& flag) { flag.requested = true; });
+        .def("set", [](StopFlag& flag) { flag.requested = true; })
+        .def_prop_ro("requested", [](const StopFlag& flag) { return flag.requested.load(); });
 
     bind_grower(m);
     bind_histograms(m);

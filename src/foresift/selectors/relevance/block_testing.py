@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -69,7 +70,7 @@ class BlockTests(ColumnTests):
     ) -> ShadowSums:
         """Gains of columns and shadows in a forest grown level by level."""
         forest, n_columns = dict(self.forest), self.blocks.n_columns
-        whole = isinstance(forest["max_features"], int)
+        whole = isinstance(forest["max_features"], numbers.Integral)
         n_candidates = resolve_max_features(forest["max_features"], n_columns if whole else len(self.order))
         depth = MAX_DEPTH if forest["max_depth"] is None else min(MAX_DEPTH, forest["max_depth"])
         options = LevelOptions(

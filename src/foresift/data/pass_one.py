@@ -17,7 +17,7 @@ from foresift.data.containers import as_float, label_of, read
 from foresift.data.encoding import MAX_CATEGORIES, as_numbers, factorize, look_up, parts_of, single_columns
 from foresift.data.schema import Schema
 from foresift.data.table import Table
-from foresift.data.target import Classes, Quantity, Target, task_of
+from foresift.data.target import Classes, Quantity, Target, table_task_of, task_of
 from foresift.data.target_column import target_column
 from foresift.data.values import is_missing
 from foresift.errors import InputError
@@ -299,9 +299,10 @@ def _target_of(
 ) -> tuple[Target, NDArray[Any] | None]:
     if len({isinstance(label, str) for labels in found if labels is not None for label in labels}) > 1:
         raise InputError(other_types("The target", "text", "numbers"))
-    if task == "auto":  # fractions may be few
+    if task in ("auto", "table"):  # fractions may be few
         every = [label for labels in found if labels is not None for label in labels]
-        task = task_of(np.concatenate([y, np.array(every, dtype=y.dtype)]))
+        rule = task_of if task == "auto" else table_task_of
+        task = rule(np.concatenate([y, np.array(every, dtype=y.dtype)]))
     if task == "regression":
         return Quantity.read(y, len(y)), None
     if any(labels is None for labels in found):

@@ -90,6 +90,8 @@ class InfoGainSelector(RankingSelector):
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
     }
 
+    _needs_quantity = True
+
     def __init__(
         self,
         n_features_to_select=None,

@@ -296,3 +296,20 @@ def test_other_methods_still_take_a_sample():
     X, y = make("two")
     with pytest.warns(UserWarning, match="random sample of"):
         CFSSelector().fit(arrow(X, y).to_reader(), "y")
+
+
+@pytest.mark.parametrize("cluster", [False, True])
+def test_partitions_of_dask(cluster):
+    frames = pytest.importorskip("dask.dataframe", reason="needs Dask: pip install 'foresift[dask]'")
+    distributed = pytest.importorskip("distributed", reason="needs Dask: pip install 'foresift[dask]'")
+    X, y = make("three", 25_000)
+    frame = frames.from_pandas(arrow(X, y).to_pandas(), npartitions=3)
+    client = distributed.Client(processes=False, n_workers=1, dashboard_address=None) if cluster else None
+    try:
+        for selector in selectors():
+            both(selector, X, y, frame)
+        shadows = MutualInfoSelector(random_state=0).fit(frame, "y").shadow_scores_
+        assert shadows.shape[1] == 19
+    finally:
+        if client is not None:
+            client.close()

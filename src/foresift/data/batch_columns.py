@@ -43,14 +43,13 @@ def read_rows(source: RowSource, coding: Coding) -> Iterator[tuple[NDArray[Any],
 
     Examples
     --------
-    >>> from foresift.data.pass_one import PassOne, settle
+    >>> from foresift.data.coding import make_coding
     >>> from foresift.data.row_source import InMemory
+    >>> from foresift.data.schema import Schema
     >>> from foresift.data.target import Target
-    >>> rows = InMemory({"size": np.array([1.5, 2.5])}, Target.of(["a", "b"], 2))
-    >>> reader = PassOne(0, None, 1.0, 0)
-    >>> for X, y in rows.batches():
-    ...     reader.add(X, y)
-    >>> coding = settle([reader.facts], None, "auto", rows.target).coding
+    >>> sizes, target = np.array([1.5, 2.5]), Target.of(["a", "b"], 2)
+    >>> coding = make_coding(Schema(("size",), (None,)), {0: sizes}, target, target.labels, None)
+    >>> rows = InMemory({"size": sizes}, target)
     >>> next(read_rows(rows, coding))
     (array([0, 1], dtype=uint16), [Numbers(at=slice(0, 1, None), values=array([[1.5],
            [2.5]]))])

@@ -371,8 +371,8 @@ class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, PlainEstimator
         found = self._score(data, weights)
         for name, value in found.learned.items():
             setattr(self, name, value)
-        coded = table is not None and not isinstance(data, CodedBlocks)  # a sample may lack categories
-        self.schema_ = table.schema if coded else data.schema
+        of_sample = isinstance(data, CodedBlocks)  # a table of which may lack categories
+        self.schema_ = data.schema if table is None or of_sample else table.schema
         if not (found.by_unit or self.units_.trivial):
             found = self._of_units(found, data, weights)
         self._keep_best(found, n_wanted)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.data.coding import Coding
+from foresift.data.row_source import RowSource
 from foresift.data.schema import Schema
 from foresift.data.table import Table
 
@@ -91,6 +92,8 @@ class CodedBlocks(ABC):
         The same rows as they were read.
     head : Table
         The first rows as they stand.
+    rows : RowSource
+        Where the rows came from, for what needs more of them than codes.
     max_sums : int
         Numbers that one call of `sum` should add up, at most: so many stay in the cache of a processor.
     """
@@ -100,6 +103,7 @@ class CodedBlocks(ABC):
     sample: Table
     sample_X: Any
     head: Table
+    rows: RowSource
     max_sums = 2**21
     dependence = None
 

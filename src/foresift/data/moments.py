@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from foresift.data.target import Classes
 
-__all__ = ["NEARLY_NONE", "Group", "Moments", "class_moments", "indicator_moments", "rows_by_class"]
+__all__ = [
+    "NEARLY_NONE",
+    "Group",
+    "Moments",
+    "class_moments",
+    "indicator_moments",
+    "moments_from",
+    "moments_of_counts",
+    "rows_by_class",
+]
 
 _TILE_CELLS = 2**17  # float64 cells that fit in the cache
 _MIN_WIDTH = 64  # columns read together from a C-ordered array: whole cache lines
@@ -140,6 +149,20 @@ def _moments(columns: NDArray[Any], groups: Sequence[Group], by_rows: bool) -> M
     gaps = np.isnan(origin)
     if gaps.any():
         origin[gaps] = np.nan_to_num(np.fmin.reduce(columns[:, gaps], axis=0))
+    return moments_from(origin, columns, groups, by_rows)
+
+
+def moments_from(
+    origin: NDArray[np.float64], columns: NDArray[Any], groups: Sequence[Group], by_rows: bool
+) -> Moments:
+    """Moments of every group, with means less an origin; `by_rows` says that columns are in C order.
+
+    Examples
+    --------
+    >>> group = Group(np.array([0, 1]), np.ones(2))
+    >>> moments_from(np.array([2.0]), np.array([[1.0], [5.0]]), [group], True).mean
+    array([[1.]])
+    """
     step = max(1, _TILE_CELLS // columns.shape[1])
     rows = [_group_moments(columns, group, origin, step, by_rows) for group in groups]
     return Moments._make(np.stack(parts) for parts in zip(*rows, strict=True))
@@ -201,6 +224,17 @@ def indicator_moments(codes: NDArray[np.int32], n_categories: int, groups: Seque
     counts: NDArray[np.float64] = np.stack(
         [np.bincount(codes[rows] + 1, weights, minlength=n_categories + 1)[1:] for rows, weights in groups]
     )
+    return moments_of_counts(counts)
+
+
+def moments_of_counts(counts: NDArray[np.float64]) -> Moments:
+    """Moments of the indicators of categories from the weight of each, of shape (n_groups, n_categories).
+
+    Examples
+    --------
+    >>> moments_of_counts(np.array([[2.0, 1.0, 1.0]])).mean
+    array([[0.5 , 0.25, 0.25]])
+    """
     total = np.broadcast_to(counts.sum(axis=1, keepdims=True), counts.shape)
     share = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
     rest = _remaining(counts.T, total.T).T

@@ -69,7 +69,7 @@ class DaskBlocks(CodedBlocks):
         max_bins: int = MAX_VALUES,
     ) -> None:
         parts, read = _parts_of(source)
-        self._client = client
+        self._client, self.rows = client, source
         counts = self._counted(source, parts)
         n_columns, n_rows = len(source.names) - 1, sum(counts)  # type: ignore[attr-defined]
         before = [0, *accumulate(counts)]

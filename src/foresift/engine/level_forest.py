@@ -10,87 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift import _core
-from foresift.data.coded_blocks import Block, CodedBlocks, Sums
+from foresift.data.coded_blocks import CodedBlocks
 from foresift.data.complexity import complexity_of
 from foresift.engine.grow import in_threads
+from foresift.engine.histograms import NO_CHILD, Requests, Root, chunks
 
-__all__ = ["LevelGains", "LevelOptions", "Requests", "Root", "grow_levels", "root_sums"]
+__all__ = ["LevelGains", "LevelOptions", "grow_levels"]
 
-_NO_SLOT, _NO_CHILD = 2**32 - 1, np.zeros(256, np.uint8)
+_NO_SLOT = 2**32 - 1
 MANY_CATEGORIES = 16  # of a nominal column, from which on its gain is compared with its shadows'
-
-
-@dataclass(frozen=True, eq=False)
-class Requests:
-    """Histograms at the nodes of trees, as a sum over rows; the arrays are those of `_core.LevelPlan`."""
-
-    arrays: dict[str, NDArray[Any]]
-    n_codes: int
-    seed: int
-
-    @property
-    def plan(self) -> _core.LevelPlan:
-        """As the core takes it."""
-        return _core.LevelPlan.make(**self.arrays, n_codes=self.n_codes, seed=self.seed)
-
-    def zeros(self) -> Sums:
-        """Histograms, and target codes of the nodes."""
-        plan = self.plan
-        return np.zeros(plan.n_sums, np.int64), np.zeros(plan.n_counts, np.int64)
-
-    def add(self, block: Block, to: Sums, stop: Any) -> None:
-        """Add the rows of a block."""
-        sums, counts = to
-        self.plan.add(block.codes, block.target, block.number, sums, counts, stop)
-
-
-class Root(NamedTuple):
-    """What all histograms have in common.
-
-    Attributes
-    ----------
-    width : ndarray of uint32
-        Codes of every column, with that of missing values, which is the last.
-    nominal : ndarray of uint8
-        Which columns have no order.
-    n_codes : int
-        Codes of the target.
-    scores : ndarray of uint32
-        Number of every target code of a quantity; empty for classes.
-    """
-
-    width: NDArray[np.uint32]
-    nominal: NDArray[np.uint8]
-    n_codes: int
-    scores: NDArray[np.uint32]
-
-    @classmethod
-    def of(cls, blocks: CodedBlocks, scores: NDArray[np.uint32] | None = None) -> Root:
-        """What the coding of blocks says."""
-        coding = blocks.coding
-        nominal = coding.schema.nominal.astype(np.uint8)
-        none = np.empty(0, np.uint32)
-        return cls(
-            coding.n_values + np.uint32(1), nominal, coding.n_target_codes, none if scores is None else scores
-        )
-
-    @property
-    def n_sums(self) -> int:
-        """Numbers of a histogram per code."""
-        return 2 if len(self.scores) else self.n_codes
-
-
-def root_sums(blocks: CodedBlocks, root: Root) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
-    """Histogram of every column over all rows, and how many rows have each target code."""
-    columns = np.arange(len(root.width), dtype=np.uint32)
-    sums, counts = [], np.zeros(root.n_codes, np.int64)
-    sizes = root.width.astype(np.int64) * root.n_sums
-    for some in _chunks(sizes, blocks.max_sums):
-        asked = _Asked(_Tree(), columns[some], np.zeros(some.stop - some.start, np.uint32))
-        found, counts = blocks.sum(Requests(_arrays([asked], root), root.n_codes, 0))
-        parts = np.split(found, np.cumsum(sizes[some])[:-1])
-        sums += [part.reshape(root.n_sums, -1) for part in parts]
-    return sums, counts
 
 
 @dataclass(frozen=True)
@@ -148,7 +76,7 @@ class _Tree:
     def __init__(self) -> None:
         self.column: list[int] = [-1]  # of every node: what splits it, its first child, and where codes go
         self.first_child: list[int] = [0]
-        self.child_of: list[NDArray[np.uint8]] = [_NO_CHILD]
+        self.child_of: list[NDArray[np.uint8]] = [NO_CHILD]
         self.above: list[tuple[int, ...]] = [()]  # columns that split above a node
         self.active: list[int] = [0]  # nodes of the last level that may be split
         self.depth = 0
@@ -163,7 +91,7 @@ class _Tree:
                 self.active.append(len(self.column))
             self.first_child.append(len(self.column))
             self.column.append(-1)
-            self.child_of.append(_NO_CHILD)
+            self.child_of.append(NO_CHILD)
             self.above.append((*self.above[node], column))
 
 
@@ -384,7 +312,7 @@ def _plans(asked: list[_Asked], root: Root, max_sums: int) -> list[list[tuple[in
         if plans[-1] and sizes.sum() > room:
             plans.append([])
             room = max_sums
-        for some in _chunks(sizes, max_sums):
+        for some in chunks(sizes, max_sums):
             if plans[-1] and some.start:
                 plans.append([])
                 room = max_sums
@@ -421,14 +349,3 @@ def _arrays(asked: list[_Asked], root: Root) -> dict[str, NDArray[Any]]:
         "width": root.width,
         "scores": root.scores,
     }
-
-
-def _chunks(sizes: NDArray[np.int64], max_sums: int) -> list[slice]:
-    """Slices of neighbours that take at most `max_sums` together, or are one."""
-    ends, slices, first = np.cumsum(sizes), [], 0
-    while first < len(sizes):
-        before = ends[first - 1] if first else 0
-        last = max(first + 1, int(np.searchsorted(ends, before + max_sums, side="right")))
-        slices.append(slice(first, last))
-        first = last
-    return slices

@@ -28,6 +28,7 @@ from foresift.data.sklearn_compat import (
 )
 from foresift.data.slices import TableOfX
 from foresift.data.table import MAX_CATEGORIES, Schema, Table, make_table
+from foresift.data.target import Quantity
 from foresift.data.weights import check_sample_weight
 from foresift.engine.open_blocks import comes_in_batches, open_blocks
 from foresift.errors import warn_caller
@@ -146,6 +147,7 @@ class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, PlainEstimator
     }
 
     _needs_values: ClassVar[bool] = False  # rather than their order
+    _needs_quantity: ClassVar[bool] = False  # its numbers, where blocks have only their order
     _for_quantities: ClassVar[str | None] = None  # what to use instead, if the method has no meaning there
     task: str = "classification"  # of a subclass without this parameter
     dependence: str = "auto"  # of a subclass without this parameter
@@ -297,6 +299,11 @@ class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, PlainEstimator
         """Whether it is fitted to all rows of blocks, and not to a sample of them."""
         return False
 
+    def takes_rows(self, blocks: CodedBlocks, target: Any) -> bool:
+        """Whether it is fitted to all rows of blocks of which a sample has another target, as a logarithm."""
+        same = not isinstance(target, Quantity) or np.array_equal(target.y, blocks.target.y)
+        return self.takes_blocks() and (same or not self._needs_quantity)
+
     @fit_context(prefer_skip_nested_validation=False)
     def fit_table(self, table: Table, weights: NDArray[np.float64] | None = None) -> Self:
         """Fit to coded rows that it `takes`; the result is that of `fit` to the same rows."""
@@ -364,7 +371,8 @@ class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, PlainEstimator
         found = self._score(data, weights)
         for name, value in found.learned.items():
             setattr(self, name, value)
-        self.schema_ = data.schema if table is None else table.schema
+        of_sample = isinstance(data, CodedBlocks)  # a table of which may lack categories
+        self.schema_ = data.schema if table is None or of_sample else table.schema
         if not (found.by_unit or self.units_.trivial):
             found = self._of_units(found, data, weights)
         self._keep_best(found, n_wanted)

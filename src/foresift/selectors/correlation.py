@@ -9,7 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift.data.containers import read
+from foresift.data.batch_columns import read_rows
+from foresift.data.coded_blocks import CodedBlocks
+from foresift.data.containers import label_of, read
 from foresift.data.explained import Explained, explained_by_categories, explained_by_columns
 from foresift.data.moments import (
     NEARLY_NONE,
@@ -19,9 +21,12 @@ from foresift.data.moments import (
     rows_by_class,
 )
 from foresift.data.named import NamedArray
+from foresift.data.row_moments import ClassMoments, Explanations
 from foresift.data.sklearn_compat import StrOptions
 from foresift.data.table import Nominal, Table, UncodedTable
 from foresift.data.weights import scale_up
+from foresift.engine.local_blocks import changed
+from foresift.errors import InputError
 from foresift.selectors.base import RankingSelector, Scores
 
 __all__ = ["FScoreSelector", "PearsonSelector"]
@@ -39,6 +44,7 @@ class _MomentSelector(RankingSelector):
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
     }
     _needs_values = True
+    _needs_quantity = True
 
     def __init__(
         self,
@@ -65,7 +71,13 @@ class _MomentSelector(RankingSelector):
         source = read(values if names is None else NamedArray(values, names))
         return UncodedTable(source, table.target, table.schema.nominal)
 
-    def _score(self, table: UncodedTable, weights: NDArray[np.float64] | None) -> Scores:
+    def takes_blocks(self) -> bool:
+        """Whether it is fitted to all rows of blocks: not with groups, whose size is told by permutations."""
+        return self.feature_groups is None
+
+    def _score(self, table: UncodedTable | CodedBlocks, weights: NDArray[np.float64] | None) -> Scores:
+        if isinstance(table, CodedBlocks):
+            return Scores(self._score_rows(table))
         found = self._for_quantity if table.target.task == "regression" else self._for_classes
         all_scores = np.zeros(table.n_columns)
         for columns, scores in found(table, scale_up(weights)):
@@ -76,7 +88,7 @@ class _MomentSelector(RankingSelector):
         groups = rows_by_class(table.target, weights)
         for part in table.columns():
             if isinstance(part, Nominal):
-                self._require_one_hot(part)
+                self._require_one_hot(part.label)
                 moments = indicator_moments(part.codes, len(part.categories), groups)
                 yield slice(part.at, part.at + 1), self._score_moments(moments).max(initial=0.0)
                 continue
@@ -87,12 +99,32 @@ class _MomentSelector(RankingSelector):
         y, weights = table.target.y, np.ones(table.n_rows) if weights is None else weights
         for part in table.columns():
             if isinstance(part, Nominal):
-                self._require_one_hot(part)
+                self._require_one_hot(part.label)
                 explained = explained_by_categories(part.codes, y, weights)
                 yield slice(part.at, part.at + 1), self._score_explained(explained)
                 continue
             for columns, explained in explained_by_columns(part.values, y, weights):
                 yield _moved(columns, part.start), self._score_explained(explained)
+
+    def _score_rows(self, blocks: CodedBlocks) -> NDArray[np.float64]:
+        """Scores of all rows of a source, which is read once more: codes do not hold values."""
+        names, nominal = blocks.schema.names, blocks.schema.nominal
+        if nominal.any():
+            self._require_one_hot(label_of(names, int(nominal.argmax())))
+        quantity = blocks.coding.labels is None
+        sums = Explanations(blocks.coding) if quantity else ClassMoments(blocks.coding)
+        n_rows = 0
+        for y, columns in read_rows(blocks.rows, blocks.coding):
+            sums.add(y, columns)
+            n_rows += len(y)
+        if n_rows != blocks.n_rows:
+            raise InputError(changed(blocks.rows.source))
+        score: Any = self._score_explained if quantity else self._score_moments
+        scores = np.zeros(blocks.n_columns)
+        for at, found in sums.of_columns():
+            own = score(found)
+            scores[at] = own.max(initial=0.0) if nominal[at.start] else own
+        return scores
 
     @abstractmethod
     def _score_moments(self, moments: Moments) -> NDArray[np.float64]:
@@ -102,10 +134,10 @@ class _MomentSelector(RankingSelector):
     def _score_explained(self, explained: Explained) -> NDArray[np.float64]:
         """Return the score of every column from the share of the variance of y that it explains."""
 
-    def _require_one_hot(self, column: Nominal) -> None:
+    def _require_one_hot(self, label: str) -> None:
         if self.nominal == "refuse":
             raise ValueError(
-                f"{column.label} is nominal, but {type(self).__name__} needs numbers: set nominal='one-hot'"
+                f"{label} is nominal, but {type(self).__name__} needs numbers: set nominal='one-hot'"
                 " to score it by its categories, drop it, or make it numeric if its values have an order."
             )
 
@@ -160,6 +192,9 @@ class PearsonSelector(_MomentSelector):
     A missing value leaves its row out for that column only. The numbers are taken as they are, never in bins,
     and read once, some columns at a time. Weights count rows: one of weight 2 is two rows, one of weight 0 is
     left out; weights that are below one on average are scaled up to an average of one.
+
+    Rows that come in batches all count; they are read once more for this, on this machine also if a cluster
+    holds them.
 
     Examples
     --------
@@ -246,6 +281,9 @@ class FScoreSelector(_MomentSelector):
     of one row, or against one row, is left out of the maximum, and a column where none remains scores 0.
     Weights count rows: one of weight 2 is two rows, one of weight 0 is left out; weights that are below one
     on average are scaled up to an average of one.
+
+    Rows that come in batches all count; they are read once more for this, on this machine also if a cluster
+    holds them.
 
     Examples
     --------

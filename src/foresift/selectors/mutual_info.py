@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foresift import _core
-from foresift.data.discretize import equal_frequency_bins
+from foresift.data.coded_blocks import CodedBlocks
 from foresift.data.sklearn_compat import Interval, StrOptions, seed_of, track
 from foresift.data.table import Table
-from foresift.data.target import Classes
-from foresift.engine.grow import in_threads
 from foresift.selectors.base import RankingSelector, Scores, ranks_by_score
+from foresift.selectors.block_candidates import BlockCandidates
+from foresift.selectors.candidates import Candidates, TableCandidates
 from foresift.selectors.units import Units
 
 __all__ = ["MutualInfoSelector"]
 
 _ROUNDING = 1e-12  # scores that differ by less are equal; relative, if they are above 1
-_TOGETHER = 32  # columns per task
 _CHANCE = 10  # permutations for what the best column of a group scores by chance
-
-
-class _Codes(NamedTuple):
-    """A discrete column: the code of every row, -1 for missing, and the number of codes."""
-
-    rows: NDArray[np.int32]
-    n_codes: int
 
 
 class MutualInfoSelector(RankingSelector):
@@ -113,6 +104,10 @@ class MutualInfoSelector(RankingSelector):
 
     Weights count rows: one of weight 2 is two rows, but not for the permutations, which move whole rows.
 
+    Rows that come in batches all count if missing is a value. Bins are then made of at most 255 codes per
+    numeric column, of more than 255 categories the rare ones are one, and shadows are permuted within blocks
+    of up to 65,535 rows.
+
     Time grows with rows times features times those added, times 1 + `n_shadows` where it must find the
     number itself.
 
@@ -171,17 +166,14 @@ class MutualInfoSelector(RankingSelector):
         self.keep = keep
         self.feature_groups = feature_groups
 
-    def _score(self, table: Table, weights: NDArray[np.float64] | None) -> Scores:
-        n_wanted = self._n_wanted()
-        used = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights)
-        kept = None
-        if weights is not None:  # a power of two takes their size away, and no bit of the scores
-            kept = np.ldexp(weights[used], -np.frexp(weights.sum())[1])
-        rng = np.random.default_rng(seed_of(self.random_state))
-        units = self.units_
+    def takes_blocks(self) -> bool:
+        """Whether it is fitted to all rows of blocks: not if tables of counts leave out rows."""
+        return bool(self.missing == "value")
+
+    def _score(self, table: Table | CodedBlocks, weights: NDArray[np.float64] | None) -> Scores:
+        n_wanted, units = self._n_wanted(), self.units_
         n_shadows = self.n_shadows if n_wanted is None else _CHANCE if units.unequal else 0
-        orders = [rng.permutation(len(used)) for _ in range(n_shadows)]
-        pool = _Candidates(self, table, used, kept, orders)
+        pool = self._candidates(table, weights, n_shadows)
         for column in np.flatnonzero(units.kept).tolist():
             pool.add(column)
         scores, added, shadow_scores = np.empty(units.n_free), [], []
@@ -211,11 +203,27 @@ class MutualInfoSelector(RankingSelector):
         }
         return Scores(scores, learned, ranking, by_unit=True)
 
+    def _candidates(
+        self, table: Table | CodedBlocks, weights: NDArray[np.float64] | None, n_shadows: int
+    ) -> Candidates:
+        """All columns, and permutations for their shadows."""
+        seed = seed_of(self.random_state)
+        if isinstance(table, CodedBlocks):
+            return BlockCandidates(self.scheme, table, self.n_bins, n_shadows, seed)
+        used = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights)
+        kept = None
+        if weights is not None:  # a power of two takes their size away, and no bit of the scores
+            kept = np.ldexp(weights[used], -np.frexp(weights.sum())[1])
+        rng = np.random.default_rng(seed)
+        orders = [rng.permutation(len(used)) for _ in range(n_shadows)]
+        known_only = self.missing == "pairwise"
+        return TableCandidates(self.scheme, table, used, kept, orders, self.n_bins, known_only, self.n_jobs)
+
     def _own_support(self) -> NDArray[np.bool_]:
         return self.ranking_ <= self.n_added_
 
 
-def _scores_of_units(pool: _Candidates, units: Units) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def _scores_of_units(pool: Candidates, units: Units) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """The free units that are left, and what the best column of each scores; below that of its shadows.
 
     If some have more columns than others, less what the best of the shadows is above their mean on average.
@@ -228,129 +236,3 @@ def _scores_of_units(pool: _Candidates, units: Units) -> tuple[NDArray[np.intp],
         means = np.add.reduceat(values[1:, order], starts, axis=1) / sizes
         best = best - (best[1:] - means).mean(axis=0)
     return left, best
-
-
-class _Candidates:
-    """The features that are left, and what they and their shadows score given those that were added.
-
-    Parameters
-    ----------
-    options : MutualInfoSelector
-        The scheme and further parameters.
-    table : Table
-        The data.
-    used : ndarray of int
-        The rows that count.
-    weights : ndarray of shape (n_used,) or None
-        Their weights.
-    orders : list of ndarray of shape (n_used,)
-        A permutation of the used rows for each round of shadows.
-
-    Attributes
-    ----------
-    left : ndarray of int
-        The features.
-    relevance : ndarray of shape (1 + n_shadows, n_columns)
-        I(X;Y) of every feature, and of its shadows.
-    """
-
-    def __init__(
-        self,
-        options: MutualInfoSelector,
-        table: Table,
-        used: NDArray[np.intp],
-        weights: NDArray[np.float64] | None,
-        orders: list[NDArray[np.intp]],
-    ) -> None:
-        self._scheme, self._n_jobs = options.scheme, options.n_jobs
-        self._known_only = options.missing == "pairwise"
-        self._weights, self._orders = weights, [slice(None), *orders]
-        self._store = _core.ColumnStore(len(used))
-        for j in range(table.n_columns):
-            column = _discrete(table, j, used, weights, options.n_bins)
-            self._store.add_nominal(column.rows, column.n_codes)
-        self._target = _discrete_target(table.target, used, weights, options.n_bins)
-        self._counter = _core.MutualInfo(self._store)
-        self.left = np.arange(table.n_columns)
-        self.relevance = self._information(self._target, None)[..., 0]
-        self._sums = self.relevance.copy() if self._scheme == "cmim" else np.zeros_like(self.relevance)
-        self._n_added = 0
-
-    def scores(self) -> NDArray[np.float64]:
-        """Scores of the features that are left, and below them those of their shadows."""
-        relevance, sums = self.relevance[:, self.left], self._sums[:, self.left]
-        if self._scheme == "mim" or self._n_added == 0:
-            return relevance
-        return relevance - sums / self._n_added if self._scheme == "mrmr" else sums
-
-    def add(self, column: int) -> None:
-        """Move a feature from those left to those added."""
-        self.left = self.left[self.left != column]
-        self._n_added += 1
-        if self._scheme == "mim":
-            return
-        codes = np.asarray(self._store.codes(column)).astype(np.int32)
-        n_codes = self._store.n_values(column)
-        codes[codes == n_codes] = -1
-        added = _Codes(codes, max(n_codes, 1))
-        sums = self._sums[:, self.left]
-        if self._scheme == "mrmr":
-            sums += self._information(added, None)[..., 0]
-        else:
-            conditional, joint, entropy = np.moveaxis(self._information(self._target, added), -1, 0)
-            if self._scheme == "cmim":
-                sums = np.minimum(sums, conditional)
-            elif self._scheme == "jmi":
-                sums += joint
-            else:
-                sums += np.divide(joint, entropy, out=np.zeros_like(joint), where=entropy > 0)
-        self._sums[:, self.left] = sums
-
-    def _information(self, target: _Codes, given: _Codes | None) -> NDArray[np.float64]:
-        """I(X;Y|W), I(X,W;Y) and H(X,W,Y) of all that are left and their shadows, on the last axis.
-
-        Permuting the rows of all but X gives the same counts as permuting X.
-        """
-        stop = _core.StopFlag()
-        starts = range(0, len(self.left), _TOGETHER)
-
-        def work(task: tuple[Any, int]) -> NDArray[np.float64]:
-            order, start = task
-            found: NDArray[np.float64] = self._counter.of(
-                self.left[start : start + _TOGETHER].astype(np.uint32),
-                target.rows[order],
-                target.n_codes,
-                None if given is None else given.rows[order],
-                1 if given is None else given.n_codes,
-                None if self._weights is None else self._weights[order],
-                self._known_only,
-                stop,
-            )
-            return found
-
-        tasks = [(order, start) for order in self._orders for start in starts]
-        parts = in_threads(work, tasks, self._n_jobs, stop)
-        return np.concatenate(parts or [np.empty((0, 3))]).reshape(len(self._orders), len(self.left), 3)
-
-
-def _discrete(
-    table: Table, j: int, used: NDArray[np.intp], weights: NDArray[np.float64] | None, n_bins: int
-) -> _Codes:
-    """A column as categories."""
-    codes, n_values = np.asarray(table.store.codes(j))[used], table.store.n_values(j)
-    bins = np.arange(n_values)
-    if not table.store.is_nominal(j):
-        bins = equal_frequency_bins(np.bincount(codes, weights, minlength=n_values)[:n_values], n_bins)
-    rows = np.append(bins, -1).astype(np.int32)[codes]
-    return _Codes(rows, int(bins.max(initial=-1)) + 1)
-
-
-def _discrete_target(
-    target: Any, used: NDArray[np.intp], weights: NDArray[np.float64] | None, n_bins: int
-) -> _Codes:
-    """Classes as they are, a quantity in bins."""
-    if isinstance(target, Classes):
-        return _Codes(target.codes[used], target.n_classes)
-    ranks = np.unique(target.y[used], return_inverse=True)[1]
-    bins = equal_frequency_bins(np.bincount(ranks, weights), n_bins)
-    return _Codes(bins.astype(np.int32)[ranks], int(bins.max()) + 1)

@@ -128,7 +128,7 @@ def fit_blocks(selector: Any, blocks: CodedBlocks, target: Target, *, keep_X: bo
     coded = is_ours(selector) and selector.takes(table)
     X = blocks.sample_X if keep_X or not coded else None
     rows = Rows(table, target.strata(N_STRATA), None, X, coded, blocks)
-    if is_ours(selector) and selector.takes_blocks():
+    if is_ours(selector) and selector.takes_rows(blocks, target):
         selector.fit_blocks(blocks)
     else:
         rows.fit(selector)

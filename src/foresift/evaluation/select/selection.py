@@ -273,7 +273,7 @@ def select(
     if getattr(selector, "n_features_to_select", 0) is None:
         more = [*note_on_own_rule(ranking, about), *more]
     more = [*note_on_targets(selector, n_counted), *more]
-    if blocks is not None and not (is_ours(selector) and selector.takes_blocks()):
+    if blocks is not None and not (is_ours(selector) and selector.takes_rows(blocks, target)):
         more = [*note_on_sample(key, len(rows), n_rows), *more]
     if getattr(selector, "interrupted_", False):
         more.insert(0, "The search was stopped by Ctrl-C: this is the best set it had found until then.")

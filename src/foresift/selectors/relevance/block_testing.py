@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from foresift.data.coded_blocks import Block, CodedBlocks
 from foresift.data.sklearn_compat import Progress
 from foresift.engine.grow import one_blas_thread, resolve_max_features
-from foresift.engine.level_forest import LevelOptions, Root, grow_levels, root_sums
+from foresift.engine.histograms import Root, root_sums
+from foresift.engine.level_forest import LevelOptions, grow_levels
 from foresift.selectors.relevance.block_ranks import block_rank_tests
 from foresift.selectors.relevance.pairs import pair_tests
 from foresift.selectors.relevance.pooling import log_levels

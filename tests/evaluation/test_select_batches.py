@@ -122,3 +122,12 @@ def test_an_assessment_in_parts_uses_independent_scores(table):
     found = select(X, y, **QUICK)
     assert found.check["n_folds"] == 5
     assert found.check["n_rows"] == 12_500
+
+
+def test_parts_that_differ_in_the_target_are_warned_of(table, tmp_path):
+    X, y = table
+    for label in (0, 1):
+        columns = {f"x{j}": X[y == label, j] for j in range(X.shape[1])}
+        pyarrow.parquet.write_table(pa.table({**columns, "y": y[y == label]}), tmp_path / f"{label}.parquet")
+    with pytest.warns(UserWarning, match="differ in the target, by 100 % of its variance"):
+        RelevanceSelector(random_state=0, n_estimators=5).fit(tmp_path, "y")

@@ -22,7 +22,7 @@ from foresift.selectors.relevance.pooling import log_levels
 from foresift.selectors.relevance.shadows import ShadowSums, draw_permutations
 from foresift.selectors.relevance.testing import ColumnTests
 
-__all__ = ["BlockTests", "deduplicate_blocks"]
+__all__ = ["BlockTests", "deduplicate_blocks", "share_between_blocks"]
 
 MAX_DEPTH = 12  # levels of trees without a limit: every level is a pass over the rows
 _MAX_SCORE = 2**24 - 1  # of a quantity
@@ -125,6 +125,41 @@ class BlockTests(ColumnTests):
             logs["ranks"][tested], logs["residuals"][tested] = found
             if self.interactions:
                 logs["pairs"][tested] = pair_tests(self.table, None, tested, seed)
+
+
+def share_between_blocks(blocks: CodedBlocks) -> float:
+    """Share of the variance of the target, of its ranks if it is a quantity, that blocks differ by.
+
+    Examples
+    --------
+    >>> from foresift.data.row_source import InMemory
+    >>> from foresift.data.target import Target
+    >>> from foresift.engine.local_blocks import LocalBlocks
+    >>> y = np.arange(140_000) > 70_000  # sorted, but rows are dealt to blocks
+    >>> blocks = LocalBlocks(InMemory(np.zeros((140_000, 1)), Target.of(y, 140_000)), None, "auto")
+    >>> share_between_blocks(blocks) < 1e-6
+    True
+    """
+    n_codes = blocks.coding.n_target_codes
+    counts = np.array(blocks.collect(_TargetCodes(n_codes)), dtype=np.float64)
+    n_rows, of_all = counts.sum(axis=1, keepdims=True), counts.sum(axis=0)
+    values = np.eye(n_codes)
+    if blocks.coding.labels is None:
+        values = (np.cumsum(of_all) - of_all / 2)[:, np.newaxis]
+    mean = of_all @ values / of_all.sum()
+    spread = float((of_all @ (values - mean) ** 2).sum())
+    means = np.divide(counts @ values, n_rows, out=np.tile(mean, (len(counts), 1)), where=n_rows > 0)
+    return float((n_rows * (means - mean) ** 2).sum()) / spread if spread > 0 else 0.0
+
+
+class _TargetCodes:
+    """How many rows of a block have each target code."""
+
+    def __init__(self, n_codes: int) -> None:
+        self._n_codes = n_codes
+
+    def __call__(self, block: Block) -> NDArray[np.intp]:
+        return np.bincount(block.target, minlength=self._n_codes)
 
 
 def deduplicate_blocks(blocks: CodedBlocks) -> tuple[NDArray[np.uint32], NDArray[np.intp]]:

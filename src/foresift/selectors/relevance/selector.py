@@ -21,7 +21,11 @@ from foresift.engine.open_blocks import bytes_of, comes_in_batches, open_blocks
 from foresift.errors import warn_caller
 from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.redundancy import STEPS, redundant_with
-from foresift.selectors.relevance.block_testing import BlockTests, deduplicate_blocks
+from foresift.selectors.relevance.block_testing import (
+    BlockTests,
+    deduplicate_blocks,
+    share_between_blocks,
+)
 from foresift.selectors.relevance.dependent import half_of
 from foresift.selectors.relevance.shadows import deduplicate_columns
 from foresift.selectors.relevance.testing import ColumnTests, Tested
@@ -31,6 +35,7 @@ __all__ = ["RelevanceSelector"]
 
 MANY_ROWS = 50_000  # from which on histograms are faster
 MAX_BINS = 65_536  # with fewer rows
+_UNEVEN = 0.02  # of the variance of the target, between parts
 
 
 class RelevanceSelector(RankingSelector):
@@ -375,6 +380,12 @@ class RelevanceSelector(RankingSelector):
             "n_jobs": self.n_jobs,
         }
         if isinstance(table, CodedBlocks):
+            if (share := share_between_blocks(table)) > _UNEVEN:
+                warn_caller(
+                    f"The parts of X (files or partitions) differ in the target, by {100 * share:.0f} % of its"
+                    " variance, and shadows are permuted within parts, so that less is found: shuffle the"
+                    " rows, or save them as one file."
+                )
             order, first = deduplicate_blocks(table)
             sample, options = table.sample, (self.units_, self.n_shadows, self.interactions)
             return BlockTests(sample, order, first, *options, forest, blocks=table)

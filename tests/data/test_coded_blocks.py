@@ -1,6 +1,7 @@
 """Rows that are read in batches and parts: codes, samples, and what is said of data that do not fit."""
 
 import time
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -54,7 +55,7 @@ def table(n_rows=900, seed=0):
 def cut_up(X, y, ends):
     """Batches of rows."""
     edges = [0, *sorted(ends), len(y)]
-    return [(X.iloc[a:b], y[a:b]) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [(X.iloc[a:b], y[a:b]) for a, b in pairwise(edges)]
 
 
 def blocks_of(parts, **options):

@@ -97,9 +97,9 @@ class Coding:
                 continue
             numbers = as_numbers(part, start, source.labels, ADVICE)
             stop = start + numbers.shape[1]
-            cuts = self.cuts[start:stop]
-            if any(some is None for some in cuts):
-                j = start + [some is None for some in cuts].index(True)
+            cuts = [some for some in self.cuts[start:stop] if some is not None]
+            if len(cuts) < stop - start:
+                j = start + [some is None for some in self.cuts[start:stop]].index(True)
                 raise InputError(other_types(label_of(source.labels, j), "nominal", ""))
             begins = np.concatenate([[0], np.cumsum([len(some) for some in cuts])]).astype(np.uint32)
             codes[start:stop] = _core.code_values(numbers, np.concatenate(cuts), begins)

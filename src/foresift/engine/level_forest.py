@@ -41,7 +41,8 @@ class Requests:
 
     def add(self, block: Block, to: Sums, stop: Any) -> None:
         """Add the rows of a block."""
-        self.plan.add(block.codes, block.target, block.number, *to, stop)
+        sums, counts = to
+        self.plan.add(block.codes, block.target, block.number, sums, counts, stop)
 
 
 class Root(NamedTuple):
@@ -352,8 +353,8 @@ def _grown(
         if merit[k, at] > 0:
             _, child_of, rows = found.splits[int(drawn[k])]
             tree.split(node, int(drawn[k]), child_of[at], rows[at], options.min_split)
-    k, at = np.nonzero(~used & (found.weight > 0))
-    return LevelGains(drawn[k], found.weight[at], gain[k, at])
+    candidates, nodes = np.nonzero(~used & (found.weight > 0))
+    return LevelGains(drawn[candidates], found.weight[nodes], gain[candidates, nodes])
 
 
 def _merit(

@@ -132,7 +132,8 @@ def deduplicate_blocks(blocks: CodedBlocks) -> tuple[NDArray[np.uint32], NDArray
     digests = blocks.collect(_Digests())
     varies = np.concatenate([some for _, some in digests]).reshape(-1, blocks.n_columns, 2)
     low, high = varies[:, :, 0].min(axis=0), varies[:, :, 1].max(axis=0)
-    first, seen = np.arange(blocks.n_columns), {}
+    first = np.arange(blocks.n_columns)
+    seen: dict[bytes, int] = {}
     for j in range(blocks.n_columns):
         kind = f"{bool(nominal[j])} {n_values[j]}".encode()
         digest = blake2b(b"".join(found[j] for found, _ in digests), digest_size=16, key=kind).digest()

@@ -366,8 +366,10 @@ class RelevanceSelector(RankingSelector):
         }
         options = self.units_, self.n_shadows, self.interactions, forest
         if isinstance(table, CodedBlocks):
-            return BlockTests(table.sample, *deduplicate_blocks(table), *options, blocks=table)
-        return ColumnTests(table, *deduplicate_columns(table, weights), *options)
+            order, first = deduplicate_blocks(table)
+            return BlockTests(table.sample, order, first, *options, blocks=table)
+        order, first = deduplicate_columns(table, weights)
+        return ColumnTests(table, order, first, *options)
 
     def _pvalues(self, log_pvalues: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """P-values, plain and adjusted; untested columns have 1 and do not count."""

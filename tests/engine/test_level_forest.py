@@ -312,8 +312,9 @@ def test_many_categories_are_compared_with_their_shadows(target, multiway, monke
     blocks, options = blocks_of(X, y), options_of(n_candidates=6, max_depth=3, n_trees=3, multiway=multiway)
     found = grown(blocks, options)
     assert_same_gains(found, reference(blocks, options))
-    monkeypatch.setattr(level_forest, "MANY_CATEGORIES", 1000)
-    assert not equal_gains(grown(blocks, options), found)
+    if target == "two":  # where it would split without that
+        monkeypatch.setattr(level_forest, "MANY_CATEGORIES", 1000)
+        assert not equal_gains(grown(blocks, options), found)
 
 
 @pytest.mark.parametrize("target", ["three", "quantity"])

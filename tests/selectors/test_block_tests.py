@@ -326,20 +326,24 @@ def test_noise_of_many_rows_is_rarely_relevant(target):
 # Ctrl-C
 
 SCRIPT = """
-import sys, threading
+import sys, threading, time
 import numpy as np
 from foresift import RelevanceSelector
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(200_000, 60)).astype(np.float32)
-y = rng.integers(0, 2, len(X)) + (0.5 if sys.argv[2] == "quantity" else 0)
+y = rng.integers(0, 2, len(X))
 long = RelevanceSelector(n_estimators=3000, max_features=None, max_depth=12, n_jobs=int(sys.argv[1]))
 blocks = long.blocks_of(X, y)
 print("started", flush=True)
 try:
     long.fit_blocks(blocks)
 except KeyboardInterrupt:
-    print("interrupted", threading.active_count(), hasattr(long, "scores_"), flush=True)
+    print("interrupted", flush=True)
+    for _ in range(50):  # threads may linger, but end soon
+        if threading.active_count() > 1:
+            time.sleep(0.1)
+    print(threading.active_count(), hasattr(long, "scores_"), flush=True)
 else:
     sys.exit("the fit ended by itself")
 """
@@ -349,15 +353,16 @@ else:
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("wait", [0.3, 3])
 def test_ctrl_c_stops_a_fit_to_blocks(n_jobs, wait):
-    command = [sys.executable, "-c", SCRIPT, str(n_jobs), "classes"]
+    command = [sys.executable, "-c", SCRIPT, str(n_jobs)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout.readline() == "started\n", process.stderr.read()
         time.sleep(wait)
         process.send_signal(signal.SIGINT)
         sent = time.monotonic()
-        assert process.stdout.readline().split() == ["interrupted", "1", "False"], process.stderr.read()
+        assert process.stdout.readline() == "interrupted\n", process.stderr.read()
         assert time.monotonic() - sent < 10
+        assert process.stdout.readline() == "1 False\n"
     finally:
         process.kill()
         process.communicate()

@@ -117,8 +117,8 @@ def target_scores(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> target_scores(np.array([1, 1, 1, 1])).shape  # ranks and normal scores
-    (2, 4)
+    >>> target_scores(np.array([1, 1, 1, 1, 1])).shape  # ranks and normal scores
+    (2, 5)
     """
     n_rows = int(counts.sum())
     present = np.flatnonzero(counts)

@@ -35,6 +35,7 @@ __all__ = ["RelevanceSelector"]
 
 MANY_ROWS = 50_000  # from which on histograms are faster
 MAX_BINS = 65_536  # with fewer rows
+MANY_CLASSES = 50  # from which on histograms, which have a row for each, are slower
 _UNEVEN = 0.02  # of the variance of the target, between parts
 
 
@@ -73,7 +74,7 @@ class RelevanceSelector(RankingSelector):
     max_features : int, float, {"sqrt", "log2"} or None, default=1/3
         Split candidates per node, at least one; the best one splits.
     max_depth : int or None, default=5
-        Levels of splits; None for no limit.
+        Levels of splits; None for no limit. From histograms (see `max_bins`) trees have at most 12.
     min_samples_split : int, default=10
         Least weight of a node that is split.
     min_share : float, default=0
@@ -281,6 +282,8 @@ class RelevanceSelector(RankingSelector):
         if self.max_bins == "auto" and read(X).n_rows < MANY_ROWS:
             return None
         opened = UncodedTable.open(X, y, self.categorical_features, self, self.task)
+        if self.max_bins == "auto" and opened.target.n_outputs > MANY_CLASSES:
+            return None
         limit = bytes_of(self.memory_limit)
         return LocalBlocks(
             InMemory(X, opened.target), opened.nominal, self.task, max_bins, limit, self.n_jobs
@@ -382,9 +385,9 @@ class RelevanceSelector(RankingSelector):
         if isinstance(table, CodedBlocks):
             if (share := share_between_blocks(table)) > _UNEVEN:
                 warn_caller(
-                    f"The parts of X (files or partitions) differ in the target, by {100 * share:.0f} % of its"
-                    " variance, and shadows are permuted within parts, so that less is found: shuffle the"
-                    " rows, or save them as one file."
+                    f"The parts of X (files or partitions) differ in the target, by {100 * share:.0f} % of"
+                    " its variance, and shadows are permuted within parts, so that less is found: shuffle"
+                    " the rows, or save them as one file."
                 )
             order, first = deduplicate_blocks(table)
             sample, options = table.sample, (self.units_, self.n_shadows, self.interactions)

@@ -131,3 +131,51 @@ def test_parts_that_differ_in_the_target_are_warned_of(table, tmp_path):
         pyarrow.parquet.write_table(pa.table({**columns, "y": y[y == label]}), tmp_path / f"{label}.parquet")
     with pytest.warns(UserWarning, match="differ in the target, by 100 % of its variance"):
         RelevanceSelector(random_state=0, n_estimators=5).fit(tmp_path, "y")
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_a_class_that_the_sample_misses_is_counted_and_said(check):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60_000, 3))
+    y = np.where(X[:, 0] > 0, "yes", "no").astype(object)
+    y[:2] = "rare"
+    found = select(X, y, check=check, **QUICK)
+    assert {one["name"]: one["count"] for one in found.data["classes"]}["rare"] == 2
+    assert found.features
+
+
+def test_two_classes_of_which_one_is_rare_are_tested_on_all_rows():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(60_000, 3))
+    y = np.zeros(60_000, dtype=int)
+    y[:40] = 1
+    X[:40, 0] += 3
+    found = select(X, y, **QUICK)
+    assert found.ranking[0]["name"].endswith("0")
+    assert found.ranking[0]["relevant"]
+    assert "disjoint samples" not in found.sentence  # too few rows of a class for five of them
+
+
+def test_columns_of_mixed_types_get_the_same_sentence_as_in_small_tables():
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame({"a": np.arange(70_000.0), "b": np.array(["x"] * 66_000 + [1] * 4000, dtype=object)})
+    with pytest.raises(TypeError, match="mixes values of types") as large:
+        RelevanceSelector().fit(X, np.arange(70_000) % 2)
+    with pytest.raises(TypeError) as small:
+        RelevanceSelector().fit(X.iloc[65_000:67_000], np.arange(2000) % 2)
+    assert str(large.value) == str(small.value)
+
+
+def test_columns_of_the_same_name_are_refused_in_one_sentence():
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="Two columns of X are named 'a'"):
+        RelevanceSelector().fit(pd.DataFrame(np.zeros((100, 2)), columns=["a", "a"]), np.arange(100) % 2)
+
+
+def test_facts_of_a_quantity_are_those_of_all_rows_in_memory():
+    rng = np.random.default_rng(7)
+    X, y = rng.normal(size=(60_000, 2)), rng.normal(size=60_000)
+    y[19] = 1e3
+    found = select(X, y, check=False, random_state=0)
+    assert found.data["quantity"]["max"] == 1e3
+    assert sum(found.data["quantity"]["counts"]) == 60_000

@@ -94,6 +94,8 @@ class CodedBlocks(ABC):
         The first rows as they stand.
     rows : RowSource
         Where the rows came from, for what needs more of them than codes.
+    whole_target : Target or None
+        The target of all rows, if it is in memory.
     max_sums : int
         Numbers that one call of `sum` should add up, at most: so many stay in the cache of a processor.
     """
@@ -104,6 +106,7 @@ class CodedBlocks(ABC):
     sample_X: Any
     head: Table
     rows: RowSource
+    whole_target: Any = None
     max_sums = 2**21
     dependence = None
 

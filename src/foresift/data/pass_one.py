@@ -269,6 +269,10 @@ def _like(target: Target, y: NDArray[Any]) -> Target:
     return Classes(look_up(y, target.labels, "y").astype(np.int32), target.labels)
 
 
+def _type_of(category: Any) -> str:
+    return "text" if isinstance(category, str) else "bytes" if isinstance(category, bytes) else "numbers"
+
+
 def _categories_of(parts: list[PartFacts], kinds: list[str]) -> list[NDArray[Any] | None]:
     """All categories of nominal columns, None for numbers."""
     names = parts[0].names
@@ -276,8 +280,10 @@ def _categories_of(parts: list[PartFacts], kinds: list[str]) -> list[NDArray[Any
     for j, kind in enumerate(kinds):
         if kind == "nominal":
             every = set().union(*(facts.categories.get(j, set()) for facts in parts))
-            if len({isinstance(value, str | bytes) for value in every}) > 1:
-                raise InputError(other_types(label_of(names, j), "text", "numbers or booleans"))
+            if len({_type_of(value) for value in every}) > 1:
+                raise InputError(
+                    other_types(label_of(names, j), *sorted({_type_of(value) for value in every})[:2])
+                )
             categories[j] = factorize(_objects(every), label_of(names, j))[0]
     return categories
 

@@ -13,6 +13,7 @@ from narwhals.exceptions import DuplicateError
 __all__ = ["refuse_unread"]
 
 _QUERIES = {"duckdb": "df", "pyspark": "toPandas", "ibis": "to_pandas"}  # what makes frames of them
+_IN_BATCHES = ("a path", "a query of duckdb", "a lazy frame", "a dataset", "a stream of batches")
 _ARROW = {"to_table": "a dataset", "read_all": "a stream of batches", "read": "a file"}
 
 
@@ -27,7 +28,9 @@ def refuse_unread(value: Any, name: str) -> None:
     TypeError: X is a generator, which can be read only once: pass list(X).
     """
     if said := _what_to_pass(value, name):
-        raise TypeError(f"{name} is {said}.")
+        batches = name == "X" and any(said.startswith(one) for one in _IN_BATCHES)
+        more = "; selectors and select also take it with the name of its target, y='...'" if batches else ""
+        raise TypeError(f"{name} is {said}{more}.")
 
 
 def _what_to_pass(value: Any, name: str) -> str:

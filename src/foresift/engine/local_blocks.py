@@ -66,6 +66,7 @@ class LocalBlocks(CodedBlocks):
         settled = settle(found, nominal, task, source.target, source.source, max_bins)
         self.coding, self.sample, self.sample_X = settled.coding, settled.sample, settled.sample_X
         self.head, self.n_jobs, self.rows = settled.head, n_jobs, source
+        self.whole_target = source.target
         self.n_rows = sum(settled.n_rows)
         self._groups = joined_parts(settled.n_rows)
         sizes = [sum(settled.n_rows[part] for part in group) for group in self._groups]

@@ -216,4 +216,4 @@ def first_line(error: BaseException) -> str:
     >>> first_line(ValueError("No such type.\nMore about it"))
     'No such type'
     """
-    return str(error).split("\n")[0].rstrip(".")[:120]
+    return str(error).split("\n")[0].split(". Detail:")[0].rstrip(".")[:120]

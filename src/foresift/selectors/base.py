@@ -353,7 +353,8 @@ class RankingSelector(CallbackSupportMixin, SelectedColumnsMixin, PlainEstimator
             raise ValueError(
                 f'{type(self).__name__} has task="{self.task}", but y holds {held}: set task="auto".'
             )
-        data.target.require_variety(self, weights)
+        if not isinstance(data, CodedBlocks) or np.count_nonzero(data.target_counts) < 2:
+            data.target.require_variety(self, weights)
         self.task_ = data.target.task
         self.units_ = read_units(
             self.keep, self.feature_groups, data.schema.names, data.n_columns, lambda: one_hot_blocks(some)

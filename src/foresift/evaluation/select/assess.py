@@ -23,6 +23,7 @@ from foresift.evaluation.select.models import Model, boosting_scorer
 from foresift.evaluation.select.plan import Plan
 from foresift.evaluation.select.rows_of_folds import (
     drawn_rows,
+    fills_parts,
     folds_of,
     in_parts,
     rare_classes,
@@ -189,7 +190,7 @@ def assess(
     if len(common) > plan.n_rows and not numbers_rows(cv):
         common = drawn_rows(rows, common, plan.n_rows, np.random.default_rng([seed, 2]))
     used = rows.take(common)
-    plan = replace(plan, in_parts=plan.in_parts and cv is None and used.table.dependence is None)
+    plan = replace(plan, in_parts=plan.in_parts and cv is None and fills_parts(used, plan.n_folds))
     folds = folds_of(used, cv, plan.n_folds, seed, common, len(rows))
     plan = replace(plan, n_folds=len(folds))
     every = in_parts(folds) if plan.in_parts else folds

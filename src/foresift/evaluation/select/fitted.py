@@ -104,11 +104,14 @@ def fit_all(
     """
     ours = is_ours(selector)
     plain = in_blocks and weights is None and dependence is None
+    came_in_blocks = blocks is not None
     if blocks is None and ours and plain:
         blocks = selector.blocks_of(X, y)
-        y = y if blocks is None else blocks.sample.target.values()
     if blocks is not None:
-        return fit_blocks(selector, blocks, Target.of(y, blocks.sample.n_rows, task), keep_X=keep_X)
+        target = blocks.sample.target  # with classes that are not in the sample
+        if came_in_blocks and task == "regression":  # its logarithm, perhaps
+            target = Target.of(y, blocks.sample.n_rows, task)
+        return fit_blocks(selector, blocks, target, keep_X=keep_X)
     table = selector.read_table(X, y) if ours else make_table(X, y, task=task)
     table = replace(table, dependence=dependence)
     table.target.require_variety(selector, weights)

@@ -21,7 +21,7 @@ __all__ = ["Resampled", "resample", "samples_for"]
 
 CELLS = 2_000_000  # rows times columns, of all samples together; they take about 10 s
 MOST, LEAST = 20, 4  # samples
-LARGE, MOST_OF_LARGE = 50_000, 12  # rows, and samples of so many
+LARGE, MAX_OF_LARGE = 50_000, 12  # rows, and samples of so many
 MIN_ROWS = 500  # of a sample, unless half of the rows are fewer
 MIN_GROUPS = 4  # two for each of two samples
 BLOCK_PAIRS = 5  # of blocks of time that two samples share
@@ -48,7 +48,7 @@ def samples_for(n_rows: int, n_columns: int) -> tuple[int, int]:
     >>> samples_for(600, 12), samples_for(100_000, 50), samples_for(200, 10_000)
     ((20, 300), (12, 2000), (4, 100))
     """
-    half, most = n_rows // 2, MOST_OF_LARGE if n_rows >= LARGE else MOST
+    half, most = n_rows // 2, MAX_OF_LARGE if n_rows >= LARGE else MOST
     size = min(half, max(MIN_ROWS, CELLS // (MOST * n_columns)))
     return max(LEAST, min(most, CELLS // max(1, size * n_columns))) // 2 * 2, size
 
@@ -99,8 +99,9 @@ def resample(
     Resampled or None
         Of the columns; None if there are too few groups, or samples with more than one class.
     """
-    n_rows = n_all or len(strata)
-    n_samples, size = samples_for(n_rows, selector.n_features_in_)
+    n_rows = len(strata)
+    n_samples, size = samples_for(n_all or n_rows, selector.n_features_in_)
+    size = min(size, n_rows // 2)
     n_trees = max(1, round(tree_share * selector.n_estimators))
     test_only = {"redundancy": None, "minimal": False, "n_features_to_select": None, "n_half_samples": 0}
     light = clone(selector).set_params(n_jobs=n_jobs_each, n_estimators=n_trees, **test_only)

@@ -17,6 +17,7 @@ __all__ = [
     "NoFolds",
     "dealt",
     "drawn_rows",
+    "fills_parts",
     "folds_of",
     "in_parts",
     "rare_classes",
@@ -27,6 +28,7 @@ __all__ = [
 MIN_OF_A_CLASS = 6  # rows; rarer classes cannot be in every fold and beside any two of them
 MIN_FOLDS = 3  # two of which are held out at a time
 LEAST = 20  # rows
+MIN_IN_PART = 20  # rows of each class, in each of the disjoint parts of a large table
 MANY_GROUPS = 30  # of a large table whole groups are drawn if they are so many
 
 
@@ -94,6 +96,14 @@ def in_parts(folds: list[Fold]) -> list[Fold]:
     """
     parts, n = [np.sort(fold.test) for fold in folds], len(folds)
     return [Fold(parts[k], parts[(k + after) % n]) for after in (2, 1) for k in range(n)]
+
+
+def fills_parts(rows: Rows, n_parts: int) -> bool:
+    """Whether every one of so many parts has enough rows of every class."""
+    if rows.table.dependence is not None:
+        return False
+    counts = np.bincount(rows.strata)
+    return bool(counts[counts > 0].min() >= n_parts * MIN_IN_PART)
 
 
 def require_folds(folds: list[Fold], lots: list[Fold], rows: Rows, judge: Judge) -> None:

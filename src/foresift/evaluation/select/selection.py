@@ -243,6 +243,8 @@ def select(
     kept = work.keep(selector, None if assessment is None else assessment.choice)
     n_best = selector.units_.n_free_in(kept) if is_ours(selector) else len(kept)
     target = rows.table.target
+    if rows.blocks is not None and rows.blocks.whole_target is not None:
+        target = rows.blocks.whole_target
     schema = rows.table.schema if rows.blocks is None else rows.blocks.schema
     n_counted = len(rows) if weights is None else int((weights > 0).sum())
     facts = {
@@ -264,6 +266,8 @@ def select(
     if has_test(selector) and selector.n_features_to_select is not None:
         wanted = n_best
     more = notes_on(y, target, modelled, assessment)
+    if blocks is not None:
+        more = [note.replace("The target has", "In a sample of the rows the target has") for note in more]
     more = [*note_on_text(schema, names), *more]
     if assessment is None:
         more = [*note_on_copies(*work.copies()), *more]

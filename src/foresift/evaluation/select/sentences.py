@@ -242,7 +242,8 @@ def _how_good(a: Assessment, n_kept: int, n_columns: int, n_rows: int) -> list[s
         ]
     least, most = int(a.n_kept.min()), int(a.n_kept.max())
     if least == n_columns:
-        return [f"In {nested}{folds} every fold kept all columns; {a.model.name} on them reaches {full}."]
+        each = "sample" if a.plan.in_parts else "fold"
+        return [f"In {nested}{folds} every {each} kept all columns; {a.model.name} on them reaches {full}."]
     sizes = f"{least} to {most} columns" if least < most else counted(least, "column")
     trees = "" if a.plan.tree_share == 1 else f", with {PLAIN.share(a.plan.tree_share)} of the trees"
     kept, full = _reached(a, a.check.kept.value), PLAIN.score(a.metric, a.check.full.value)
@@ -357,7 +358,9 @@ def _rare(a: Assessment, data: dict[str, Any]) -> list[str]:
     names = [data["classes"][code]["name"] for code in a.rare]
     more = f" and {len(names) - MAX_CLASSES} more" if len(names) > MAX_CLASSES else ""
     said = ", ".join(names[:MAX_CLASSES]) + more
-    return [f"Classes with fewer than {MIN_OF_A_CLASS} rows were left out of the check: {said}."]
+    sampled = data["classes"][a.rare[0]]["count"] >= MIN_OF_A_CLASS
+    rows = "rows in the sample" if sampled else "rows"
+    return [f"Classes with fewer than {MIN_OF_A_CLASS} {rows} were left out of the check: {said}."]
 
 
 def _are(n: int) -> str:

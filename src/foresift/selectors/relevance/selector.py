@@ -18,7 +18,7 @@ from foresift.data.sklearn_compat import Interval, Progress, RealNotInt, StrOpti
 from foresift.data.table import Table, UncodedTable
 from foresift.engine.local_blocks import LocalBlocks
 from foresift.engine.open_blocks import bytes_of, comes_in_batches, open_blocks
-from foresift.errors import warn_caller
+from foresift.errors import InputError, warn_caller
 from foresift.selectors.base import RankingSelector, Scores
 from foresift.selectors.redundancy import STEPS, redundant_with
 from foresift.selectors.relevance.block_testing import (
@@ -277,17 +277,22 @@ class RelevanceSelector(RankingSelector):
         if comes_in_batches(X, y):
             options = {"categorical_features": self.categorical_features, "memory_limit": self.memory_limit}
             return open_blocks(X, y, task=self.task, max_bins=max_bins, n_jobs=self.n_jobs, **options)
-        if not self.takes_blocks() or not InMemory.takes(X):
-            return None
-        if self.max_bins == "auto" and read(X).n_rows < MANY_ROWS:
+        few_rows = read(X).n_rows < MANY_ROWS  # names are checked, too
+        if not self.takes_blocks() or (self.max_bins == "auto" and few_rows) or not InMemory.takes(X):
             return None
         opened = UncodedTable.open(X, y, self.categorical_features, self, self.task)
         if self.max_bins == "auto" and opened.target.n_outputs > MANY_CLASSES:
             return None
         limit = bytes_of(self.memory_limit)
-        return LocalBlocks(
-            InMemory(X, opened.target), opened.nominal, self.task, max_bins, limit, self.n_jobs
-        )
+        source = InMemory(X, opened.target)
+        try:
+            return LocalBlocks(source, opened.nominal, self.task, max_bins, limit, self.n_jobs)
+        except (TypeError, ValueError):
+            return None  # what is wrong is better said of the whole table than of a batch
+        except InputError as error:
+            if "memory_limit" in str(error):
+                raise
+            return None
 
     def takes_blocks(self) -> bool:
         """Whether it is fitted to all rows of blocks: not if every cut is asked for, or more than a test."""

@@ -1,13 +1,15 @@
 """Histograms of RelevanceSelector beside exact cuts: error rates, power, speed, memory, and clusters.
 
     python benchmarks/scale.py calibrate OUT.jsonl [--first-seed 40000] [--seeds 30] [--rows 20000,200000]
-    python benchmarks/scale.py check OUT.jsonl                 # Markdown, then what holds; exit code 1 if not all does
-    python benchmarks/scale.py speed OLD_PATH NEW_PATH [--repeat 3] [--cases long,wide]
-    python benchmarks/scale.py large FOLDER [--rows 20e6] [--columns 50]
+    python benchmarks/scale.py check OUT.jsonl      # Markdown, then what holds; exit code 1 if not all does
+    python benchmarks/scale.py speed OLD_PATH NEW_PATH [--repeat 3] [--cases covertype,parquet]
+    python benchmarks/scale.py large FOLDER [--rows 20e6] [--columns 50] [--memory-limit 1GB]
     python benchmarks/scale.py dask FOLDER [--rows 4e6] [--columns 50]
 
-`calibrate` adds one line of JSON for each method and table, and takes up where it stopped. Both methods see the same
-tables, on one thread. Effects were chosen on seeds 0 to 19; reported seeds are 40000 and above.
+`calibrate` adds one line of JSON for each method and table, and takes up where it stopped. Both methods see
+the same tables, on one thread. Effects were chosen on seeds 0 to 19; reported seeds are 40000 and above.
+`speed` times two versions of the package, whose folders PYTHONPATH is set to, by processor time. `large` and
+`dask` write Parquet files to a new folder, and remove it in the end.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import sys
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -44,8 +47,8 @@ def calibrate(options: argparse.Namespace) -> int:
     return 0
 
 
-def _tested(name: str, made, method: str, seed: int) -> dict[str, object]:
-    """What a method selects of a table, in all and by each test alone, and small p-values of irrelevant columns."""
+def _tested(name: str, made: Any, method: str, seed: int) -> dict[str, object]:
+    """What a method selects, in all and by each test alone, and small p-values of irrelevant columns."""
     from calibration import ALPHA, passing
     from calibration_cells import IRRELEVANT
     from scale_cells import CELLS, Parts
@@ -90,6 +93,26 @@ def check(options: argparse.Namespace) -> int:
     return 0 if all(holds for holds, _ in verdicts) else 1
 
 
+def speed(options: argparse.Namespace) -> int:
+    from scale_speed import compare
+
+    cases = options.cases.split(",") if options.cases else []
+    return compare(options.old, options.new, cases, options.repeat, options.share)
+
+
+def large(options: argparse.Namespace) -> int:
+    from scale_large import measure
+
+    rows, folder = int(float(options.rows)), Path(options.folder)
+    return measure(folder, rows, options.columns, options.files, options.memory_limit)
+
+
+def dask(options: argparse.Namespace) -> int:
+    from scale_dask import compare
+
+    return compare(Path(options.folder), int(float(options.rows)), options.columns)
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -106,6 +129,25 @@ def arguments() -> argparse.Namespace:
     judging = commands.add_parser("check")
     judging.add_argument("out")
     judging.set_defaults(run=check)
+    timing = commands.add_parser("speed")
+    timing.add_argument("old", help="folder that holds the package foresift")
+    timing.add_argument("new")
+    timing.add_argument("--repeat", type=int, default=3, help="the least time of so many runs counts")
+    timing.add_argument("--cases", default="", help="those whose names have one of these in them, by commas")
+    timing.add_argument("--share", type=float, default=1.0, help="of the rows, to try it out")
+    timing.set_defaults(run=speed)
+    sizes = commands.add_parser("large")
+    sizes.add_argument("folder", help="must not exist yet")
+    sizes.add_argument("--rows", default="20e6", help="the most; also a fifth and a twentieth of them")
+    sizes.add_argument("--columns", type=int, default=50)
+    sizes.add_argument("--files", type=int, default=20)
+    sizes.add_argument("--memory-limit", default="1GB", help="of one more run on all rows")
+    sizes.set_defaults(run=large)
+    cluster = commands.add_parser("dask")
+    cluster.add_argument("folder", help="must not exist yet")
+    cluster.add_argument("--rows", default="4e6")
+    cluster.add_argument("--columns", type=int, default=50)
+    cluster.set_defaults(run=dask)
     return parser.parse_args()
 
 

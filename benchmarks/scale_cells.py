@@ -1,7 +1,7 @@
-"""Made tables of many rows for the calibration of histograms beside exact cuts: what every column is, is known.
+"""Made tables of many rows, to compare histograms with exact cuts: what every column is, is known.
 
-A table is drawn by the name of its cell and a seed. Effects are divided by the root of the number of rows, so that
-more rows find no more of the relevant columns.
+A table is drawn by the name of its cell and a seed. Effects are divided by the root of the number of rows,
+so that more rows find no more of the relevant columns.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ KINDS = ("continuous", "few-valued", "binary", "3 categories", "40 categories", 
 class Cell:
     """What a table is like.
 
-    `informative` columns come first; with `rho` they are the first ones of correlated blocks of five. `effect` times
-    1 / sqrt(n) is the standard deviation of what a column (or a pair) adds to the latent variable. With `parts`,
-    histograms are made of so many files, one after the other.
+    `informative` columns come first; with `rho` they are the first ones of correlated blocks of five.
+    `effect` / sqrt(n) is the standard deviation of what a column (or a pair) adds to the latent variable.
+    With `parts`, histograms are made of so many files, one after the other.
     """
 
     n: int = 20_000
@@ -129,12 +129,7 @@ def _terms(shape: str, X: np.ndarray) -> np.ndarray:
         return X[:, ::2] * X[:, 1::2]
     if shape == "linear":
         return X
-    curves = (
-        np.square,
-        np.abs,
-        lambda x: np.where(x > 1, 1.0, 0.0),
-        lambda x: np.where(abs(x) < 0.5, 1.0, 0.0),
-    )
+    curves = (np.square, np.abs, lambda x: (x > 1).astype(float), lambda x: (np.abs(x) < 0.5).astype(float))
     terms = np.column_stack([curves[k % len(curves)](x) for k, x in enumerate(X.T)])
     return (terms - terms.mean(axis=0)) / terms.std(axis=0)
 
@@ -142,9 +137,8 @@ def _terms(shape: str, X: np.ndarray) -> np.ndarray:
 def _classes(cell: Cell, terms: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     n, k = terms.shape
     if cell.n_classes > 2:
-        return (terms @ rng.normal(size=(k, cell.n_classes)) + rng.gumbel(size=(n, cell.n_classes))).argmax(
-            axis=1
-        )
+        latent = terms @ rng.normal(size=(k, cell.n_classes))
+        return (latent + rng.gumbel(size=(n, cell.n_classes))).argmax(axis=1)
     latent = terms @ rng.choice([-1.0, 1.0], size=k) + rng.logistic(size=n)
     return (latent > np.quantile(latent, 1 - cell.minority)).astype(int)
 

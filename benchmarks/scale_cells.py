@@ -58,7 +58,7 @@ SMALL: dict[str, Cell] = {
     "products": Cell(informative=6, shape="products", effect=40.0),
     "correlation 0.5": replace(LINEAR, p=50, informative=5, rho=0.5),
     "mixed": replace(MIXED, informative=14, effect=8.0),
-    "7 classes": Cell(informative=10, n_classes=7, effect=3.0),
+    "7 classes": Cell(informative=10, n_classes=7, effect=4.6),
     "normal y": replace(LINEAR, y="normal", effect=2.5),
     "curves, t(2) y": replace(CURVES, y="t(2)", effect=7.0),
     "curves, zero-inflated y": replace(CURVES, y="zero-inflated", effect=10.0),

@@ -33,7 +33,8 @@ def checked(path: Path) -> tuple[str, Verdicts]:
         line = [cell, " / ".join(str(len(of[method])) for method in METHODS)]
         for method in METHODS:
             shares = [false_share(record) for record in of[method].values()]
-            above[method][cell] = p_above(shares, cell)
+            if shares:
+                above[method][cell] = p_above(shares, cell)
             line.append("{:.3f} ({:.3f})".format(*_mean_and_error(shares)))
         line.append(f"{above['histograms'][cell]:.2g}")
         line += [small_pvalues(of[method], test) for test in ("all", "forest") for method in METHODS]
@@ -83,7 +84,7 @@ def p_above(shares: list[float], cell: str) -> float:
     if CELLS[cell].informative:
         return _p_of_mean(np.array(shares), ALPHA, "greater")
     n_false = int(np.count_nonzero(shares))
-    return float(binomtest(n_false, len(shares), ALPHA, alternative="greater").pvalue) if shares else 1.0
+    return float(binomtest(n_false, len(shares), ALPHA, alternative="greater").pvalue)
 
 
 def _p_of_mean(values: np.ndarray, mean: float, side: str) -> float:

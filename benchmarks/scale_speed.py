@@ -96,7 +96,12 @@ def _timed(path: str, name: str, share: float, file: Path | None) -> tuple[float
         answer = json.loads(out.read())
     if file is None:
         return answer["seconds"], answer["found"]
-    return usage.ru_utime + usage.ru_stime, sorted(int(column[1:]) for column in answer["features"])
+    return usage.ru_utime + usage.ru_stime, _relevant(answer["features"])
+
+
+def _relevant(features: list[dict[str, Any]]) -> list[int]:
+    """Numbers of the columns that pass the test, of the answer of the command."""
+    return sorted(int(feature["name"][1:]) for feature in features if feature["relevant"])
 
 
 def _write(name: str, share: float, folder: Path) -> Path | None:

@@ -24,7 +24,7 @@ def cluster_of(n_workers: int) -> Iterator[Any]:
     """A client of worker processes of one thread, which have imported the package."""
     from distributed import Client, LocalCluster
 
-    options = {"threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
+    options = {"threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1", "silence_logs": 50}
     with LocalCluster(n_workers=n_workers, processes=True, **options) as cluster, Client(cluster) as client:
         client.run(__import__, "foresift.engine.dask_blocks")
         yield client

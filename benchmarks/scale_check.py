@@ -43,7 +43,8 @@ def checked(path: Path) -> tuple[str, Verdicts]:
         lines.append(line)
     header = ["cell", "tables", "error rate", "exact", "p", "p <= 0.05", "exact", "forest p <= 0.05", "exact"]
     header += ["power", "exact", "difference", "forest", "exact", "difference", "seconds", "exact"]
-    return in_markdown(header, lines), [*_judged_rates(above), *_judged_power(gaps, below)]
+    verdicts = [*_judged_rates(above), *_judged_pairs(found), *_judged_power(gaps, below)]
+    return in_markdown(header, lines), verdicts
 
 
 def _powers(
@@ -88,8 +89,10 @@ def p_above(shares: list[float], cell: str) -> float:
 
 
 def _p_of_mean(values: np.ndarray, mean: float, side: str) -> float:
-    if len(values) < 2 or np.std(values) == 0:
+    if len(values) < 3:  # a table or two are no rate
         return 1.0
+    if np.std(values) == 0:
+        return float(values[0] <= mean if side == "greater" else values[0] >= mean)
     return float(ttest_1samp(values, mean, alternative=side).pvalue)
 
 
@@ -109,6 +112,25 @@ def _judged_rates(above: dict[str, dict[str, float]]) -> Verdicts:
         text += f" {min(pvalues.values()):.2g}, adjusted {adjusted.min():.2g}"
         verdicts.append((not bad, text + ("; above: " + ", ".join(bad) if bad else "")))
     return verdicts
+
+
+def _judged_pairs(found: dict[str, dict[str, Tables]]) -> Verdicts:
+    """On null tables that both have done, histograms select something no more often than exact cuts."""
+    alone = dict.fromkeys(METHODS, 0)
+    n_tables = 0
+    for cell, of in found.items():
+        both = [] if CELLS[cell].informative else of["histograms"].keys() & of["exact"].keys()
+        n_tables += len(both)
+        for method, other in (METHODS, METHODS[::-1]):
+            alone[method] += sum(false_share(of[method][s]) > false_share(of[other][s]) for s in both)
+    if not n_tables:
+        return []
+    ours, n = alone["histograms"], sum(alone.values())
+    p = float(binomtest(ours, n, alternative="greater").pvalue) if n else 1.0
+    text = (
+        f"of {n_tables} null tables, {ours} have false ones with histograms alone, {n - ours} with exact cuts"
+    )
+    return [(p > LEVEL, f"{text} alone (p = {p:.2g})")]
 
 
 def _judged_power(gaps: dict[str, tuple[float, float]], below: dict[str, float]) -> Verdicts:

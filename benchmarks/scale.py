@@ -7,7 +7,7 @@
     python benchmarks/scale.py dask FOLDER [--rows 4e6] [--columns 50]
 
 `calibrate` adds one line of JSON for each method and table, and takes up where it stopped. Both methods see
-the same tables, on one thread. Effects were chosen on seeds 0 to 19; reported seeds are 40000 and above.
+the same tables, on one thread. Effects were chosen on seeds 0 to 3; reported seeds are 40000 and above.
 `speed` times two versions of the package, whose folders PYTHONPATH is set to, by processor time. `large` and
 `dask` write Parquet files to a new folder, and remove it in the end.
 """

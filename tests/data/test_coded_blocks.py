@@ -14,6 +14,7 @@ from foresift.data.coded_blocks import joined_parts, n_blocks_of
 from foresift.data.coding import MAX_VALUES
 from foresift.data.row_source import Batch, InMemory, RowSource
 from foresift.data.target import Target
+from foresift.engine import local_blocks
 from foresift.engine.local_blocks import LocalBlocks
 from foresift.errors import InputError
 
@@ -140,7 +141,7 @@ def test_a_sample_does_not_depend_on_batches(monkeypatch):
 
 
 def test_the_head_is_the_first_rows(monkeypatch):
-    monkeypatch.setattr(pass_one, "HEAD_ROWS", 70)
+    monkeypatch.setattr(local_blocks, "HEAD_ROWS", 70)
     X, y = table()
     blocks = blocks_of([cut_up(X, y, [30, 60, 90])])
     assert blocks.head.n_rows == 70
@@ -171,7 +172,7 @@ def test_most_frequent_categories_have_codes():
 
 def test_no_rows():
     X, y = table()
-    with pytest.raises(InputError, match="the folder has no rows"):
+    with pytest.raises(InputError, match="There are no rows in the folder"):
         blocks_of([[], []])
     assert contents(blocks_of([[], cut_up(X, y, []), []])) == contents(blocks_of([cut_up(X, y, [])]))
 
@@ -220,8 +221,8 @@ class Changing(InParts):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda X, y: (X[:-1], y[:-1]), "had other rows when it was read a second time"),
-        (lambda X, y: (pd.concat([X, X]), np.tile(y, 2)), "had other rows when it was read a second time"),
+        (lambda X, y: (X[:-1], y[:-1]), "were others when it was read a second time"),
+        (lambda X, y: (pd.concat([X, X]), np.tile(y, 2)), "were others when it was read a second time"),
         (lambda X, y: (X.assign(text="new"), y), "has a category that was not there"),
         (lambda X, y: (X, np.full(len(y), "maybe", object)), "has a class that was not there"),
     ],

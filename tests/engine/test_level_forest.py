@@ -13,7 +13,8 @@ from foresift.data.coding import cuts_of
 from foresift.data.row_source import InMemory
 from foresift.data.target import Target
 from foresift.engine import level_forest
-from foresift.engine.level_forest import LevelOptions, Requests, Root, grow_levels, root_sums
+from foresift.engine.histograms import Requests, Root, root_sums
+from foresift.engine.level_forest import LevelOptions, grow_levels
 from foresift.engine.local_blocks import LocalBlocks
 
 TARGETS = ["two", "three", "seven", "quantity"]

@@ -103,6 +103,8 @@ class LocalBlocks(CodedBlocks):
         def add(first: int) -> Sums:
             sums = what.zeros()
             for block in blocks[first::n_threads]:
+                if stop.requested:  # another thread has failed, and nobody waits for these sums
+                    break
                 what.add(block, sums, stop)
             return sums
 

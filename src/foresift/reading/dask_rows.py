@@ -66,7 +66,7 @@ class DaskRows(RowSource):
         if isinstance(y, str):
             self.target_name = y
             self.names = Columns(y, drop, columns).of(names, self.source)
-            self.partitions, self.targets = frame[self.names].to_delayed(), frame[y].to_delayed()
+            self.partitions, self.targets = _delayed(frame[self.names]), _delayed(frame[y])
             return
         if not (hasattr(y, "to_delayed") and hasattr(y, "npartitions")):
             raise InputError(
@@ -85,7 +85,7 @@ class DaskRows(RowSource):
             name += "_"
         self.target_name = name
         self.names = Columns(name, drop, columns).of([*names, name], self.source)
-        frames, self.targets = frame[self.names[:-1]].to_delayed(), y.to_delayed()
+        frames, self.targets = _delayed(frame[self.names[:-1]]), _delayed(y)
         with_target = delayed(_with_target)
         self.partitions = [with_target(X, own, name) for X, own in zip(frames, self.targets, strict=True)]
 
@@ -106,6 +106,12 @@ class DaskRows(RowSource):
                 f"Partition {part} of {self.source} cannot be computed ({type(error).__name__}: {said})."
             ) from error
         return batches_of_frame(frame, self.target_name)
+
+
+def _delayed(frame: Any) -> Any:
+    """What makes each partition: unoptimized, since of a few columns of files Dask would join several."""
+    simple = frame.simplify() if hasattr(frame, "simplify") else frame
+    return simple.to_delayed(optimize_graph=False)
 
 
 def _with_target(frame: Any, y: Any, name: str) -> Any:

@@ -40,7 +40,8 @@ def check_view(check: dict[str, Any] | None, n_features: int, n_kept: int) -> di
     ]
     sizes = [n for n in check.get("n_kept") or [] if n is not None]
     folds, n_rows = check.get("n_folds"), check.get("n_rows")
-    how = [f"in {folds:,} folds" if folds else "", f"of {n_rows:,} rows" if folds and n_rows else ""]
+    what = "disjoint samples" if check.get("in_parts") else "folds"
+    how = [f"in {folds:,} {what}" if folds else "", f"of {n_rows:,} rows" if folds and n_rows else ""]
     return {
         "metric": words(metric),
         "lines": lines,
@@ -48,6 +49,7 @@ def check_view(check: dict[str, Any] | None, n_features: int, n_kept: int) -> di
         "how": " ".join(["Measured", *filter(None, how)]),
         "sizes": _sizes(sizes) if n_kept and sizes else "",
         "nested": bool(n_kept),
+        "in_parts": bool(check.get("in_parts")),
     }
 
 

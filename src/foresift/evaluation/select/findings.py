@@ -109,6 +109,7 @@ class Findings:
         about: dict[str, Any] = {
             "n_folds": len(a.curve.scores),
             "n_rows": a.n_rows,
+            "in_parts": a.plan.in_parts,
             "n_kept": a.n_kept.tolist(),
             "baseline": _number(a.baseline),
             "model": a.model.name,

@@ -76,7 +76,7 @@ def say(
         n_columns = sum(row["kept"] for row in ranking)
         details += _how_good(assessment, n_columns, len(ranking), data["n_rows"])
         details += _how_split(assessment, data)
-        details += _how_sure(certainty)
+        details += _how_sure(certainty, sampled=assessment.plan.in_parts)
         notes += [
             *_rival(assessment),
             *_copies(assessment),
@@ -162,14 +162,15 @@ def _enough(
     return f"{_OPENINGS[level]}{n_kept} of {units.all} {verb} enough{rest}."
 
 
-def _how_sure(certainty: Certainty | None) -> list[str]:
-    """Say why an answer is not clear, and what to do."""
+def _how_sure(certainty: Certainty | None, *, sampled: bool) -> list[str]:
+    """Say why an answer is not clear, and what to do; of a large table the check has samples."""
     if certainty is None or not certainty.reasons:
         return []
     *others, last = certainty.reasons
     why = f"{', '.join(others)} and {last}" if others else last
     few = "There are too few rows to be sure" if certainty.level == TOO_FEW_ROWS else "This is provisional"
-    return [f"{few}: {why}. More rows would settle it."]
+    do = "cv=5 gives the check larger training sets" if sampled else "More rows would settle it"
+    return [f"{few}: {why}. {do}."]
 
 
 def _why(

@@ -85,7 +85,14 @@ Encoding = Annotated[str | None, option("Text encoding, if detected wrongly.", _
 Sheet = Annotated[
     str, option("Sheet of an Excel workbook; by default the first with a table.", _FILE, metavar="NAME")
 ]
-MaxMemory = Annotated[float, option("Refuse files that need more memory than this.", _FILE, metavar="GB")]
+MaxMemory = Annotated[
+    float,
+    option(
+        "Read larger Parquet, Feather and CSV files in batches (select), and refuse others.",
+        _FILE,
+        metavar="GB",
+    ),
+]
 
 
 def names_of(text: str) -> tuple[str, ...]:

@@ -109,12 +109,13 @@ class Findings:
         about: dict[str, Any] = {
             "n_folds": len(a.curve.scores),
             "n_rows": a.n_rows,
-            "in_parts": a.plan.in_parts,
             "n_kept": a.n_kept.tolist(),
             "baseline": _number(a.baseline),
             "model": a.model.name,
             "classes_left_out": [self.classes[code] for code in a.rare],
         }
+        if a.plan.in_parts:
+            about["in_parts"] = True
         if a.errors is not None:
             y, predicted = a.held_out
             some = np.linspace(0, len(y) - 1, min(MAX_POINTS, len(y))).astype(int)

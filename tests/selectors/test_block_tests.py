@@ -22,7 +22,7 @@ from foresift import RelevanceSelector
 from foresift.data import coded_blocks
 from foresift.data.table import make_table
 from foresift.engine import local_blocks
-from foresift.engine.level_forest import Root, root_sums
+from foresift.engine.histograms import Root, root_sums
 from foresift.errors import InputError
 from foresift.selectors.relevance import block_ranks
 from foresift.selectors.relevance.block_ranks import block_rank_tests

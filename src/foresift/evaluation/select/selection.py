@@ -266,7 +266,7 @@ def select(
     if has_test(selector) and selector.n_features_to_select is not None:
         wanted = n_best
     more = notes_on(y, target, modelled, assessment)
-    if blocks is not None:
+    if blocks is not None and len(rows) < n_rows:
         more = [note.replace("The target has", "In a sample of the rows the target has") for note in more]
     more = [*note_on_text(schema, names), *more]
     if assessment is None:

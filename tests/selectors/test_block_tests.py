@@ -25,6 +25,7 @@ from foresift.engine import local_blocks
 from foresift.engine.histograms import Root, root_sums
 from foresift.errors import InputError
 from foresift.selectors.relevance import block_ranks
+from foresift.selectors.relevance import selector as selector_module
 from foresift.selectors.relevance.block_ranks import block_rank_tests
 from foresift.selectors.relevance.block_testing import deduplicate_blocks
 from foresift.selectors.relevance.ranks import rank_tests
@@ -366,3 +367,15 @@ def test_ctrl_c_stops_a_fit_to_blocks(n_jobs, wait):
     finally:
         process.kill()
         process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "options", "in_blocks"),
+    [(2, {}, True), (60, {}, False), (60, {"max_bins": 255}, True), (2, {"max_bins": 65_536}, False)],
+)
+def test_what_is_read_in_blocks(n_classes, options, in_blocks, monkeypatch):
+    monkeypatch.setattr(selector_module, "MANY_ROWS", 500)
+    X, y = np.random.default_rng(0).normal(size=(600, 2)), np.arange(600) % n_classes
+    assert (RelevanceSelector(**options).blocks_of(X, y) is not None) == in_blocks
+    few = RelevanceSelector(**options).blocks_of(X[:400], y[:400])
+    assert (few is not None) == (in_blocks and bool(options))

@@ -34,6 +34,8 @@ def selection(names, *, n_kept=None):
             "high": 10.0 / (i + 1),
             "chance": 2.0,
             "pvalue": min(1.0, 0.0004 * (i + 1)),
+            "adjusted_pvalue": min(1.0, 0.004 * (i + 1)),
+            "p_floor": 0.0083 if i == 1 else None,
             "relevant": i <= n_kept,
             "kept": i < n_kept,
             "redundant_with": names[0] if i == n_kept else None,
@@ -84,9 +86,48 @@ def selection(names, *, n_kept=None):
             "n_rows": 1000,
             "n_kept": [n_kept, n_kept + 1],
             "baseline": 0.6,
+            "confusion": {"classes": [label, "other"], "counts": [[350, 50], [40, 560]]},
+            "probabilities": {"of": label, "counts": [list(range(10)), list(range(10, 0, -1))]},
         },
         "stability": {"value": 0.9, "low": 0.8, "high": 0.97},
+        "profiles": profiles(names[:2000], [label, "other"]),
+        "associations": associations(names[:24], len(names)),
     }
+
+
+def associations(names, n_all):
+    values = [
+        [1.0 if i == j else round(0.9 ** abs(i - j), 3) for j in range(len(names))] for i in range(len(names))
+    ]
+    return {"names": names, "values": values, "n_left_out": n_all - len(names)} if len(names) > 1 else None
+
+
+def profiles(names, classes=()):
+    """What `Selection.profiles` is: every other column has categories, called as the columns are."""
+    n_shown = len(classes)
+
+    def target(k):
+        shares = [(k + 1) / 10, *(0.0 for _ in classes[2:]), 1 - (k + 1) / 10]
+        return shares if n_shown else [10.0 * k, 10.0 * k - 3, 10.0 * k + 4]
+
+    directions = ("up", "differs", "down", "flat", "peak", "dip", "mixed")
+    columns = {}
+    for i, name in enumerate(names):
+        ranges = [{"low": 10.0 * k, "high": 10.0 * k + 7, "n": 100, "target": target(k)} for k in range(8)]
+        categories = [{"value": names[(i + k) % len(names)], "n": 200, "target": target(k)} for k in range(3)]
+        others = [
+            {"n_values": 12, "n": 40, "target": target(4)},
+            {"missing": True, "n": 60, "target": target(5)},
+        ]
+        columns[name] = {
+            "n_values": 15 if i % 2 else 80,
+            "missing": 0.98 if i == 0 else 0.06,
+            "direction": directions[i % 7],
+            "parts": [*(categories if i % 2 else ranges), *others[i % 2 == 0 :]],
+        }
+    about = {"n_rows": 1000, "overall": target(3)}
+    about |= {"classes": list(classes)} if classes else {"range": [0.0, 90.0]}
+    return {"target": about, "columns": columns}
 
 
 def of_a_quantity(d, *, size=1.0):
@@ -109,7 +150,10 @@ def of_a_quantity(d, *, size=1.0):
         "error": {"full": 2.31 * size, "kept": 2.1 * size, "baseline": 4.4 * size},
         "held_out": {"actual": values, "predicted": [0.8 * value + size for value in values]},
     }
+    for part in ("confusion", "probabilities"):
+        del d["check"][part]
     d["curve"]["metric"] = "R2"
+    d["profiles"] = profiles(list(d["profiles"]["columns"]))
     return d
 
 

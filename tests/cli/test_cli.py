@@ -121,7 +121,7 @@ def test_selection_json_follows_the_contract(whole):
             "curve",
             "check",
         ),
-        *("stability", "format", "columns"),
+        *("stability", "format", "columns", "profiles", "associations"),
     }
     lines = (whole[1] / "selection.json").read_text(encoding="utf-8").splitlines()
     assert len(lines) < 100  # a row of the ranking is one line

@@ -116,7 +116,7 @@ def test_pictures_of_a_quantity_stay_inside(open_page, width):
     found = report_cases.of_a_quantity(report_cases.selection(NAMES), size=1e6)
     page = open_page(selection_html(found), width=width)
     charts = page.locator("figure svg.chart")
-    assert charts.count() == 3  # the curve, predicted against actual, the histogram
+    assert charts.count() == 4  # the curve, predicted against actual, associations, the histogram
     for chart in charts.all():
         box = chart.bounding_box()
         assert box["x"] >= 0
@@ -356,7 +356,7 @@ def test_thousands_of_columns_come_in_portions(open_page):
     assert names_shown(page) == ["gene_9876"]
     made = page.locator("#ranking tbody tr")
     assert made.locator("td.rank").inner_text() == "9,877"
-    assert made.locator(".badge").inner_text() == "not above chance"
+    assert made.locator(".badge").inner_text() == "not significant"
 
 
 def test_a_row_made_by_the_script_is_like_one_made_by_python(open_page):

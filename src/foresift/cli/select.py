@@ -401,6 +401,8 @@ def _print(
     if not shown:
         sys.stdout.writelines(f"{printable(name)}\n" for name in found.features)
         return
+    from foresift.report.ranking_view import interval_note
+
     size = (
         f"{_count(found.data['n_rows'], 'row')}, {_count(split.n_columns, 'column')}, target {split.target}"
     )
@@ -409,6 +411,8 @@ def _print(
     sys.stdout.write(ranking_table(found.ranking, top))
     if found.method["order"] != "by score":  # the default needs no note
         sys.stdout.write(wrapped(f"Best first: {found.method['order']}."))
+    for text in interval_note(found.ranking):
+        sys.stdout.write(wrapped(text))
     sys.stdout.write("\n" + wrapped(found.verdict))
     for text in (" ".join(found.details), *found.notes):  # warnings in lines of their own
         sys.stdout.write(wrapped(text))

@@ -172,6 +172,11 @@ def _columns(console: Any, rows: list[dict[str, Any]]) -> list[_Column]:
     def kept(row: dict[str, Any], _: float) -> str:
         return "by request" if row.get("requested") else "yes" if row["kept"] else ""
 
+    pvalue = _Column("p", "pvalue", lambda row, _: PLAIN.pvalue(row["pvalue"]), "right")
+    if any(row.get("adjusted_pvalue") is not None for row in rows):  # the verdict rests on it
+        key = "adjusted_pvalue"
+        pvalue = _Column("adjusted p", key, lambda row, _: PLAIN.pvalue(row[key]), "right")
+
     return [
         _Column("rank", "rank", lambda row, _: row["rank"] or "", "right"),
         _Column("column", "name", lambda row, _: _brief(row["name"]), overflow="fold"),
@@ -179,7 +184,7 @@ def _columns(console: Any, rows: list[dict[str, Any]]) -> list[_Column]:
         _Column("score", "score", lambda row, _: number(row["score"]) or none(row), "right"),
         _Column("95 % interval", "low", interval, "right"),
         _Column("by chance", "chance", lambda row, _: number(row["chance"]) or none(row), "right"),
-        _Column("p", "pvalue", lambda row, _: PLAIN.pvalue(row["pvalue"]), "right"),
+        pvalue,
         _Column("", "score", bar, min_width=BAR_WIDTH),
         _Column("relevant", "relevant", relevant),
         _Column("kept", "name", kept),

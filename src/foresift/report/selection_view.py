@@ -6,16 +6,26 @@ import json
 import math
 import re
 from collections import Counter
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
+from foresift.report.association_view import association_view
 from foresift.report.check_view import baseline_text, check_view, stability_view
+from foresift.report.classes_view import confusion_view, probabilities_view
+from foresift.report.column_view import MAX_CARDS, Pictures, pictures_of
 from foresift.report.drawing import BAR, Scale, shortened, words
-from foresift.report.numbers import TYPESET, counted, decimals_for, unknown
+from foresift.report.numbers import TYPESET, counted, unknown
 from foresift.report.plots.size_curve import curves, hit_areas, known_points
 from foresift.report.quantity_view import histogram_view, predictions_view
-from foresift.report.unit_view import COLUMNS, kind_text, lengths, size_text
+from foresift.report.ranking_view import (
+    STATES,
+    decisive_pvalue,
+    feature_rows,
+    interval_note,
+    remarks_of,
+    why_of,
+)
+from foresift.report.unit_view import COLUMNS, lengths, size_text
 
 __all__ = ["FIRST_ROWS", "MAX_FEATURES", "view"]
 
@@ -23,6 +33,7 @@ FIRST_ROWS = 200  # rows in the document itself, for printing and where no scrip
 PAGE = 50  # rows that the script shows at first; it adds the others on demand
 MAX_FEATURES = 12_000  # features in the document; of more, the kept ones and the best
 MAX_LINES = 200  # rows of the tables of columns
+MAX_REMARKS = 2000  # columns that the script has remarks on
 LONG_SENTENCE = 180  # characters; longer ones are set in smaller letters
 OPTIONAL = ("interval", "chance", "pvalue", "frequency")  # not given by every method
 ERRORS = {
@@ -33,14 +44,6 @@ ERRORS = {
 KEPT = {  # by the goal of the method auto
     "compact": "the fewest relevant columns that predict about as well as the best number",
     "all": "every relevant column",
-}
-STATES = {  # key: text in the table, and position when sorted by it
-    "kept": ("kept", 0),
-    "requested": ("kept by request", 0),
-    "redundant": ("redundant", 1),
-    "relevant": ("relevant, left out", 2),
-    "out": ("left out", 3),
-    "below": ("not above chance", 4),
 }
 # Marks that change the direction of writing, and so of the quotes and commas of a list.
 TURNS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -72,9 +75,11 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
     if n_features > MAX_FEATURES:
         known_ones = sorted(range(n_features), key=lambda i: (not features[i].get("kept"), i))[:MAX_FEATURES]
         features = [features[i] for i in sorted(known_ones)]
-    rows = _rows(features)
+    rows = feature_rows(features)
     data, method = d.get("data") or {}, d.get("method") or {}
     curve = _curve(d.get("curve"))
+    pictures = pictures_of(d, data.get("target"))
+    drawn = _for_script(features, rows, curve, d.get("curve"), n_kept)
     return {
         "title": _title(d, data),
         "source": _file(d),
@@ -84,11 +89,16 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         **_said(d),
         "tiles": _tiles(d, data, n_features, n_kept, known),
         "rows": rows[:FIRST_ROWS],
-        "blank": _rows([{"name": ""}])[0],
+        "blank": feature_rows([{"name": ""}])[0],
         "n_features": n_features,
         "n_known": len(features),
         "n_kept": n_kept,
         "n_relevant": sum(known) if known else None,
+        "limit": "" if method.get("alpha") is None else f"{method['alpha']:g}",
+        "adjusts": decisive_pvalue(features) == "adjusted_pvalue",
+        "odd": interval_note(features),
+        "cards": _cards(features, rows, pictures),
+        "legend": None if pictures is None else pictures.legend(),
         "has": {cell: any(row[cell] != TYPESET.missing for row in rows) for cell in OPTIONAL},
         "curve": curve,
         "list": _python_list([f["name"] for f in features if f.get("kept")], n_kept),
@@ -96,6 +106,9 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         "check": check_view(d.get("check"), n_features, n_kept),
         "stability": stability_view(d.get("stability")),
         "groups": _groups(features),
+        "associations": association_view(d.get("associations"), features),
+        "confusion": confusion_view(d.get("check")) if n_kept else None,
+        "probabilities": probabilities_view(d.get("check")) if n_kept else None,
         "n_doubles": sum(bool(f.get("kept")) and f.get("redundant_with") is not None for f in features),
         "classes": _classes(data),
         "histogram": histogram_view(data.get("quantity")),
@@ -113,7 +126,41 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         "cite": _cite(d, method),
         "requested": any(f.get("requested") for f in features),
         "in_groups": any(f.get("group") is not None for f in features),
-        "in_script": _for_script(features, rows, curve, d.get("curve"), n_kept),
+        "in_script": drawn | _pictures_for_script(features, pictures, method),
+    }
+
+
+def _cards(
+    features: list[dict[str, Any]], rows: list[dict[str, Any]], pictures: Pictures | None
+) -> list[dict[str, Any]]:
+    """Pictures of the kept columns, with what is to be said of each."""
+    if pictures is None:
+        return []
+    cards: list[dict[str, Any]] = []
+    for feature, row in zip(features, rows, strict=True):
+        drawn = pictures.draw(feature["name"], feature.get("relevant")) if feature.get("kept") else None
+        if drawn is not None and len(cards) < MAX_CARDS:
+            profile = pictures.profiles["columns"][feature["name"]]
+            cards.append({"name": row["name"], **drawn, "remarks": remarks_of(feature, profile)})
+    return cards
+
+
+def _pictures_for_script(
+    features: list[dict[str, Any]], pictures: Pictures | None, method: dict[str, Any]
+) -> dict[str, Any]:
+    """What the script draws when a row is opened, and says about it."""
+    profiles = {} if pictures is None else pictures.profiles["columns"]
+    texts: dict[str, int] = {}  # many columns have the same
+    remarks = {}
+    for i, feature in enumerate(features[:MAX_REMARKS]):
+        if said := remarks_of(feature, profiles.get(feature["name"])):
+            remarks[i] = [texts.setdefault(text, len(texts)) for text in said]
+    return {
+        "why": why_of(method),
+        "remarks": remarks,
+        "remark_texts": list(texts),
+        "legend": None if pictures is None else pictures.legend(),
+        "pictures": None if pictures is None else pictures.for_script(features),
     }
 
 
@@ -171,51 +218,6 @@ def _tiles(
     if d.get("certainty"):
         tiles.append((d["certainty"], "certainty of this answer"))
     return tiles
-
-
-def _rows(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Texts and drawing of every feature."""
-    numbers = ("score", "low", "high", "chance")
-    decimals = decimals_for(f.get("score") for f in features)
-    scale = Scale.around([f.get(key) for f in features for key in numbers], 1, BAR - 1, zero=True)
-    write = partial(TYPESET.number, decimals=decimals)
-    rows = []
-    for f in features:
-        state = _state(f)
-        rows.append(
-            {
-                "name": shortened(f["name"]),
-                "kind": kind_text(f),
-                "rank": TYPESET.number(f.get("rank") or None, 0),
-                "score": write(f.get("score")),
-                "interval": TYPESET.interval(write, f.get("low"), f.get("high")) or TYPESET.missing,
-                "chance": write(f.get("chance")),
-                "pvalue": TYPESET.pvalue(f.get("pvalue")),
-                "adjusted": TYPESET.pvalue(f.get("adjusted_pvalue")),
-                "frequency": TYPESET.share(f.get("frequency")),
-                "state": state,
-                "status": STATES[state][0],
-                "with": "" if f.get("redundant_with") is None else shortened(f["redundant_with"]),
-                "bar": _bar(f, scale),
-            }
-        )
-    return rows
-
-
-def _state(feature: dict[str, Any]) -> str:
-    if feature.get("kept"):
-        return "requested" if feature.get("requested") else "kept"
-    if feature.get("redundant_with") is not None:
-        return "redundant"
-    return {True: "relevant", False: "below", None: "out"}[feature.get("relevant")]
-
-
-def _bar(feature: dict[str, Any], scale: Scale) -> list[float | None]:
-    """Begin and width of the bar, ends of the interval, chance; None where unknown."""
-    zero, score = scale(0.0), scale.at(feature.get("score"))
-    ends = (zero, zero) if score is None else (min(zero, score), max(zero, score))
-    places = ends[0], ends[1] - ends[0], *(scale.at(feature.get(key)) for key in ("low", "high", "chance"))
-    return [None if place is None else round(place, 1) for place in places]
 
 
 def _curve(curve: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -343,6 +345,7 @@ def _for_script(
     sizes = [p["n"] for p in points]
     start = (drawn or {}).get("start")
     cells = ("kind", "rank", "score", "interval", "chance", "pvalue", "adjusted", "frequency", "with")
+    decisive = decisive_pvalue(features)
     return {
         "page": PAGE,
         "step": FIRST_ROWS,
@@ -352,8 +355,11 @@ def _for_script(
         "relevant": [bool(f.get("relevant")) for f in features],
         "cells": {cell: [row[cell] for row in rows] for cell in cells},
         "bars": [row["bar"] for row in rows],
+        "decides": "adjusted" if decisive == "adjusted_pvalue" else "pvalue",
+        "odd": [i for i, row in enumerate(rows[:MAX_REMARKS]) if row["odd"]],
         "sort": {
-            **{key: [_key(f.get(key)) for f in features] for key in ("rank", "score", "pvalue", "frequency")},
+            **{key: [_key(f.get(key)) for f in features] for key in ("rank", "score", "frequency")},
+            "pvalue": [_key(f.get(decisive)) for f in features],
             "status": [STATES[row["state"]][1] for row in rows],
         },
         "sizes": sizes,

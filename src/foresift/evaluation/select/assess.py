@@ -98,7 +98,10 @@ class Assessment:
     rival : Rival or None
         Gradient boosting beside the forest; None if another model is checked.
     held_out : tuple of two ndarrays
-        A quantity and its predictions from the selected columns, of the rows of all folds; empty of classes.
+        A quantity and its predictions from the selected columns, of the rows of all folds; of classes their
+        codes and the probabilities of all. Empty if a scorer of the user judges.
+    labels : ndarray or None
+        The classes of these codes.
     rare : list
         Classes with too few rows, which were left out.
     in_time : bool
@@ -120,10 +123,11 @@ class Assessment:
     errors: Errors | None = None
     log_error: float | None = None
     rival: Rival | None = None
-    held_out: tuple[NDArray[np.float64], NDArray[np.float64]] = (np.empty(0), np.empty(0))
+    held_out: tuple[NDArray[Any], NDArray[np.float64]] = (np.empty(0), np.empty(0))
     rare: list[Any] = field(default_factory=list)
     in_time: bool = False
     n_copies: int = 0
+    labels: NDArray[Any] | None = None
 
     @property
     def metric(self) -> str:
@@ -237,7 +241,8 @@ def assess(
     about = (len(common), share, n_kept, baseline, errors, log_error, rival, (y, predicted), rare.tolist())
     drawn = cv is None or isinstance(cv, numbers.Integral)
     in_time = drawn and in_blocks_of_time(len(folds), used.table.dependence)
-    return Assessment(judge, model, curve, choice, check, plan, *about, in_time)
+    labels = getattr(used.table.target, "labels", None)
+    return Assessment(judge, model, curve, choice, check, plan, *about, in_time, labels=labels)
 
 
 def numbers_rows(cv: Any) -> bool:
@@ -309,7 +314,7 @@ class _Ranked(NamedTuple):
 class _Kept(NamedTuple):
     """How the selected columns, and none, predict a fold."""
 
-    held_out: tuple[NDArray[np.float64], NDArray[np.float64]]
+    held_out: tuple[NDArray[Any], NDArray[np.float64]]
     n_columns: int
     score: float
     of_none: float
@@ -390,7 +395,7 @@ class _Folds:
             for judge in (self.judge.score, self.judge.error)
             for some in (outputs, none)
         ]
-        return _Kept(self.judge.in_units(outputs, target), len(columns), *judged)
+        return _Kept(self.judge.predictions(outputs, target), len(columns), *judged)
 
     def predict(self, subsets: list[NDArray[np.intp]], lot: tuple[int, ...]) -> list[list[Any]]:
         """Outputs of models of the other folds, for each set of columns and each fold of a lot."""

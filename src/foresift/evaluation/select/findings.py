@@ -18,6 +18,7 @@ from foresift.stats import Estimate, corrected_interval
 __all__ = ["Findings"]
 
 MAX_POINTS = 500  # held-out rows whose predictions are kept
+N_BINS = 10  # of probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,7 @@ class Findings:
     kept: NDArray[np.intp]
     assessment: Assessment | None
     resampled: Resampled | None
+    dependent: bool = False  # whether rows depend on each other: then a column has shadows of its own
 
     @cached_property
     def units(self) -> Units:
@@ -71,10 +73,32 @@ class Findings:
                 "frequency": None
                 if self.resampled is None or not tested[j]
                 else _number(self.resampled.frequency[j]),
+                **self._about_tests(j),
                 **self._about_units(j),
             }
             for rank, j in zip(ranks, order.columns.tolist(), strict=True)
         ]
+
+    def _about_tests(self, column: int) -> dict[str, Any]:
+        """P-value of each test, and the least one that the shadows can show if the forest is the only test.
+
+        So many shadows scored lower than the column: a smaller p-value is an extrapolation of their tail.
+        """
+        tests = getattr(self.selector, "test_pvalues_", None)
+        if tests is None:
+            return {}
+        found = {f"p_{name}": _number(some[column]) for name, some in tests.items()}
+        others = [value for name, value in found.items() if name != "p_forest" and value is not None]
+        floor, p = None, found["p_forest"]
+        if p is not None and not others and self.n_shadows[column] and p < 1 / (1 + self.n_shadows[column]):
+            floor = 1 / (1 + self.n_shadows[column])
+        return {**found, "p_floor": floor}
+
+    @cached_property
+    def n_shadows(self) -> list[int]:
+        """Number of shadows that each column is compared with in the forest: those of all, or its own."""
+        own = (~np.isnan(self.selector.shadow_scores_)).sum(axis=1)
+        return own.tolist() if self.dependent else [int(own.sum())] * len(own)
 
     def _about_units(self, column: int) -> dict[str, Any]:
         """Whether a column is kept by request, and its group, where there are such."""
@@ -122,6 +146,8 @@ class Findings:
             some = np.argsort(y, kind="stable")[some]
             about["error"] = dict(zip(("full", "kept", "baseline"), map(_number, a.errors), strict=True))
             about["held_out"] = {"actual": y[some].tolist(), "predicted": predicted[some].tolist()}
+        elif a.labels is not None and len(a.held_out[0]):
+            about |= _classified(*a.held_out, [str(label) for label in a.labels.tolist()])
         if a.rival is not None:
             about["boosting"] = _score(a.rival.score)
             about["boosting_difference"] = _score(a.rival.difference, "value")
@@ -150,6 +176,30 @@ def _numbers(selector: Any, name: str, otherwise: NDArray[np.float64], units: Un
     known = np.array([len(np.unique(values[one], axis=0)) == 1 for one in units.members])
     known = units.spread(known, False)
     return np.where(known if values.ndim == 1 else known[:, np.newaxis], values, np.nan)
+
+
+def _classified(
+    actual: NDArray[np.intp], probabilities: NDArray[np.float64], classes: list[str]
+) -> dict[str, Any]:
+    """How often each class was predicted for rows of each class, and of two classes how surely.
+
+    Examples
+    --------
+    >>> found = _classified(np.array([0, 1]), np.array([[0.9, 0.1], [0.6, 0.4]]), ["no", "yes"])
+    >>> found["confusion"]["counts"], found["probabilities"]["counts"][1][4]
+    ([[1, 0], [1, 0]], 1)
+    """
+    n_classes = len(classes)
+    cells = actual * n_classes + probabilities.argmax(axis=1)
+    counts = np.bincount(cells, minlength=n_classes**2).reshape(n_classes, n_classes)
+    about: dict[str, Any] = {"confusion": {"classes": classes, "counts": counts.tolist()}}
+    if n_classes == 2:
+        rarer = int(np.bincount(actual, minlength=2).argmin())
+        of_rarer = probabilities[:, rarer]
+        bins = np.minimum((of_rarer * N_BINS + 1e-9).astype(np.intp), N_BINS - 1)
+        by_class = [np.bincount(bins[actual == k], minlength=N_BINS).tolist() for k in range(2)]
+        about["probabilities"] = {"of": classes[rarer], "counts": by_class}
+    return about
 
 
 def _counted(units: Units) -> str:

@@ -74,8 +74,8 @@ class Judge(ABC):
         """Mean absolute error in the unit of the target; NaN if it has none."""
         return np.nan
 
-    def in_units(self, outputs: Any, target: Target) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """A quantity and its predictions; nothing of classes."""
+    def predictions(self, outputs: Any, target: Target) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """A quantity and its predictions, or codes of classes and their probabilities; nothing of scores."""
         return np.empty(0), np.empty(0)
 
 
@@ -121,6 +121,10 @@ class Classified(Judge):
         """Shares of the classes."""
         counts = train.counts(weights)
         return np.tile(counts / counts.sum(), (test.n_rows, 1))
+
+    def predictions(self, outputs: Any, target: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """The class of every row, and the probabilities of all classes."""
+        return target.codes, outputs
 
 
 def _probabilities(y: Any, predicted: NDArray[np.float64], sample_weight: Any = None) -> NDArray[np.float64]:
@@ -178,10 +182,10 @@ class Measured(Judge):
 
     def error(self, outputs: Any, target: Any, weights: Weights) -> float:
         """Mean absolute error."""
-        y, predicted = self.in_units(outputs, target)
+        y, predicted = self.predictions(outputs, target)
         return float(np.average(np.abs(predicted - y), weights=weights))
 
-    def in_units(self, outputs: Any, target: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def predictions(self, outputs: Any, target: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """The quantity and its predictions."""
         return self.back(target.y), self.back(outputs)
 

@@ -26,7 +26,8 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "stability": (dict, type(None)),
     "columns": (list, type(None)),
 }
-PARTS = frozenset(_TYPES)
+_SINCE = {"profiles": (dict, type(None)), "associations": (dict, type(None))}  # not in earlier files
+PARTS = frozenset(_TYPES) | frozenset(_SINCE)
 _OF_A_COLUMN = {
     *("name", "kind", "rank", "score", "low", "high", "chance", "pvalue", "adjusted_pvalue", "relevant"),
     *("kept", "redundant_with", "frequency"),
@@ -60,6 +61,9 @@ def _fault(plain: dict[str, Any]) -> str:
         if key not in plain:
             return f"it lacks {key!r}"
         if not isinstance(plain[key], types):
+            return f"{key!r} is of the wrong type"
+    for key, types in _SINCE.items():
+        if not isinstance(plain.get(key), types):
             return f"{key!r} is of the wrong type"
     for row in plain["features"]:
         if not isinstance(row, dict) or _OF_A_COLUMN - set(row) or not isinstance(row["name"], str):

@@ -59,6 +59,14 @@ class Selection:
     labels : list or None
         All columns as X labels them, in its order; None if they have no names. In `to_dict` they are
         `columns`, text and whole numbers as they are, others as text.
+    profiles : dict or None
+        The target over the values of the columns, those that are kept and up to 2,000 in all: `columns` has
+        for each its number of values, the share of missing ones, the direction ("up", "down", "peak", "dip",
+        "mixed", "differs" or "flat") and `parts` with the number of rows and the target of each: shares of
+        the classes in `target`, or mean and quartiles of a quantity. None in files of earlier versions.
+    associations : dict or None
+        How strongly the kept and the redundant columns are associated with each other, from 0 to 1. None if
+        there are fewer than two.
     source, created, version : str
         Name of the file, if there was one, when the selection was made, and by which version of foresift.
 
@@ -88,6 +96,8 @@ class Selection:
     certainty: str | None = None
     passes: NDArray[np.bool_] | None = None
     labels: list[Any] | None = None
+    profiles: dict[str, Any] | None = None
+    associations: dict[str, Any] | None = None
     source: str = ""
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     version: str = field(default_factory=lambda: version("foresift"))
@@ -123,7 +133,7 @@ class Selection:
         """
         path = Path(path)
         plain = read_selection(path / "selection.json" if path.is_dir() else path)
-        others = {key: plain[key] for key in PARTS - {"features", "columns", "foresift"}}
+        others = {key: plain.get(key) for key in PARTS - {"features", "columns", "foresift"}}
         return cls(None, plain["features"], labels=plain["columns"], version=plain["foresift"], **others)
 
     @property
@@ -208,6 +218,8 @@ class Selection:
             "curve": self.curve,
             "check": self.check,
             "stability": self.stability,
+            "profiles": self.profiles,
+            "associations": self.associations,
             "columns": None if self.labels is None else list(map(_plain, self.labels)),
         }
 

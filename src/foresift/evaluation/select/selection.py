@@ -47,6 +47,7 @@ from foresift.evaluation.select.notes import (
     note_on_sample,
     note_on_targets,
 )
+from foresift.evaluation.select.pictures import associations_of, note_on_missing, profiles_of
 from foresift.evaluation.select.resample import Resampled
 from foresift.evaluation.select.result import Selection, names_of
 from foresift.evaluation.select.rows_of_folds import NoFolds
@@ -258,8 +259,11 @@ def select(
     }
     class_names = [one["name"] for one in facts["classes"]]
     kinds = schema.kinds
-    result = Findings(selector, names, kinds, class_names, kept, assessment, resampled)
+    result = Findings(
+        selector, names, kinds, class_names, kept, assessment, resampled, dependent=depends is not None
+    )
     ranking = result.rows()
+    profiles = profiles_of(rows, modelled, names, ranking, seed)
     aim = goal if key == "auto" and n_features_to_select is None else None
     about = _about(method, selector, aim, ranking, perf_counter() - started)
     wanted = n_features_to_select
@@ -268,7 +272,7 @@ def select(
     more = notes_on(y, target, modelled, assessment)
     if blocks is not None and len(rows) < n_rows:
         more = [note.replace("The target has", "In a sample of the rows the target has") for note in more]
-    more = [*note_on_text(schema, names), *more]
+    more = [*note_on_missing(profiles, ranking), *note_on_text(schema, names), *more]
     if assessment is None:
         more = [*note_on_copies(*work.copies()), *more]
     if depends is None and how == "auto":
@@ -296,6 +300,8 @@ def select(
         None if certainty is None else certainty.level,
         None if resampled is None else resampled.passed,
         None if source.labels is None else list(source.labels),
+        profiles,
+        associations_of(rows, names, ranking, seed),
     )
 
 

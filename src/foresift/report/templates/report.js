@@ -90,8 +90,9 @@
       row.querySelector(".label").textContent = names[i];
       for (const cell of ["rank", "kind", "score", "pvalue", "frequency"]) {
         const place = row.querySelector("." + cell);
-        if (place) place.textContent = data.cells[cell][i];
+        if (place) place.textContent = data.cells[cell === "pvalue" ? data.decides : cell][i];
       }
+      row.querySelector(".odd").hidden = !data.odd.includes(i);
       row.querySelector(".badge").textContent = data.status[state];
       row.querySelector(".with").hidden = !data.cells.with[i];
       row.querySelector(".with bdi").textContent = data.cells.with[i];
@@ -120,6 +121,7 @@
       const found = names.map((_, i) => i).filter(fits);
       found.sort((a, b) => compare(values[a], values[b], down) || a - b);
       const shown = found.slice(0, most).map(rowOf);
+      for (const row of shown) row.removeAttribute("aria-expanded"); /* what was open is closed */
       body.replaceChildren(...shown);
       shown.forEach((row, at) => { row.tabIndex = at ? -1 : 0; });
       hide();
@@ -141,7 +143,7 @@
     $("tools").addEventListener("submit", (event) => event.preventDefault());
     $("reset").addEventListener("click", () => { $("tools").reset(); refilter(); $("text").focus(); });
     $("more").addEventListener("click", () => {
-      const next = body.rows.length;
+      const next = body.querySelectorAll("tr[data-i]").length;
       most += data.step;
       show();
       focus(body.rows[next]);
@@ -161,7 +163,7 @@
       const i = Number(row.dataset.i), cells = data.cells;
       const lines = [
         ["Rank", cells.rank[i]], ["Kind", cells.kind[i]], ["Score", cells.score[i]],
-        ["Interval", cells.interval[i]], ["By chance", cells.chance[i]], ["p-value", cells.pvalue[i]], ["Adjusted", cells.adjusted[i]],
+        ["Interval", cells.interval[i]], ["By chance", cells.chance[i]], ["p-value", cells.pvalue[i]], ["Adjusted p", cells.adjusted[i]],
         ["Selected in", cells.frequency[i]], ["Verdict", data.status[data.state[i]]], ["Redundant with", cells.with[i]],
       ];
       const title = document.createElement("strong"), list = document.createElement("dl");
@@ -190,8 +192,8 @@
       row.tabIndex = 0;
       row.focus();
     };
-    const rowAt = (event) => event.target.closest("tbody tr");
-    body.addEventListener("focusin", (event) => tell(rowAt(event)));
+    const rowAt = (event) => event.target.closest("tr[data-i]");
+    body.addEventListener("focusin", (event) => { if (rowAt(event)) tell(rowAt(event)); });
     body.addEventListener("focusout", hide);
     let at = "", over = null, timer = 0;
     body.addEventListener("mousemove", (event) => {
@@ -214,18 +216,91 @@
     };
     body.addEventListener("mouseleave", leave);
     details.addEventListener("mouseleave", leave);
-    body.addEventListener("click", (event) => focus(rowAt(event)));
+    body.addEventListener("click", (event) => {
+      const row = rowAt(event);
+      if (!row) return;
+      focus(row);
+      open(row);
+    });
+    /* The next row that is a column, and not what was opened below one. */
+    const beside = (row, way) => {
+      do row = row[way]; while (row && !row.dataset.i);
+      return row;
+    };
     body.addEventListener("keydown", (event) => {
       const row = rowAt(event);
+      if (!row) return;
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        open(row);
+        return;
+      }
+      const last = body.lastElementChild;
       const to = {
-        ArrowDown: row.nextElementSibling, ArrowUp: row.previousElementSibling,
-        Home: body.firstElementChild, End: body.lastElementChild,
+        ArrowDown: beside(row, "nextElementSibling"), ArrowUp: beside(row, "previousElementSibling"),
+        Home: body.firstElementChild, End: last.dataset.i ? last : beside(last, "previousElementSibling"),
       }[event.key];
       if (!to) return;
       event.preventDefault();
       focus(to);
     });
     addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
+
+    /* A click or Enter opens a row: why it has its verdict, and the target over its values. */
+    const element = (name, text, attributes = {}) => {
+      const drawing = ["svg", "rect", "line"].includes(name);
+      const made = drawing ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
+      for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+      if (text !== null) made.textContent = text;
+      return made;
+    };
+    const drawn = (shape) => {
+      const { mode, overall } = data.legend;
+      const svg = element("svg", null, { viewBox: "0 0 200 16", preserveAspectRatio: "none", "aria-hidden": "true" });
+      const rect = (name, x, end) => element("rect", null, { class: name, x, y: 2, height: 12, width: Math.max(0, end - x) });
+      const line = (name, x1, x2, y1 = 8, y2 = 8) => element("line", null, { class: name, x1, x2, y1, y2 });
+      if (mode === "share") svg.append(rect("fill", 0, shape[0]));
+      else if (mode === "mean") svg.append(line("spread", shape[1], shape[2]), line("dot", shape[0], shape[0]));
+      else shape.forEach((end, k) => svg.append(rect(`c${k}`, k ? shape[k - 1] : 0, end)));
+      if (overall !== null) svg.append(line("chance", overall, overall, 0, 16));
+      return svg;
+    };
+    const picture = (rows) => {
+      const table = element("table", null, { class: `picture ${data.legend.mode}` });
+      table.append(element("caption", `${data.legend.head} over the values of the column`, { class: "hidden" }));
+      const head = table.createTHead().insertRow();
+      for (const text of ["values", "", data.legend.head, "rows"]) head.append(element("th", text, { scope: "col" }));
+      const inside = table.createTBody();
+      for (const [label, n, value, shape, aside] of rows) {
+        const row = inside.insertRow(), name = element("th", null, { scope: "row" }), bar = element("td", null, { class: "bar" });
+        const shown = element("td", null, { class: "value" });
+        if (aside) row.className = "aside";
+        name.append(element("bdi", label));
+        shown.append(element("bdi", value));
+        bar.append(drawn(shape));
+        row.append(name, bar, shown, element("td", n, { class: "n" }));
+      }
+      return table;
+    };
+    const open = (row) => {
+      const next = row.nextElementSibling;
+      const was = next && !next.dataset.i;
+      row.setAttribute("aria-expanded", String(!was));
+      hide();
+      if (was) {
+        next.remove();
+        return;
+      }
+      const i = Number(row.dataset.i), kept = data.pictures && data.pictures[i];
+      const more = element("tr", null, { class: "opened" }), cell = element("td", null, { colspan: table.tHead.rows[0].cells.length });
+      cell.append(element("p", data.why[data.state[i]]));
+      if (kept) cell.append(element("p", kept[1]), element("p", `${kept[0]}.`, { class: "note" }), picture(kept[2]));
+      else cell.append(element("p", "There is no picture of this column: the page draws the kept columns and the best ones.", { class: "note" }));
+      for (const k of data.remarks[i] || []) cell.append(element("p", data.remark_texts[k], { class: "note" }));
+      more.append(cell);
+      row.after(more);
+    };
+    for (const hint of document.querySelectorAll(".with-script")) hint.hidden = false;
 
     /* A size, chosen on the curve or with the slider, makes the list; the table marks what is in it. */
     const size = $("size"), curve = $("curve"), list = $("list");

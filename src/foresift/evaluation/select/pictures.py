@@ -1,0 +1,95 @@
+"""What the report draws of columns: the target over their values, and how they are associated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from foresift.data.associations import associations
+from foresift.data.profiles import Profiles
+from foresift.data.target import Quantity
+from foresift.evaluation.select.about_target import Modelled
+from foresift.evaluation.select.fitted import Rows
+
+__all__ = ["associations_of", "note_on_missing", "profiles_of"]
+
+MAX_PROFILES = 2000  # columns: those that are kept, then the best
+MAX_ASSOCIATED = 24
+MOSTLY = 0.9  # share of missing values from which on a column is worth a word
+MAX_NAMED = 5
+
+
+def profiles_of(
+    rows: Rows, modelled: Modelled, names: list[str], ranking: list[dict[str, Any]], seed: int
+) -> dict[str, Any]:
+    """The target over the values of every column, for JSON and the report; see `Profiles`.
+
+    Returns
+    -------
+    dict
+        `target` of all rows, and `columns`: a profile by name.
+    """
+    target = rows.table.target
+    y = modelled.in_units(target.y) if isinstance(target, Quantity) else None
+    profiles = Profiles.of(rows.table, rows.weights, y, seed)
+    place = {name: j for j, name in enumerate(names)}
+    kept_first = sorted(ranking, key=lambda row: not row["kept"])[:MAX_PROFILES]
+    found = {row["name"]: profiles.column(place[row["name"]]) for row in kept_first}
+    return {"target": profiles.target(), "columns": found}
+
+
+def associations_of(
+    rows: Rows, names: list[str], ranking: list[dict[str, Any]], seed: int
+) -> dict[str, Any] | None:
+    """Associations of the kept columns and of those that are redundant with others, group by group."""
+    groups: dict[str, list[str]] = {row["name"]: [] for row in ranking if row["redundant_with"] is None}
+    for row in ranking:
+        if row["redundant_with"] is not None:
+            groups.setdefault(row["redundant_with"], []).append(row["name"])
+    kept = {row["name"] for row in ranking if row["kept"]}
+    chosen = [name for leader in groups if groups[leader] for name in (leader, *groups[leader])]
+    chosen += [leader for leader in groups if not groups[leader] and leader in kept]
+    chosen = chosen[:MAX_ASSOCIATED]
+    if len(chosen) < 2:
+        return None
+    place = {name: j for j, name in enumerate(names)}
+    values = associations(rows.table, [place[name] for name in chosen], rows.weights, seed)
+    plain = [[None if np.isnan(value) else round(value, 3) for value in row] for row in values.tolist()]
+    n_all = len(kept | {name for leader in groups if groups[leader] for name in (leader, *groups[leader])})
+    return {"names": chosen, "values": plain, "n_left_out": n_all - len(chosen)}
+
+
+def note_on_missing(profiles: dict[str, Any], ranking: list[dict[str, Any]]) -> list[str]:
+    """Name the columns that are mostly missing, and say what a kept one rests on.
+
+    Examples
+    --------
+    >>> profiles = {"target": {"n_rows": 500}, "columns": {"lab": {"missing": 0.98}, "age": {"missing": 0}}}
+    >>> print(*note_on_missing(profiles, [{"name": "lab", "kept": True}, {"name": "age", "kept": True}]))
+    Column lab is missing in 98 % of the rows and is kept: its result rests on 10 values. Check whether it ...
+    """
+    n_rows, columns = profiles["target"]["n_rows"], profiles["columns"]
+    empty = [row for row in ranking if MOSTLY <= columns.get(row["name"], {"missing": 0.0})["missing"] < 1]
+    if not empty:
+        return []
+    share = [columns[row["name"]]["missing"] for row in empty]
+    check = "Check whether it is known when the prediction is made, and whether its absence is the signal."
+    if len(empty) == 1:
+        n_values = round(n_rows * (1 - share[0]))
+        kept = " and is kept" if empty[0]["kept"] else ""
+        text = f"Column {empty[0]['name']} is missing in {_percent(share[0])} of the rows{kept}"
+        return [f"{text}: its result rests on {n_values:,} values. {check if kept else ''}".strip()]
+    named = [
+        f"{row['name']} ({_percent(missing)}{', kept' if row['kept'] else ''})"
+        for row, missing in list(zip(empty, share, strict=True))[:MAX_NAMED]
+    ]
+    more = f" and {len(empty) - MAX_NAMED} more" if len(empty) > MAX_NAMED else ""
+    text = f"{len(empty)} columns are mostly missing: {', '.join(named)}{more}."
+    checks = check.replace("it is", "they are").replace("its absence", "their absence")
+    return [f"{text} {checks}" if any(row["kept"] for row in empty) else text]
+
+
+def _percent(share: float) -> str:
+    """A share near 1 in percent, which is not rounded to 100."""
+    return f"{100 * share:.0f} %" if share < 0.995 else f"{min(100 * share, 99.9):.1f} %"

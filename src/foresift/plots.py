@@ -1,5 +1,6 @@
 """Matplotlib displays in the style of scikit-learn: `from_...` reads a result, `plot` draws it."""
 
+from foresift.report.plots.of_columns import AssociationDisplay, ColumnDisplay, plot_columns
 from foresift.report.plots.of_many import ConvergenceDisplay, CriticalDifferenceDisplay, StabilityDisplay
 from foresift.report.plots.of_methods import MethodCurvesDisplay, ParetoDisplay
 from foresift.report.plots.of_one import (
@@ -12,6 +13,8 @@ from foresift.report.plots.of_one import (
 )
 
 __all__ = [
+    "AssociationDisplay",
+    "ColumnDisplay",
     "ConvergenceDisplay",
     "CriticalDifferenceDisplay",
     "CurveDisplay",
@@ -20,6 +23,7 @@ __all__ = [
     "RankingDisplay",
     "RedundancyDisplay",
     "StabilityDisplay",
+    "plot_columns",
     "plot_curve",
     "plot_ranking",
     "plot_redundancy",

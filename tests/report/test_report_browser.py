@@ -203,6 +203,73 @@ def test_details_follow_pointer_and_focus(open_page):
     assert "tiny" in details.inner_text()
 
 
+def test_a_click_opens_the_picture_of_any_column(open_page):
+    page = open_page(selection_html(report_cases.selection(NAMES, n_kept=2)))
+    rows, opened = page.locator("#ranking tr[data-i]"), page.locator("#ranking tr.opened")
+    rows.nth(5).locator("th.name").click()
+    assert opened.count() == 1
+    assert rows.nth(5).get_attribute("aria-expanded") == "true"
+    assert opened.locator(".picture tbody tr").count() == 5  # three categories, others, missing
+    assert "Left out: not significant (adjusted p > 0.1)." in opened.inner_text()
+    assert page.locator("#details").is_hidden()
+    page.keyboard.press("ArrowDown")  # skips what is open
+    assert page.evaluate("document.activeElement.dataset.i") == "6"
+    page.keyboard.press("Enter")
+    assert opened.count() == 2
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    assert opened.count() == 1
+    page.keyboard.press("End")
+    assert page.evaluate("document.activeElement.dataset.i") == str(len(NAMES) - 1)
+    page.keyboard.press("Escape")
+    opened.click()  # inside of what is open nothing happens
+    assert opened.count() == 1
+    page.locator("#text").fill("zebra")
+    assert opened.count() == 0
+    assert page.locator('[aria-expanded="true"]').count() == 0
+
+
+@pytest.mark.parametrize("case", ["share", "stack", "mean"])
+def test_a_picture_made_by_the_script_is_like_one_made_by_python(open_page, case):
+    found = report_cases.selection(NAMES, n_kept=3)
+    if case == "mean":
+        found = report_cases.of_a_quantity(found)
+    if case == "stack":
+        found["profiles"] = report_cases.profiles(NAMES, ["a", "b", "c"])
+    page = open_page(selection_html(found))
+    page.locator("#ranking tr[data-i]").nth(1).click()
+    made, given = page.locator("#ranking .picture"), page.locator(".card .picture").nth(1)
+    for part in ("th bdi", ".value", ".n"):
+        assert made.locator(part).all_inner_texts() == given.locator(part).all_inner_texts()
+    shapes = "svgs => svgs.map(svg => svg.innerHTML)"
+    drawn, written = (some.locator("svg").evaluate_all(shapes) for some in (made, given))
+    assert [plain(svg.replace("></rect>", "/>")) for svg in drawn]
+    numbers = r'(class|x|width|x1|x2)="([\w.]+)"'
+    assert [sorted(re.findall(numbers, svg)) for svg in drawn] == [
+        sorted((key, value.removesuffix(".0")) for key, value in re.findall(numbers, svg)) for svg in written
+    ]
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_opened_rows_stay_inside_whatever_the_names(open_page, width):
+    names = [*report_cases.HOSTILE, "x" * 400, "many words " * 60]
+    page = open_page(selection_html(report_cases.selection(names)), width=width)
+    for row in page.locator("#ranking tr[data-i]").all():
+        row.click()
+    assert page.locator("#ranking tr.opened").count() == len(names)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    if SHOTS:
+        page.screenshot(full_page=True, path=Path(SHOTS, f"opened-{width}.png"))
+
+
+def test_columns_without_a_picture_say_so(open_page):
+    found = report_cases.selection(NAMES)
+    del found["profiles"]["columns"]["tiny"]
+    page = open_page(selection_html(found))
+    page.locator("#ranking tr[data-i]", has_text="tiny").click()
+    assert "There is no picture of this column" in page.locator("tr.opened").inner_text()
+
+
 def test_a_size_makes_the_list_and_marks_the_rows(open_page):
     page = open_page(selection_html(report_cases.selection(NAMES, n_kept=4)))
     value = page.locator("#list").input_value

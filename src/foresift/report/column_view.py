@@ -143,10 +143,8 @@ class Pictures:
             long = max(ends, default=0) - min(ends, default=0) > _MONTH
             end = 10 if unit == DAYS or long else 16  # characters: the day, or the minute
             return lambda value: str(time_of_number(value, unit))[:end].replace("T", " ")
-        for digits in range(3, 8):
-            texts = {TYPESET.short(end, digits) for end in ends}
-            if len(texts) == len(ends):
-                break
+        ranges = [part for part in profile["parts"] if "low" in part]
+        digits = next((n for n in range(3, 8) if _differ(ranges, n)), 7)
         return lambda value: _number(value, digits)
 
     def _words(self, profile: dict[str, Any], labels: list[str], relevant: bool | None) -> str:
@@ -175,7 +173,7 @@ class Pictures:
         (low_label, low), (high_label, high) = by_value[0], by_value[-1]
         most, least = (self.write(part["target"]) for part in (high, low))
         if self.mode == "share":
-            what = f"{self.target} = {self.classes[0]}" if self.named else self.classes[0]
+            what = f"{self.target} = {self.classes[0]}" if self.named else f"class {self.classes[0]}"
             if direction in _UP:
                 return f"{what} is {_DOWN[direction]} frequent at higher values: {ends[0]}, {ends[1]}."
             most_word, least_word = "most frequent", "least frequent"
@@ -274,6 +272,16 @@ def _label(part: dict[str, Any], write: Callable[[float], str]) -> str:
         return shortened(part["value"], MAX_LABEL) or "(empty)"
     low, high = write(part["low"]), write(part["high"])
     return low if low == high else f"{low} to {high}"
+
+
+def _differ(ranges: list[dict[str, Any]], digits: int) -> bool:
+    """Whether so many digits tell ranges apart; neighbours may share a rounded end."""
+    lows, highs = ([_number(part[key], digits) for part in ranges] for key in ("low", "high"))
+    alone = all(
+        low != high or part["low"] == part["high"]
+        for low, high, part in zip(lows, highs, ranges, strict=True)
+    )
+    return alone and len(set(lows)) == len(set(highs)) == len(ranges)
 
 
 def _number(value: float, digits: int) -> str:

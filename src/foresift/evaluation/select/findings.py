@@ -194,7 +194,7 @@ def _classified(
     counts = np.bincount(cells, minlength=n_classes**2).reshape(n_classes, n_classes)
     about: dict[str, Any] = {"confusion": {"classes": classes, "counts": counts.tolist()}}
     if n_classes == 2:
-        rarer = int(np.bincount(actual, minlength=2).argmin())
+        rarer = int(np.count_nonzero(actual) <= len(actual) / 2)  # of equal ones the second, as in profiles
         of_rarer = probabilities[:, rarer]
         bins = np.minimum((of_rarer * N_BINS + 1e-9).astype(np.intp), N_BINS - 1)
         by_class = [np.bincount(bins[actual == k], minlength=N_BINS).tolist() for k in range(2)]

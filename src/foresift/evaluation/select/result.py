@@ -272,6 +272,19 @@ class Selection:
 
         return plot_redundancy(self.to_dict(), **options)
 
+    def plot_columns(self, columns: Sequence[Any] | None = None, **options: Any) -> Any:
+        """Draw the target over the values of columns, by default of the kept ones; see `foresift.plots`."""
+        from foresift.report.plots.of_columns import plot_columns
+
+        names = None if columns is None else list(map(str, columns))
+        return plot_columns(self.to_dict(), names, **options)
+
+    def plot_associations(self, **options: Any) -> Any:
+        """Draw how strongly the kept and the redundant columns are associated; see `foresift.plots`."""
+        from foresift.report.plots.of_columns import AssociationDisplay
+
+        return AssociationDisplay.from_selection(self.to_dict(), **options)
+
     def plot_stability(self, **options: Any) -> Any:
         """Draw which columns passed the test again in which part of the rows; see `foresift.plots`."""
         from foresift.report.plots.of_many import StabilityDisplay

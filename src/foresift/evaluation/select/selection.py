@@ -183,8 +183,9 @@ def select(
     seed = int(random_state) if isinstance(random_state, numbers.Integral) else seed_of(random_state) % 2**32
     started = perf_counter()
     require_arguments(X, y, method)
-    blocks = None
+    blocks, name_of_target = None, y.name if isinstance(getattr(y, "name", None), str) else ""
     if comes_in_batches(X, y):
+        name_of_target = str(y)
         require_no_rows(sample_weight, groups, time, cv)
         tell("reading", 0, 0)
         rule = task if task in ("classification", "regression") else "table"
@@ -251,7 +252,7 @@ def select(
     facts = {
         "n_rows": n_rows,
         "n_columns": source.n_columns,
-        "target": "",
+        "target": name_of_target,
         **facts_of(target, modelled, None if rows.blocks is None else rows.blocks.target_counts),
         **facts_of_dependence(depends, groups, time),
         "columns_left_out": [],

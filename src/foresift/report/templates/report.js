@@ -160,6 +160,10 @@
       for (const row of body.querySelectorAll("[aria-describedby]")) row.removeAttribute("aria-describedby");
     };
     const tell = (row) => {
+      if (row.getAttribute("aria-expanded") === "true") { /* what is open says it all */
+        hide();
+        return;
+      }
       const i = Number(row.dataset.i), cells = data.cells;
       const lines = [
         ["Rank", cells.rank[i]], ["Kind", cells.kind[i]], ["Score", cells.score[i]],

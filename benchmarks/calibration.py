@@ -1,6 +1,6 @@
 """Error rates and power of RelevanceSelector and its peers on made tables, where the truth is known.
 
-A unit of work is one method on one table: it leaves one line of JSON, and a run takes up where the last one
+A task is one method on one table: it leaves one line of JSON, and a run takes up where the last one
 stopped. Every method gets one thread.
 
     python benchmarks/calibration.py run results.jsonl [--package DIR]   # 50 or 100 tables a cell

@@ -1,6 +1,6 @@
 """Error rates of RelevanceSelector on tables that were made to break them.
 
-A unit of work is one table, drawn by the name of its kind and a seed: it leaves one line of JSON, and a run
+A task is one table, drawn by the name of its kind and a seed: it leaves one line of JSON, and a run
 takes up where the last one stopped. Every fit gets one thread.
 
     python benchmarks/odd_tables.py run results.jsonl [--kinds flags] [--tables 20] [--first 1000]

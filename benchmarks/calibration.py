@@ -1,6 +1,6 @@
 """Error rates and power of RelevanceSelector and its peers on made tables, where the truth is known.
 
-A unit of work is one method on one table: it leaves one line of JSON, and a run takes up where the last one
+A task is one method on one table: it leaves one line of JSON, and a run takes up where the last one
 stopped. Every method gets one thread.
 
     python benchmarks/calibration.py run results.jsonl [--package DIR]   # 50 or 100 tables a cell
@@ -8,9 +8,9 @@ stopped. Every method gets one thread.
     python benchmarks/calibration.py run fresh.jsonl --first-seed 100    # other tables of the same cells
     python benchmarks/calibration.py run results.jsonl --methods boruta --seeds 5
     python benchmarks/calibration.py seeds seeds.jsonl [--package DIR]   # the same rows with eight seeds
-    python benchmarks/calibration.py check results.jsonl,seeds.jsonl [relevance.md]  # what must hold
+    python benchmarks/calibration.py check results.jsonl,seeds.jsonl [page.md]  # what must hold
     python benchmarks/calibration.py run quantities.jsonl --quantities   # cells of quantities, then check
-    python benchmarks/calibration.py table results.jsonl [relevance.md]  # Markdown; into the page
+    python benchmarks/calibration.py table results.jsonl [page.md]  # Markdown; into the page
     python benchmarks/calibration.py picture results.jsonl calibration.png
     python benchmarks/calibration.py speed times.jsonl --sizes 2000x100,5000x500 [--methods relevance,boruta]
     python benchmarks/calibration.py speed times.jsonl --quantities --methods relevance,boruta --iterations 5

@@ -24,7 +24,7 @@ from foresift.evaluation.harness.tasks import Data, Job, Record, Unit
 
 
 def spin(data, seconds, units):
-    """A unit of work."""
+    """A task."""
     spent = spinning(seconds)
     order = list(range(data.n_features))
     return [Record(unit, {"accuracy": {"5": 0.5}}, {"order": order}, {"spent": spent}) for unit in units]

@@ -1,10 +1,10 @@
 """Error rates of RelevanceSelector on tables that were made to break them.
 
-A unit of work is one table, drawn by the name of its kind and a seed: it leaves one line of JSON, and a run
+A task is one table, drawn by the name of its kind and a seed: it leaves one line of JSON, and a run
 takes up where the last one stopped. Every fit gets one thread.
 
     python benchmarks/odd_tables.py run results.jsonl [--kinds flags] [--tables 20] [--first 1000]
-    python benchmarks/odd_tables.py table results.jsonl [relevance.md]     # Markdown; into the page
+    python benchmarks/odd_tables.py table results.jsonl [page.md]     # Markdown; into the page
 """
 
 from __future__ import annotations

@@ -221,8 +221,7 @@ def test_a_click_opens_the_picture_of_any_column(open_page):
     assert opened.count() == 1
     page.keyboard.press("End")
     assert page.evaluate("document.activeElement.dataset.i") == str(len(NAMES) - 1)
-    page.keyboard.press("Escape")
-    opened.click()  # inside of what is open nothing happens
+    opened.locator("p").first.dispatch_event("click")  # inside of what is open nothing happens
     assert opened.count() == 1
     page.locator("#text").fill("zebra")
     assert opened.count() == 0

@@ -213,7 +213,7 @@ WORSE = {"high": -0.01}
         ),
         ((2, 2), CLEAR | {"goal": "all"}, "2 of 3 columns are relevant and kept."),
         ((2, 2), SOME | {"goal": "all"}, "Provisional: 2 of 3 columns are relevant and kept."),
-        ((2, 2), FEW | {"goal": "all"}, "Too few rows to be sure: 2 of 3 columns are relevant and kept."),
+        ((2, 2), FEW | {"goal": "all"}, "Too few rows to be certain: 2 of 3 columns are relevant and kept."),
         ((3, 2), CLEAR | {"key": "relevance", "goal": None}, "3 of 3 columns are relevant; 2 are kept."),
         ((0, 2), {"n_wanted": 2}, "The best 2 of 3 columns are kept, as requested; none is relevant."),
         ((3, 1), {"n_wanted": 1}, "The best 1 of 3 columns is kept, as requested; 3 are relevant."),
@@ -239,7 +239,7 @@ def test_doubts_are_said_with_what_to_do():
     assert said(3, 2).details[-1] == why
     assert "a loss of up to 0.060 in ROC AUC cannot" in said(3, 2, metric="ROC AUC").details[-1]
     assert said(0, 2, n_rows=60).details[-1] == (
-        "There are too few rows to be sure: the check has only 60 rows, no column is significant alone and a"
+        "There are too few rows to be certain: the check has only 60 rows, no column is significant alone and a"
         " loss of up to 6.0 points cannot be excluded. More rows would settle it."
     )
     assert "More rows" not in whole(3, 2, **CLEAR)

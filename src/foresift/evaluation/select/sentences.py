@@ -127,7 +127,7 @@ def _verdict(
         return _enough(units, n_kept, n_relevant, level, a.model.name, worse=worse)
     what = f"{n_relevant} of {units.all} {_are(n_relevant)} relevant"
     kept = " and kept" if n_kept == n_relevant else f"; {n_kept} {_are(n_kept)} kept"
-    return _OPENINGS[level].format("to be sure: ") + f"{what}{kept}."
+    return _OPENINGS[level].format("to be certain: ") + f"{what}{kept}."
 
 
 def _none_significant(units: UnitRows, n_kept: int, level: str | None) -> str:
@@ -168,7 +168,7 @@ def _how_sure(certainty: Certainty | None, *, sampled: bool) -> list[str]:
         return []
     *others, last = certainty.reasons
     why = f"{', '.join(others)} and {last}" if others else last
-    few = "There are too few rows to be sure" if certainty.level == TOO_FEW_ROWS else "This is provisional"
+    few = "There are too few rows to be certain" if certainty.level == TOO_FEW_ROWS else "This is provisional"
     do = "cv=5 gives the check larger training sets" if sampled else "More rows would settle it"
     return [f"{few}: {why}. {do}."]
 
@@ -271,7 +271,7 @@ def _drift(a: Assessment) -> list[str]:
         return []
     return [
         f"In other stretches of time {a.model.name} on all columns predicts worse than the mean: the level of"
-        " the target drifts. So the check says little of the columns; go by the test."
+        " the target drifts. So the check cannot compare columns; rely on the test."
     ]
 
 

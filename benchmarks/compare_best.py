@@ -9,13 +9,16 @@ For K rows and five ways to adjust the p-values of their differences from the be
 - any: rate of tables in which some truly best row is marked worse. It exceeds `lost` where several are best.
 - found: mean fraction of the rows that are truly worse which are marked worse.
 
-Ways: `pairs` is Holm's adjustment for all pairs of rows, `bonferroni` and `holm` are for the K - 1 comparisons
-with the best. Two ways control `any` too: `closed`, a closed test with Bonferroni's bound, and `range`, which
-takes the critical values of independent equal rows from 20,000 simulated tables, one row less at every step.
-`made` draws scores that depend on each other as the corrected resampled t-test assumes. `real` repeats
-cross-validations of nearest centroids on Gaussian tables; columns are chosen in advance, so that rows are truly
-equal by symmetry, or by the t statistics of the training rows, where the truth is the mean over all tables.
-Choices were made on the seeds `tune`; the numbers in docs/comparing.md are of the seeds `report`.
+Ways: `pairs` is Holm's adjustment for all pairs of rows; `bonferroni` and `holm` are for the K - 1
+comparisons with the best. Two ways control `any` too: `closed`, a closed test with Bonferroni's bound, and
+`range`, which takes the critical values of independent equal rows from 20,000 simulated tables, one row less
+at every step.
+
+Scores: `made` draws scores that depend on each other as the corrected resampled t-test assumes. `real`
+repeats cross-validations of nearest centroids on Gaussian tables. Their columns are chosen in advance, so
+that rows are truly equal by symmetry, or by the t statistics of the training rows, where the truth is the
+mean over all tables. Choices were made on the seeds `tune`; the numbers in docs/comparing.md are of the seeds
+`report`.
 """
 
 import argparse
@@ -30,6 +33,7 @@ from foresift.stats import corrected_resampled_ttest, holm
 ALPHA = 0.05
 SEEDS = {"tune": 1, "report": 2}
 ROWS = (2, 5, 10, 20)
+FORMS = ("independent", "alike", "noisy")
 WAYS = ("pairs", "bonferroni", "holm", "closed", "range")
 
 
@@ -61,10 +65,10 @@ def step_down(p, factors):
 
 @cache
 def critical(n, share):
-    """Raw p-values that the smallest one of 2, 3, ... equal rows against the best undercuts in 5 % of tables."""
+    """Raw p-values that the smallest one of 2, 3, ... equal rows is below in 5 % of tables."""
     rng, smallest = np.random.default_rng(0), []
     for _ in range(10):
-        scores = made_scores(rng, 2000, max(ROWS), n, share, np.zeros(max(ROWS)), False)
+        scores = made_scores(rng, 2000, max(ROWS), n, share, np.zeros(max(ROWS)), "independent")
         p, means = raw_pvalues(scores, share), scores.mean(axis=2)
         best = [means[:, :k].argmax(axis=1) for k in range(2, max(ROWS) + 1)]
         smallest.append([p[np.arange(len(p)), :k, b].min(axis=1) for k, b in enumerate(best, 2)])
@@ -127,36 +131,40 @@ def truths(k):
     yield "spread from 0 to 8", -np.linspace(0, 8, k)
 
 
-def made_scores(rng, tables, k, n, share, truth, groups):
+def made_scores(rng, tables, k, n, share, truth, form):
     """Normal scores; those of one row have a correlation of `share`, as the corrected test assumes.
 
-    With `groups`, rows 0 and 1, 2 and 3, ... have a correlation of 0.9, as neighbouring sizes of a method do.
+    Form "alike": rows 0 and 1, 2 and 3, ... have a correlation of 0.9, as neighbouring sizes of a method do.
+    Form "noisy": scores of every second row vary three times as much.
     """
 
     def draw(*shape):
         own = rng.normal(size=(tables, k, *shape))
-        if not groups:
+        if form != "alike":
             return own
         common = np.repeat(rng.normal(size=(tables, (k + 1) // 2, *shape)), 2, axis=1)[:, :k]
         return np.sqrt(0.9) * common + np.sqrt(0.1) * own
 
     scores = np.sqrt(share) * draw(1) + np.sqrt(1 - share) * draw(n)
+    if form == "noisy":
+        scores[:, 1::2] *= 3
     error = np.sqrt(2 * (share + (1 - share) / n))
     return scores + error * truth[:, None]
 
 
 def run_made(results, seed, n_tables):
-    for n, share in ((10, 0.1), (30, 0.1), (100, 0.1)):
+    """Report scores that are drawn, for one, three and ten repeats of ten folds."""
+    share = 0.1
+    for n in (10, 30, 100):
         for k in ROWS:
-            for groups in (False, True) if k > 2 else (False,):
+            for number, form in enumerate(FORMS if k > 2 else FORMS[:1]):
                 for name, truth in truths(k):
-                    rng = np.random.default_rng([seed, n, k, groups, len(name)])
-                    parts, left = [], n_tables
-                    while left > 0:
-                        size = min(left, 2000)
-                        parts.append(marked(made_scores(rng, size, k, n, share, truth, groups), share))
-                        left -= size
-                    report(results, f"made{', pairs alike' if groups else ''}", n, k, name, parts, truth)
+                    rng = np.random.default_rng([seed, n, k, number, len(name)])
+                    parts = [
+                        marked(made_scores(rng, min(2000, n_tables - done), k, n, share, truth, form), share)
+                        for done in range(0, n_tables, 2000)
+                    ]
+                    report(results, f"made, {form}", n, k, name, parts, truth)
 
 
 def report(results, source, n, k, name, parts, truth):
@@ -189,30 +197,42 @@ def by_tests(X, y, sizes):
     return [order[:size] for size in sizes]
 
 
-def run_real(results, seed, n_tables, n_rows=200, p=60):
-    """Rows of the report that come from cross-validations of tables of 200 rows and 60 columns."""
-    for folds, repeats in ((10, 1), (10, 3)):
+def chosen_columns(name, k, p):
+    """The columns of each row of a table, chosen in advance, or how many the training rows choose."""
+    if name == "all equal":
+        return [np.arange(3 * j, 3 * j + 3) for j in range(k)]
+    if name == "one best by symmetry":
+        return [np.arange(p - 8, p), *(np.arange(3 * j, 3 * j + 3) for j in range(k - 1))]
+    sizes = np.unique(np.geomspace(1, p, k).round().astype(int))
+    while len(sizes) < k:  # whole numbers that rounding made equal
+        sizes = np.append(sizes, np.setdiff1d(np.arange(1, p), sizes)[0])
+    return sizes
+
+
+def cross_validated(rng, name, k, folds, repeats, n_rows=200, p=60):
+    """Scores of K rows on a new Gaussian table with two classes."""
+    columns, ranked = chosen_columns(name, k, p), name == "sizes of a ranking"
+    effect = np.geomspace(0.5, 0.01, p) if ranked else np.full(p, 0.25)
+    y = rng.permutation(n_rows) % 2 == 0
+    X = rng.normal(size=(n_rows, p)) + np.where(y, 1, -1)[:, None] * effect
+    scores = [
+        centroid_scores(X, y, test, by_tests(X[~test], y[~test], columns) if ranked else columns)
+        for test in splits(rng, n_rows, folds, repeats)
+    ]
+    return np.transpose(scores)
+
+
+def run_real(results, seed, n_tables):
+    """Report cross-validations of tables of 200 rows and 60 columns."""
+    folds = 10
+    for repeats in (1, 3):
         for k in ROWS:
-            fixed = [np.arange(3 * j, 3 * j + 3) for j in range(k)]
-            larger = [np.arange(8) + p - 8, *fixed[:-1]]
-            sizes = np.unique(np.geomspace(1, p, k).round().astype(int))
-            while len(sizes) < k:  # whole numbers that rounding made equal
-                sizes = np.append(sizes, np.setdiff1d(np.arange(1, p), sizes)[0])
             for name in ("all equal", "one best by symmetry", "sizes of a ranking"):
                 rng = np.random.default_rng([seed, repeats, k, len(name)])
-                effect = np.full(p, 0.25) if name != "sizes of a ranking" else np.geomspace(0.5, 0.01, p)
-                scores = np.empty((n_tables, k, folds * repeats))
-                for i in range(n_tables):
-                    y = rng.permutation(n_rows) % 2 == 0
-                    X = rng.normal(size=(n_rows, p)) + np.where(y, 1, -1)[:, None] * effect
-                    for j, test in enumerate(splits(rng, n_rows, folds, repeats)):
-                        chosen = {"all equal": fixed, "one best by symmetry": larger}.get(name)
-                        chosen = chosen or by_tests(X[~test], y[~test], sizes)
-                        scores[i, :, j] = centroid_scores(X, y, test, chosen)
-                truth = {"all equal": np.zeros(k), "one best by symmetry": (np.arange(k) == 0) * 1.0}.get(
-                    name
-                )
-                truth = scores.mean(axis=(0, 2)) if truth is None else truth
+                scores = np.array([cross_validated(rng, name, k, folds, repeats) for _ in range(n_tables)])
+                truth = np.zeros(k) if name == "all equal" else (np.arange(k) == 0) * 1.0
+                if name == "sizes of a ranking":
+                    truth = scores.mean(axis=(0, 2))
                 report(results, "real", folds * repeats, k, name, [marked(scores, 1 / folds)], truth)
 
 

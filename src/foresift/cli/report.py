@@ -21,9 +21,7 @@ def report(
     ] = "report.html",
     all_pairs: Annotated[
         bool,
-        typer.Option(
-            "--all-pairs", help="Compare every two rows too; all pairs are also in FILE-pairs.csv."
-        ),
+        typer.Option("--all-pairs", help="Compare every two rows too; all pairs are also in FILE-pairs.csv."),
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:

@@ -116,13 +116,16 @@ class Comparison:
         --------
         >>> from sklearn.datasets import load_iris
         >>> found = compare(*load_iris(return_X_y=True), ["info-gain"], ["nb"], sizes=[1, 2], cv=5)
-        >>> [(p["method"], p["size"], p["other_method"], p["other_size"]) for p in found.pairs()]
-        [('info-gain', '2', 'none', 'all'), ('info-gain', '2', 'info-gain', '1'), ('none', 'all', 'info-gain', '1')]
+        >>> for pair in found.pairs():
+        ...     print(pair["method"], pair["size"], "-", pair["other_method"], pair["other_size"])
+        info-gain 2 - none all
+        info-gain 2 - info-gain 1
+        none all - info-gain 1
         """
         from foresift.evaluation.compare.pairs import all_pairs
 
         if len(self.scores) != len(self.rows):
-            raise ValueError("This comparison has no scores of single splits; make it again to compare pairs.")
+            raise ValueError("This comparison has no scores of single splits; run it again to compare pairs.")
         kept = [
             k
             for k, row in enumerate(self.rows)
@@ -133,7 +136,7 @@ class Comparison:
         return all_pairs([self.rows[k] for k in kept], [self.scores[k] for k in kept])
 
     def to_dict(self, *, all_pairs: bool = False) -> dict[str, Any]:
-        """Return everything as JSON types; unknown numbers are None. `all_pairs` adds what `pairs` returns."""
+        """Return everything as JSON types; unknown numbers are None. `all_pairs` adds those of `pairs`."""
         return {
             "verdict": self.verdict,
             "recommendation": self.recommendation,

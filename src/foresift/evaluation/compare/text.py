@@ -16,13 +16,14 @@ from foresift.report.numbers import PLAIN
 __all__ = ["as_text", "pairs_text", "recommendation", "render", "verdict"]
 
 _FOOTNOTE = (
-    "In brackets: the 95 % interval of the mean. p vs. best, p vs. all columns: p-values of the difference from"
-    " the best row and from no selection, adjusted for the number of rows and for shared training rows."
-    f" = means not significantly worse than the best (p > {ALPHA}): with 95 % confidence the best row or one with"
-    " = is truly the best. Rows can differ significantly although their intervals overlap, because scores of"
-    f" one split rise and fall together. Neither is given for fewer than {MIN_SPLITS} splits, or where all"
-    " scores or differences are equal. A row that failed where another did not is never the best. Stability"
-    " is 1 if all splits select the same columns. --all-pairs (pairs() in Python) compares any two rows."
+    "In brackets: the 95 % interval of the mean. p vs. best, p vs. all columns: p-values of the"
+    " difference from the best row and from no selection, adjusted for the number of rows and for shared"
+    f" training rows. = means not significantly worse than the best (p > {ALPHA}): with 95 % confidence"
+    " the best row or one with = is truly the best. Rows can differ significantly although their"
+    " intervals overlap, because scores of one split rise and fall together. There is no interval or"
+    f" p-value for fewer than {MIN_SPLITS} splits, or where all scores or differences are equal. A row"
+    " that failed where another did not is never the best. Stability is 1 if all splits select the same"
+    " columns. --all-pairs (pairs() in Python) compares any two rows."
 )
 
 

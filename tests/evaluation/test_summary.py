@@ -180,7 +180,7 @@ def simulated(rng, k, n, share, shift=0.0):
 
 
 # The best row is named by the same scores, so some of eight equal rows is marked worse more often than that,
-# but no one row. The slow run finds a rate of 0.033 in place of 0.025.
+# but no one row. The slow run finds a rate of 0.039 in place of 0.025.
 @few_or_many(200, 3000)
 def test_a_row_that_is_truly_best_is_rarely_marked_worse(n_tables):
     rng = np.random.default_rng(1)
@@ -188,7 +188,7 @@ def test_a_row_that_is_truly_best_is_rarely_marked_worse(n_tables):
     lost = np.mean([rows[0].p_best <= 0.05 for rows in equal])
     some = np.mean([any(row.p_best <= 0.05 for row in rows) for rows in equal])
     assert lost <= highest(0.025, n_tables)
-    assert some <= highest(0.13, n_tables)  # as docs/comparing.md says
+    assert some <= highest(0.13, n_tables)  # of 10 rows 0.14, says docs/comparing.md
 
 
 @few_or_many(20, 300)

@@ -111,7 +111,7 @@ def _tiles(about: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[tuple[
 
 def _family(key: tuple[Any, ...], rows: list[dict[str, Any]], several: bool, chosen: Any) -> dict[str, Any]:
     """The table and the drawings of one data set, estimator and scorer; `chosen` is the recommended row."""
-    dataset, estimator, scorer = key
+    scorer = key[-1]
     write = partial(TYPESET.score, scorer)
     keys = ("mean", "lower", "upper")
     scale = Scale.around([row.get(k) for row in rows for k in keys], 6, BAR - 6)
@@ -138,7 +138,7 @@ def _family(key: tuple[Any, ...], rows: list[dict[str, Any]], several: bool, cho
         for row in sorted(rows, key=lambda row: -_mean(row))
     ]
     return {
-        "title": _title(dataset, estimator, scorer, several),
+        "title": _title(key, several),
         "scorer": words(scorer),
         "rows": lines,
         "curve": _curve(rows, scorer),
@@ -146,7 +146,8 @@ def _family(key: tuple[Any, ...], rows: list[dict[str, Any]], several: bool, cho
     }
 
 
-def _title(dataset: Any, estimator: Any, scorer: Any, several: bool) -> str:
+def _title(key: tuple[Any, ...], several: bool) -> str:
+    dataset, estimator, scorer = key
     title = f"{shortened(estimator)}, {words(scorer)}" if estimator is not None else words(scorer)
     return f"{_known(dataset)}: {title}" if several else title
 
@@ -159,7 +160,7 @@ def _pairs(pairs: Sequence[dict[str, Any]], several: bool) -> list[dict[str, Any
         families.setdefault(key, []).append(pair)
     return [
         {
-            "title": _title(*key, several),
+            "title": _title(key, several),
             "rows": [_pair(pair, key[-1]) for pair in some[:MAX_PAIRS]],
             "n": len(some),
         }

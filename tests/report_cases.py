@@ -1,5 +1,7 @@
 """Dictionaries that reports are made from in the tests, and names that want to break out of them."""
 
+from itertools import combinations
+
 HOSTILE = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(2)>',
@@ -190,6 +192,23 @@ def comparison(methods, *, classifiers=("rf", "nb"), sizes=("2", "5", "10", "own
                         "n_failed": int(i == 2),
                     }
                 )
+    pairs = [
+        {
+            "dataset": "wine",
+            "estimator": one["classifier"],
+            "scorer": "accuracy",
+            **{name: one[name] for name in ("method", "size", "n_features")},
+            **{f"other_{name}": two[name] for name in ("method", "size", "n_features")},
+            "n": 50,
+            "difference": one["mean"] - two["mean"],
+            "lower": one["mean"] - two["mean"] - 0.02,
+            "upper": one["mean"] - two["mean"] + 0.02,
+            "p": 0.021,
+            "p_adjusted": 0.42,
+        }
+        for one, two in combinations(sorted(rows, key=lambda row: -row["mean"]), 2)
+        if one["classifier"] == two["classifier"]
+    ]
     return {
         "verdict": f"{methods[0]} with 10 columns does best.",
         "recommendation": f"Which to take: {methods[0]} with 5 columns.",
@@ -209,6 +228,7 @@ def comparison(methods, *, classifiers=("rf", "nb"), sizes=("2", "5", "10", "own
             "software": "foresift 0.1.0, scikit-learn 1.9",
         },
         "rows": rows,
+        "pairs": pairs,
         "failures": [
             {
                 "dataset": "wine",

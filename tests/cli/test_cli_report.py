@@ -65,6 +65,45 @@ def test_compare_writes_files_and_report_makes_the_page_again(file, tmp_path):
     assert not (tmp_path / "folder").exists()
 
 
+def test_all_pairs_are_printed_and_written_on_request(file, tmp_path):
+    store, out, page = tmp_path / "results.sqlite", tmp_path / "out", tmp_path / "again.html"
+    plain = ("--methods", "info-gain,random", "--classifiers", "nb", "--cv", "5", "--sizes", "1,2")
+    call = ("compare", file, "--target", "kind", *plain, "--store", store, "--all-pairs")
+    result = invoke(*call, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "All pairs: nb, accuracy" in result.stdout
+    assert result.stdout.index("All pairs") < result.stdout.index("Which to take")
+    names = ["comparison.csv", "comparison.json", "pairs.csv", "report.html"]
+    assert sorted(path.name for path in out.iterdir()) == names
+    found = json.loads((out / "comparison.json").read_text())["pairs"]
+    assert len(found) == 10  # of five rows
+    with (out / "pairs.csv").open(newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert [float(row["difference"]) for row in rows] == [pair["difference"] for pair in found]
+    assert {name: "" if value is None else str(value) for name, value in found[0].items()} == rows[0]
+    assert "All pairs" in (out / "report.html").read_text()
+    assert json.loads(invoke(*call, "--json").stdout)["pairs"] == found
+    assert "All pairs" not in invoke(*call, "--quiet").stdout
+
+    result = invoke("report", store, "-o", page, "--all-pairs")
+    assert result.exit_code == 0, result.output
+    assert "All pairs: nb, accuracy" in result.stdout
+    assert "All pairs" in page.read_text()
+    assert (tmp_path / "again-pairs.csv").read_bytes() == (out / "pairs.csv").read_bytes()
+    assert invoke("report", store, "-o", tmp_path / "plain.html").exit_code == 0
+    assert "All pairs" not in (tmp_path / "plain.html").read_text()
+    assert not (tmp_path / "plain-pairs.csv").exists()
+
+
+def test_the_report_of_a_store_from_before_has_pairs(tmp_path):
+    store = tmp_path / "old.sqlite"
+    shutil.copyfile(Path(__file__).parents[1] / "evaluation" / "kept-store.db", store)
+    for more in ((), ("--all-pairs",)):
+        result = invoke("report", store, "-o", tmp_path / "old.html", *more)
+        assert result.exit_code == 0, result.output
+        assert ("All pairs" in (tmp_path / "old.html").read_text()) == bool(more)
+
+
 def test_what_a_store_holds_is_what_compare_returned():
     with Store(":memory:") as store:
         found = compare(*table(0), ["info-gain", "random"], ["nb"], cv=3, sizes=[1, 2], store=store)

@@ -179,13 +179,16 @@ def simulated(rng, k, n, share, shift=0.0):
     )
 
 
-# The slow run finds a rate of 0.07 in place of 0.05. Against the winner alone, as if it had been named
-# beforehand, an eighth of these would be told apart.
-@few_or_many(100, 3000)
-def test_the_best_of_equals_is_not_told_from_the_others(n_tables):
+# The best row is named by the same scores, so some of eight equal rows is marked worse more often than that,
+# but no one row. The slow run finds a rate of 0.039 in place of 0.025.
+@few_or_many(200, 3000)
+def test_a_row_that_is_truly_best_is_rarely_marked_worse(n_tables):
     rng = np.random.default_rng(1)
-    false = sum(any(r.p_best <= 0.05 for r in simulated(rng, 8, 10, 0.2)) for _ in range(n_tables))
-    assert false / n_tables <= highest(0.05, n_tables)
+    equal = [simulated(rng, 8, 10, 0.2) for _ in range(n_tables)]
+    lost = np.mean([rows[0].p_best <= 0.05 for rows in equal])
+    some = np.mean([any(row.p_best <= 0.05 for row in rows) for rows in equal])
+    assert lost <= highest(0.025, n_tables)
+    assert some <= highest(0.13, n_tables)  # of 10 rows 0.14, says docs/comparing.md
 
 
 @few_or_many(20, 300)

@@ -155,6 +155,7 @@ def test_whatever_is_not_known_is_left_out(value):
 @pytest.mark.parametrize("value", [None, "missing"], ids=["null", "missing"])
 def test_whatever_is_not_known_of_a_comparison_is_left_out(value):
     d = report_cases.comparison(["gain", "relieff"], classifiers=["nb"], sizes=["2", "own"])
+    d["pairs"] = d["pairs"][:2]  # all pairs have the same parts
     for path in places(d):
         if path[-1] not in ("age", "colour", "methods", "mean_ranks", "critical_difference", "2", "5"):
             page = Page(comparison_html(put(d, path, value)))
@@ -164,6 +165,33 @@ def test_whatever_is_not_known_of_a_comparison_is_left_out(value):
 
 def test_the_verdict_of_a_comparison_is_shown():
     assert '<p class="sentence">a &lt; b</p>' in comparison_html({"verdict": "a < b"})
+
+
+def test_all_pairs_are_folded_away_and_cut():
+    d = report_cases.comparison(["gain", "relieff", "cfs"], classifiers=["nb"])  # 13 rows, 78 pairs
+    page = comparison_html(d)
+    text = Page(page).text
+    assert "nb, accuracy : 78 pairs" in text
+    assert "<details>" in page  # folded
+    assert page.count("0.420") == 78
+    assert "no selection all columns" in text
+    assert "6.5 columns, own choice" in text
+    assert "more, of lower results" not in text
+    many = Page(comparison_html(d | {"pairs": d["pairs"] * 5})).text
+    assert "390 pairs" in many
+    assert "And 190 more, of lower results." in many
+    older = {key: value for key, value in d.items() if key != "pairs"}
+    assert "All pairs" not in Page(comparison_html(older)).text
+
+
+def test_hostile_names_in_pairs_stay_text():
+    d = report_cases.comparison(report_cases.HOSTILE[:3], classifiers=[report_cases.HOSTILE[1]])
+    only = {"rows": [], "pairs": d["pairs"]}
+    harmless = {"rows": [], "pairs": report_cases.comparison(["a", "b", "c"], classifiers=["nb"])["pairs"]}
+    page = Page(comparison_html(only))
+    assert page.tags == Page(comparison_html(harmless)).tags
+    for name in report_cases.HOSTILE[:3]:
+        assert name in page.text
 
 
 def test_which_to_take_is_said_and_drawn():

@@ -5,6 +5,7 @@ import json
 import shlex
 import sys
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -42,7 +43,7 @@ from foresift.evaluation.registry import ESTIMATORS, METHODS, OTHERS
 if TYPE_CHECKING:
     from foresift.evaluation.compare import Comparison
 
-__all__ = ["compare"]
+__all__ = ["compare", "print_pairs", "write_pairs"]
 
 _HOW = "How to compare"
 _WHERE = "Where it runs"
@@ -104,6 +105,9 @@ def compare(
             "Write report.html, comparison.csv and comparison.json here.", _OUT, "--out", "-o", metavar="DIR"
         ),
     ] = None,
+    all_pairs: Annotated[
+        bool, option("Compare every two rows too; with --out also in pairs.csv.", _OUT, "--all-pairs")
+    ] = False,
     as_json: Annotated[bool, option("Print JSON and nothing else.", _OUT, "--json")] = False,
     quiet: Annotated[bool, option("Print only the best result.", _OUT, "--quiet", "-q")] = False,
     debug: Annotated[bool, option("Show the traceback of an error.", _OUT, "--debug")] = False,
@@ -175,11 +179,11 @@ def compare(
             raise KeyboardInterrupt(_how_to_resume(stopped, store)) from None
         found.about["notes"] += [*notes_on_target(split, categorical, task.value), *table.notes, *split.notes]
         if place is not None:
-            _write(found, place)
+            _write(found, place, all_pairs)
     if not as_json and not quiet:
         target_line = "" if split.task == "regression" else classes(Counter(split.labels.tolist()))
         sys.stdout.write(target_line + notes(column_notes(split)))
-    _show(found, as_json=as_json, quiet=quiet)
+    _show(found, all_pairs=all_pairs, as_json=as_json, quiet=quiet)
 
 
 def _compared(columns: Any, labels: Any, arguments: dict[str, Any], scheduler: str | None) -> "Comparison":
@@ -196,27 +200,54 @@ def _compared(columns: Any, labels: Any, arguments: dict[str, Any], scheduler: s
         return compare(columns, labels, **arguments)
 
 
-def _write(found: "Comparison", place: Path) -> None:
+def _write(found: "Comparison", place: Path, all_pairs: bool) -> None:
     """Write all files, or none if one fails."""
-    import csv
-
+    from foresift.report import comparison_html
     from foresift.report.output import together
 
-    plain = found.to_dict()
+    plain = found.to_dict(all_pairs=all_pairs)
     with together(place) as new:
         if plain["rows"]:
-            with new("comparison.csv").open("w", encoding="utf-8", newline="") as file:
-                writer = csv.DictWriter(file, list(plain["rows"][0]))
-                writer.writeheader()
-                writer.writerows(plain["rows"])
+            write_csv(new("comparison.csv"), list(plain["rows"][0]), plain["rows"])
+        if all_pairs:
+            write_pairs(new("pairs.csv"), plain["pairs"])
         text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1)
         new("comparison.json").write_text(text + "\n", encoding="utf-8")
-        new("report.html").write_text(found.to_html(), encoding="utf-8")
+        new("report.html").write_text(comparison_html(plain), encoding="utf-8")
 
 
-def _show(found: "Comparison", *, as_json: bool, quiet: bool) -> None:
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> None:
+    """Write rows as a CSV file."""
+    import csv
+
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def write_pairs(path: Path, pairs: Iterable[dict[str, Any]]) -> None:
+    """Write what `Comparison.pairs` returns as a CSV file."""
+    from foresift.evaluation.compare.pairs import COLUMNS
+
+    write_csv(path, COLUMNS, pairs)
+
+
+def print_pairs(found: "Comparison", place: str) -> None:
+    """Print the tables of all pairs of rows; `place` says where those left out are."""
+    from foresift.evaluation.compare.text import pairs_text
+
+    _print(pairs_text(found.pairs(), place))
+
+
+def _print(text: str) -> None:
+    sys.stdout.writelines(f"{printable(line)}\n" for line in text.split("\n"))
+
+
+def _show(found: "Comparison", *, all_pairs: bool, as_json: bool, quiet: bool) -> None:
     if as_json:
-        sys.stdout.write(json.dumps(found.to_dict(), allow_nan=False, ensure_ascii=False) + "\n")
+        plain = found.to_dict(all_pairs=all_pairs)
+        sys.stdout.write(json.dumps(plain, allow_nan=False, ensure_ascii=False) + "\n")
     elif not found.rows:
         why = printable(found.failures[0]["error"])
         typer.echo(f"foresift: everything failed, first: {why}", err=True)
@@ -224,8 +255,10 @@ def _show(found: "Comparison", *, as_json: bool, quiet: bool) -> None:
         best = found.best()
         typer.echo(f"{best.method} {best.size} {best.classifier} {best.scorer} {best.mean:.4f}")
     else:
-        lines = f"{found}\n{found.verdict} {found.recommendation}".rstrip().split("\n")
-        sys.stdout.writelines(f"{printable(line)}\n" for line in lines)
+        _print(f"{found}")
+        if all_pairs:
+            print_pairs(found, "--out writes all of them to pairs.csv.")
+        _print(f"{found.verdict} {found.recommendation}".rstrip())
     if not found.rows:
         raise typer.Exit(FAILED)
 

@@ -13,10 +13,11 @@ from foresift.report.plots.pareto import pareto_chart
 from foresift.report.plots.rank_diagram import rank_diagram
 from foresift.report.plots.size_curve import MAX_CHARACTERS, curves, known_points
 
-__all__ = ["view"]
+__all__ = ["MAX_PAIRS", "view"]
 
 ALPHA = 0.05  # a difference of this p-value or less is significant
 MAX_NAMES = 12  # features named per method
+MAX_PAIRS = 200  # pairs of rows shown for each estimator and scorer
 NONE = "none"  # the method that selects nothing
 
 
@@ -56,6 +57,7 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         "notes": [str(note) for note in about.get("notes") or []],
         "tiles": _tiles(about, rows),
         "families": [_family(key, some, several, d.get("recommended")) for key, some in families.items()],
+        "pairs": _pairs(d.get("pairs") or [], several),
         "ranks": rank_diagram(d["ranks"]) if d.get("ranks") else None,
         "selected": _selected(d.get("selected") or {}),
         "failures": [_failure(failure) for failure in d.get("failures") or []],
@@ -74,6 +76,13 @@ def _size(row: dict[str, Any]) -> str:
         return "all"
     n = row.get("n_features")
     return _known(row.get("size")) if unknown(n) else TYPESET.count(n)
+
+
+def _columns(row: dict[str, Any]) -> str:
+    """Number of columns, with the noun and whose choice it is."""
+    size = _size(row)
+    own = ", own choice" if row.get("size") == "own" else ""
+    return f"{size} {'column' if size == '1' else 'columns'}{own}"
 
 
 def _name(row: dict[str, Any]) -> str:
@@ -102,7 +111,7 @@ def _tiles(about: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[tuple[
 
 def _family(key: tuple[Any, ...], rows: list[dict[str, Any]], several: bool, chosen: Any) -> dict[str, Any]:
     """The table and the drawings of one data set, estimator and scorer; `chosen` is the recommended row."""
-    dataset, estimator, scorer = key
+    scorer = key[-1]
     write = partial(TYPESET.score, scorer)
     keys = ("mean", "lower", "upper")
     scale = Scale.around([row.get(k) for row in rows for k in keys], 6, BAR - 6)
@@ -128,13 +137,46 @@ def _family(key: tuple[Any, ...], rows: list[dict[str, Any]], several: bool, cho
         }
         for row in sorted(rows, key=lambda row: -_mean(row))
     ]
-    title = f"{shortened(estimator)}, {words(scorer)}" if estimator is not None else words(scorer)
     return {
-        "title": f"{_known(dataset)}: {title}" if several else title,
+        "title": _title(key, several),
         "scorer": words(scorer),
         "rows": lines,
         "curve": _curve(rows, scorer),
         "pareto": _pareto(rows, scorer, chosen),
+    }
+
+
+def _title(key: tuple[Any, ...], several: bool) -> str:
+    dataset, estimator, scorer = key
+    title = f"{shortened(estimator)}, {words(scorer)}" if estimator is not None else words(scorer)
+    return f"{_known(dataset)}: {title}" if several else title
+
+
+def _pairs(pairs: Sequence[dict[str, Any]], several: bool) -> list[dict[str, Any]]:
+    """Tables of all pairs of rows, of those with the best rows if there are many."""
+    families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for pair in pairs:
+        key = tuple(pair.get(name) for name in ("dataset", "estimator", "scorer"))
+        families.setdefault(key, []).append(pair)
+    return [
+        {
+            "title": _title(key, several),
+            "rows": [_pair(pair, key[-1]) for pair in some[:MAX_PAIRS]],
+            "n": len(some),
+        }
+        for key, some in families.items()
+    ]
+
+
+def _pair(pair: dict[str, Any], scorer: Any) -> dict[str, Any]:
+    write = partial(TYPESET.difference, scorer)
+    other = {name: pair.get(f"other_{name}") for name in ("method", "size", "n_features")}
+    return {
+        "names": [(_name(row), _columns(row)) for row in (pair, other)],
+        "difference": write(pair.get("difference")),
+        "interval": TYPESET.interval(write, pair.get("lower"), pair.get("upper")),
+        "p": TYPESET.pvalue(pair.get("p")),
+        "p_adjusted": TYPESET.pvalue(pair.get("p_adjusted")),
     }
 
 

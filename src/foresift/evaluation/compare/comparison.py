@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,12 @@ from foresift.errors import renamed
 from foresift.evaluation.compare.methods import methods_of, named
 from foresift.evaluation.compare.summary import (
     Row,
+    Scores,
     best_row,
     failures,
     recommended_row,
+    scored_rows,
     selection_shares,
-    summarise,
 )
 from foresift.evaluation.harness.chosen import Size
 from foresift.evaluation.harness.evaluate import Protocol, plan_scores
@@ -52,6 +53,8 @@ class Comparison:
         Empty if there are several data sets.
     ranks : dict or None
         Mean ranks of the methods over several data sets, and the critical difference (Demsar 2006).
+    scores : sequence of Scores
+        The scores of each row, by split, which `pairs` compares.
     """
 
     rows: list[Row]
@@ -59,6 +62,7 @@ class Comparison:
     failures: list[dict[str, Any]]
     selected: dict[str, dict[str, dict[str, float]]]
     ranks: dict[str, Any] | None = None
+    scores: Sequence[Scores] = field(default=(), repr=False)
 
     def best(
         self, estimator: str | None = None, scorer: str | None = None, *, classifier: str | None = None
@@ -87,8 +91,52 @@ class Comparison:
             raise ValueError(f"There are no results of estimator {estimator!r} and scorer {scorer!r}.")
         return best_row(rows)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON types; unknown numbers are None."""
+    def pairs(self, estimator: str | None = None, scorer: str | None = None) -> list[dict[str, Any]]:
+        """Compare every two rows of the same data set, estimator and scorer.
+
+        Parameters
+        ----------
+        estimator : str, default=None
+            Name of the estimator; None is all of them.
+        scorer : str, default=None
+            Name of the scorer; None is all of them.
+
+        Returns
+        -------
+        list of dict
+            Pairs of the best rows first; ``pandas.DataFrame(found.pairs())`` is a table. A pair has the names
+            `dataset`, `estimator` and `scorer`; `method`, `size` and `n_features` of the row with the higher
+            mean, and `other_method`, `other_size` and `other_n_features` of the other; the number `n` of
+            splits that both have; the mean `difference` of their scores with its 95 % interval, `lower` to
+            `upper`, corrected for shared training rows; its p-value `p`, and `p_adjusted`, adjusted by Holm's
+            method for all pairs of the data set, estimator and scorer. What is not known is None: an interval
+            or p-value for fewer than 5 splits, or if all differences are equal.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> found = compare(*load_iris(return_X_y=True), ["info-gain"], ["nb"], sizes=[1, 2], cv=5)
+        >>> for pair in found.pairs():
+        ...     print(pair["method"], pair["size"], "-", pair["other_method"], pair["other_size"])
+        info-gain 2 - none all
+        info-gain 2 - info-gain 1
+        none all - info-gain 1
+        """
+        from foresift.evaluation.compare.pairs import all_pairs
+
+        if len(self.scores) != len(self.rows):
+            raise ValueError("This comparison has no scores of single splits; run it again to compare pairs.")
+        kept = [
+            k
+            for k, row in enumerate(self.rows)
+            if estimator in (None, row.estimator) and scorer in (None, row.scorer)
+        ]
+        if self.rows and not kept:
+            raise ValueError(f"There are no results of estimator {estimator!r} and scorer {scorer!r}.")
+        return all_pairs([self.rows[k] for k in kept], [self.scores[k] for k in kept])
+
+    def to_dict(self, *, all_pairs: bool = False) -> dict[str, Any]:
+        """Return everything as JSON types; unknown numbers are None. `all_pairs` adds those of `pairs`."""
         return {
             "verdict": self.verdict,
             "recommendation": self.recommendation,
@@ -98,7 +146,7 @@ class Comparison:
             "failures": self.failures,
             "selected": self.selected,
             "ranks": self.ranks,
-        }
+        } | ({"pairs": self.pairs()} if all_pairs else {})
 
     def to_frame(self) -> Any:
         """Return the rows as a pandas frame, which needs pandas; `to_dict` does not."""
@@ -108,12 +156,12 @@ class Comparison:
             raise ImportError("to_frame needs pandas: pip install pandas, or use to_dict().") from error
         return pd.DataFrame([row.to_dict() for row in self.rows])
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """Return the report as one HTML page, and write it if `path` is given."""
+    def to_html(self, path: str | Path | None = None, *, all_pairs: bool = False) -> str:
+        """Return the report as one HTML page, and write it if `path` is given; `all_pairs` adds these."""
         from foresift.report import comparison_html
         from foresift.report.output import atomic
 
-        page = comparison_html(self.to_dict())
+        page = comparison_html(self.to_dict(all_pairs=all_pairs))
         if path is not None:
             with atomic(Path(path)) as place:
                 place.write_text(page, encoding="utf-8")
@@ -258,7 +306,7 @@ def compare(
     Returns
     -------
     Comparison
-        A table, with `to_frame`, `to_dict` and `best`.
+        A table, with `to_frame`, `to_dict`, `best` and `pairs`.
 
     Examples
     --------
@@ -308,8 +356,9 @@ def compare(
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "software": software(),
     }
-    rows = summarise(records, {data.checksum: data.n_features})
-    return Comparison(rows, about, failures(records), selection_shares(records, data.features))
+    rows, scores = scored_rows(records, {data.checksum: data.n_features})
+    shares = selection_shares(records, data.features)
+    return Comparison(rows, about, failures(records), shares, scores=scores)
 
 
 def _notes(y: Any, data: Data, task: str) -> list[str]:

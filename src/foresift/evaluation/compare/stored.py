@@ -11,7 +11,7 @@ import numpy as np
 from foresift.data.target import Classes
 from foresift.errors import InputError
 from foresift.evaluation.compare.comparison import Comparison
-from foresift.evaluation.compare.summary import Row, failures, selection_shares, summarise
+from foresift.evaluation.compare.summary import Row, failures, scored_rows, selection_shares
 from foresift.evaluation.harness.store import Store
 from foresift.evaluation.harness.tasks import Record
 from foresift.stats import critical_difference, friedman
@@ -44,7 +44,7 @@ def stored_comparison(store: Store) -> Comparison:
     tables = store.tables()
     if any(record.unit.data not in tables for record in kept):
         raise store.damaged("its table datasets has no row for some of the results")
-    rows = summarise(kept, {data: table.n_features for data, table in tables.items()})
+    rows, scores = scored_rows(kept, {data: table.n_features for data, table in tables.items()})
     checksums = list(dict.fromkeys(record.unit.data for record in kept))
     about: dict[str, Any] = {
         "dataset": ", ".join(dict.fromkeys(record.unit.dataset for record in kept)),
@@ -61,7 +61,7 @@ def stored_comparison(store: Store) -> Comparison:
         task = json.loads(kept[-1].unit.options).get("task", Classes.task)
         about |= tables[checksums[0]]._asdict() | {"dataset": about["dataset"], "task": task}
         shares = selection_shares(kept, about["features"])
-    return Comparison(rows, about, failures(kept), shares, mean_ranks(rows))
+    return Comparison(rows, about, failures(kept), shares, mean_ranks(rows), scores)
 
 
 def _latest(records: Sequence[Record]) -> list[Record]:

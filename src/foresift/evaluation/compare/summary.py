@@ -8,7 +8,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,19 @@ from foresift.evaluation.harness.tasks import Record
 from foresift.stats import corrected_interval, corrected_resampled_ttest, holm
 from foresift.stats.stability import Stability, selection_stability
 
-__all__ = ["Row", "best_row", "failures", "recommended_row", "selection_shares", "summarise"]
+__all__ = [
+    "Row",
+    "Scores",
+    "adjusted",
+    "best_row",
+    "differences",
+    "failures",
+    "pvalue",
+    "recommended_row",
+    "scored_rows",
+    "selection_shares",
+    "summarise",
+]
 
 # Few scores are often equal by chance, so their spread is no estimate.
 MIN_SPLITS = 5
@@ -65,8 +76,10 @@ class Row:
         score for every split that any row has. If there is no such row, none is best.
     p_best, p_none : float
         P-values of the difference to the best row, and to no selection: corrected resampled t-test, adjusted
-        by Holm's method, for all pairs of rows (since the best is known only afterwards), and for the number
-        of rows. NaN without a comparison, for fewer than 5 splits, and if all differences are equal.
+        by Holm's method for the number of these comparisons in the table of its data set, estimator and
+        scorer. NaN without a comparison, for fewer than 5 splits, and if all differences are equal. The best
+        row is chosen by the same scores: `p_best` <= 0.05 marks any one row that is truly best in at most 5 %
+        of tables, but of many equal rows it marks some more often (docs/comparing.md).
     n_failed : int
         Number of failed splits.
     p_best_alone : float
@@ -121,8 +134,8 @@ def recommended_row(rows: Sequence[Row]) -> Row | None:
     """The fewest columns that are not significantly worse than the best, on the first data set.
 
     It is chosen among the rows of the first scorer that share the estimator of the best one and have a score
-    for every split; the random baseline is never recommended. P-values are not adjusted: after adjusting for
-    all pairs hardly a set would be worse. None if nothing could be tested, or nothing predicts: the random
+    for every split; the random baseline is never recommended. P-values are not adjusted: that would let pass
+    sets which are worse. None if nothing could be tested, or nothing predicts: the random
     baseline does best, or no R2 is above 0.
 
     Examples
@@ -147,10 +160,10 @@ def recommended_row(rows: Sequence[Row]) -> Row | None:
 
 
 @dataclass(frozen=True)
-class _Series:
-    """Scores of one row, by split."""
+class Scores:
+    """Scores of one row, by split, and the fraction of the rows in a test set."""
 
-    scores: dict[Split, float]
+    by_split: dict[Split, float]
     test_share: float
 
 
@@ -174,6 +187,13 @@ def summarise(records: Iterable[Record], n_features: Mapping[str, int]) -> list[
     none 0.70 0.59 0.81 False nan
     gain 0.88 0.75 1.00 True 0.042
     """
+    return scored_rows(records, n_features)[0]
+
+
+def scored_rows(
+    records: Iterable[Record], n_features: Mapping[str, int]
+) -> tuple[list[Row], tuple[Scores, ...]]:
+    """Return the rows of `summarise`, and the scores that each of them is of."""
     groups: dict[tuple[str, ...], list[Record]] = defaultdict(list)
     for record in records:
         if record.unit.kind == "score":
@@ -184,7 +204,7 @@ def summarise(records: Iterable[Record], n_features: Mapping[str, int]) -> list[
     known = {
         key: _stability(list(some.values()), key[-1], n_features[key[0]]) for key, some in chosen.items()
     }
-    rows: list[tuple[Row, _Series]] = []
+    rows: list[tuple[Row, Scores]] = []
     families: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for (data, dataset, method, classifier), some in groups.items():
         done = [record for record in some if not record.error]
@@ -194,18 +214,18 @@ def summarise(records: Iterable[Record], n_features: Mapping[str, int]) -> list[
             agreement = known.get((data, method, size), Stability(math.nan, math.nan, math.nan))
             scored = [record for record in done if size in record.scores.get(scorer, ())]
             about = (dataset, method, classifier, size, scorer)
-            row, series = _row(about, scored, n_features[data], agreement)
+            row, scores = _row(about, scored, n_features[data], agreement)
             families[data, dataset, classifier, scorer].append(len(rows))
-            rows.append((replace(row, n_failed=len(some) - len(scored)), series))
+            rows.append((replace(row, n_failed=len(some) - len(scored)), scores))
     tested: dict[int, Row] = {}
     for family in families.values():
         tested |= dict(zip(family, _tested([rows[k] for k in family]), strict=True))
-    return [tested[k] for k in range(len(rows))]
+    return [tested[k] for k in range(len(rows))], tuple(scores for _, scores in rows)
 
 
 def _row(
     about: tuple[str, str, str, str, str], records: Sequence[Record], p: int, agreement: Stability
-) -> tuple[Row, _Series]:
+) -> tuple[Row, Scores]:
     *_, size, scorer = about
     scores: dict[Split, float] = {}
     shares, widths = [], []
@@ -234,7 +254,7 @@ def _row(
         *stability,
         float(np.mean(seconds)) if seconds else math.nan,
     )
-    return row, _Series(scores, share)
+    return row, Scores(scores, share)
 
 
 def _range(record: Record, scorer: str) -> tuple[float, float]:
@@ -268,54 +288,69 @@ def _masks(records: Sequence[Record], size: str, p: int) -> NDArray[np.bool_]:
     return masks
 
 
-def _tested(family: Sequence[tuple[Row, _Series]]) -> list[Row]:
+def _tested(family: Sequence[tuple[Row, Scores]]) -> list[Row]:
     """Test rows of one data set, estimator and scorer against the best of them and against no selection."""
     best = _best(family)
     none = next((k for k, (row, _) in enumerate(family) if row.size == "all"), None)
-    # The best row is chosen by the same scores, so all pairs count as compared.
-    pairs = {} if best is None else _adjusted(family, list(combinations(range(len(family)), 2)))
-    others = {} if none is None else _adjusted(family, [(k, none) for k in range(len(family)) if k != none])
+    to_best, to_none = _against(family, best), _against(family, none)
+    p_best, p_none = adjusted(to_best), adjusted(to_none)
     return [
         replace(
             row,
             best=k == best,
-            p_best=math.nan if best is None else pairs.get((min(k, best), max(k, best)), math.nan),
-            p_none=math.nan if none is None else others.get((k, none), math.nan),
-            p_best_alone=math.nan if best in (None, k) else _pvalue(series, family[best][1]),
+            p_best=p_best.get(k, math.nan),
+            p_none=p_none.get(k, math.nan),
+            p_best_alone=to_best.get(k, math.nan),
         )
-        for k, (row, series) in enumerate(family)
+        for k, (row, _) in enumerate(family)
     ]
 
 
-def _best(family: Sequence[tuple[Row, _Series]]) -> int | None:
+def _best(family: Sequence[tuple[Row, Scores]]) -> int | None:
     """The highest mean of the rows that have every split; of equal means the one with the fewest features."""
-    splits = {split for _, series in family for split in series.scores}
+    splits = {split for _, scores in family for split in scores.by_split}
     whole = [
         k
-        for k, (row, series) in enumerate(family)
-        if not math.isnan(row.mean) and splits <= set(series.scores)
+        for k, (row, scores) in enumerate(family)
+        if not math.isnan(row.mean) and splits <= set(scores.by_split)
     ]
     return max(whole, key=lambda k: (family[k][0].mean, -family[k][0].n_features), default=None)
 
 
-def _adjusted(
-    family: Sequence[tuple[Row, _Series]], pairs: Sequence[tuple[int, int]]
-) -> dict[tuple[int, int], float]:
-    """P-values of pairs of rows, adjusted for their number; pairs without one are left out."""
-    raw = {pair: _pvalue(family[pair[0]][1], family[pair[1]][1]) for pair in pairs}
-    known = {pair: value for pair, value in raw.items() if not math.isnan(value)}
+def _against(family: Sequence[tuple[Row, Scores]], one: int | None) -> dict[int, float]:
+    """P-values of the differences of all other rows from one of them."""
+    if one is None:
+        return {}
+    return {k: pvalue(scores, family[one][1]) for k, (_, scores) in enumerate(family) if k != one}
+
+
+def adjusted(raw: Mapping[Any, float]) -> dict[Any, float]:
+    """Adjust p-values for their number, by Holm's method; those that are not known are left out.
+
+    Examples
+    --------
+    >>> adjusted({"a": 0.01, "b": 0.04, "c": math.nan, "d": 0.03})
+    {'a': 0.03, 'b': 0.06, 'd': 0.06}
+    """
+    known = {key: value for key, value in raw.items() if not math.isnan(value)}
     return dict(zip(known, holm(list(known.values())).tolist(), strict=True))
 
 
-def _pvalue(one: _Series, other: _Series) -> float:
-    splits = [split for split in one.scores if split in other.scores]
-    difference = np.array([one.scores[split] - other.scores[split] for split in splits])
-    if len(splits) < MIN_SPLITS or not np.isfinite(difference).all():
+def differences(one: Scores, other: Scores) -> NDArray[np.float64]:
+    """Differences of the scores of two rows, in the splits that both have."""
+    splits = [split for split in one.by_split if split in other.by_split]
+    return np.array([one.by_split[split] - other.by_split[split] for split in splits], dtype=np.float64)
+
+
+def pvalue(one: Scores, other: Scores) -> float:
+    """P-value of the difference of two rows: corrected resampled t-test; NaN if it says nothing."""
+    difference = differences(one, other)
+    if len(difference) < MIN_SPLITS or not np.isfinite(difference).all():
         return math.nan
     # A difference that never varies, possible for accuracies of small folds, would have a p-value of 0.
     if difference.any() and np.ptp(difference) <= 1e-12 * np.abs(difference).max():
         return math.nan
-    return float(corrected_resampled_ttest(difference, np.zeros(len(splits)), one.test_share).pvalue)
+    return float(corrected_resampled_ttest(difference, np.zeros(len(difference)), one.test_share).pvalue)
 
 
 def selection_shares(

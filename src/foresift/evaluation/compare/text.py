@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
 from foresift.evaluation.compare.summary import ALPHA, MIN_SPLITS, Row, best_row, recommended_row
+from foresift.report.comparison_view import MAX_PAIRS
 from foresift.report.drawing import shortened, words
 from foresift.report.numbers import PLAIN
 
-__all__ = ["as_text", "recommendation", "render", "verdict"]
+__all__ = ["as_text", "pairs_text", "recommendation", "render", "verdict"]
+
+_FOOTNOTE = (
+    "In brackets: the 95 % interval of the mean. p vs. best, p vs. all columns: p-values of the"
+    " difference from the best row and from no selection, adjusted for the number of rows and for shared"
+    f" training rows. = means not significantly worse than the best (p > {ALPHA}): with 95 % confidence"
+    " the best row or one with = is truly the best. Rows can differ significantly although their"
+    " intervals overlap, because scores of one split rise and fall together. There is no interval or"
+    f" p-value for fewer than {MIN_SPLITS} splits, or where all scores or differences are equal. A row"
+    " that failed where another did not is never the best. Stability is 1 if all splits select the same"
+    " columns. --all-pairs (pairs() in Python) compares any two rows."
+)
 
 
 def verdict(rows: Sequence[Row]) -> str:
@@ -116,16 +128,7 @@ def render(
         some.sort(key=lambda row: (math.isnan(row.mean), -row.mean))
         console.print(_table(some, title, key[-1]))
     if rows:
-        console.print(
-            Text(
-                "In brackets: the 95 % interval of the mean. p best, p none: p-values of the difference from"
-                " the best (=: not significant) and from no selection, adjusted for the number of comparisons"
-                f" and for shared training rows. Neither is given for fewer than {MIN_SPLITS} splits, or"
-                " where all scores or differences are equal. A row that failed where another did not is never"
-                " the best. Stability is 1 if all splits select the same columns."
-            ),
-            style="dim",
-        )
+        console.print(Text(_FOOTNOTE), style="dim")
     for failure in failures:
         if "size" in failure:
             continue
@@ -146,14 +149,15 @@ def _table(rows: Sequence[Row], title: str, scorer: str) -> Any:
 
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title=Text(title), title_justify="left")
     table.add_column("method", overflow="fold")
-    for heading in ("features", scorer, "p best", "p none", "splits", "stability", "select, s"):
+    p_values = ("p vs.\nbest", "p vs. all\ncolumns")
+    for heading in ("features", scorer, *p_values, "splits", "stability", "select, s"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         near = "best" if row.best else PLAIN.pvalue(row.p_best) + (" =" if row.p_best > ALPHA else "  ")
         interval = PLAIN.interval(partial(PLAIN.number, decimals=3), row.lower, row.upper)
         table.add_row(
             Text(row.method),
-            ("own: " if row.size == "own" else "") + PLAIN.count(row.n_features),
+            _features(row.size, row.n_features),
             PLAIN.number(row.mean, 4) + (f" ({interval})" if interval else ""),
             near,
             PLAIN.pvalue(row.p_none),
@@ -162,3 +166,61 @@ def _table(rows: Sequence[Row], title: str, scorer: str) -> Any:
             PLAIN.short(row.select_seconds),
         )
     return table
+
+
+def pairs_text(pairs: Iterable[dict[str, Any]], place: str, width: int = 110) -> str:
+    """Write what `Comparison.pairs` returns as tables, up to `MAX_PAIRS` pairs each.
+
+    `place` says where those that are left out can be found.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    families: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for pair in pairs:
+        families.setdefault((pair["dataset"], pair["estimator"], pair["scorer"]), []).append(pair)
+    several = len({dataset for dataset, _, _ in families}) > 1
+    for key, some in families.items():
+        title = f"All pairs: {', '.join(key if several else key[1:])}"
+        console.print(_pairs_table(some[:MAX_PAIRS], title, key[-1]))
+        if len(some) > MAX_PAIRS:
+            console.print(Text(f"And {len(some) - MAX_PAIRS:,} more, of lower rows; {place}"))
+    console.print(
+        Text(
+            "Difference: the first row minus the other, with its 95 % interval (accuracies in points). p: the"
+            " p-value of this comparison alone. p, all pairs: adjusted by Holm's method for all pairs of the"
+            " table. Use it unless you chose the pair before you saw the scores."
+        ),
+        style="dim",
+    )
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def _pairs_table(pairs: Sequence[dict[str, Any]], title: str, scorer: str) -> Any:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title=Text(title), title_justify="left")
+    for name in ("higher mean", "lower mean"):
+        table.add_column(name, overflow="fold")
+        table.add_column("features", justify="right", no_wrap=True)
+    for heading in ("difference", "p", "p, all\npairs"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    write = partial(PLAIN.difference, scorer)
+    for pair in pairs:
+        table.add_row(
+            Text(pair["method"]),
+            _features(pair["size"], pair["n_features"]),
+            Text(pair["other_method"]),
+            _features(pair["other_size"], pair["other_n_features"]),
+            PLAIN.with_interval(write, pair["difference"], pair["lower"], pair["upper"]),
+            PLAIN.pvalue(pair["p"]),
+            PLAIN.pvalue(pair["p_adjusted"]),
+        )
+    return table
+
+
+def _features(size: str, n_features: float) -> str:
+    return ("own: " if size == "own" else "") + PLAIN.count(n_features)

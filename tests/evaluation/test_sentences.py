@@ -239,8 +239,8 @@ def test_doubts_are_said_with_what_to_do():
     assert said(3, 2).details[-1] == why
     assert "a loss of up to 0.060 in ROC AUC cannot" in said(3, 2, metric="ROC AUC").details[-1]
     assert said(0, 2, n_rows=60).details[-1] == (
-        "There are too few rows to be certain: the check has only 60 rows, no column is significant alone and a"
-        " loss of up to 6.0 points cannot be excluded. More rows would settle it."
+        "There are too few rows to be certain: the check has only 60 rows, no column is significant alone and"
+        " a loss of up to 6.0 points cannot be excluded. More rows would settle it."
     )
     assert "More rows" not in whole(3, 2, **CLEAR)
     assert "More rows" not in whole(3, 2, **WORSE)

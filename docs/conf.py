@@ -20,9 +20,9 @@ extensions = [
     "offline_math",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_sphinx", "_templates", "*.py"]
+exclude_patterns = ["_sphinx", "_static", "_templates", "*.py"]
 
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
 # The pages of the API are made by api_pages.py from what the package calls public.
@@ -36,6 +36,12 @@ default_role = "py:obj"
 
 html_math_renderer = "mathml"  # made while building, so that pages need no network
 html_theme = "furo"
+html_theme_options = {  # the colours of the report
+    "light_css_variables": {"color-brand-primary": "#17654f", "color-brand-content": "#17654f"},
+    "dark_css_variables": {"color-brand-primary": "#74cfae", "color-brand-content": "#74cfae"},
+}
+html_static_path = ["_static"]
+html_css_files = ["home.css"]
 html_title = f"foresift {release}"
 html_copy_source = False
 html_show_sphinx = False

@@ -24,7 +24,7 @@ extensions = [
     "offline_math",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_sphinx", "_templates", "*.py"]
+exclude_patterns = ["_sphinx", "_static", "_templates", "*.py", "gallery/*.ipynb", "gallery/*.py"]
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
@@ -58,6 +58,8 @@ sphinx_gallery_conf = {
 
 html_math_renderer = "mathml"  # made while building, so that pages need no network
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["gallery.css"]
 html_title = f"foresift {release}"
 html_copy_source = False
 html_show_sphinx = False

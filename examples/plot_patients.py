@@ -2,17 +2,19 @@
 Several rows per patient
 ========================
 
-Each patient was examined six times. Rows of one patient are alike, so there is less information in the
-table than its number of rows suggests. What happens if nobody tells the selection?
+Each patient was examined six times. Rows of one patient are alike, so there is less
+information in the table than its number of rows suggests. What happens if nobody
+tells the selection?
 """
 
 # %%
 # The table
 # ---------
 #
-# Eighty patients with six visits each; half of the patients are ill. Two columns are related to the
-# illness: ``marker``, which is measured once per patient, and ``temperature``, which is measured at every
-# visit. Four columns describe the patient, and three the visit, and have nothing to do with the illness.
+# Eighty patients with six visits each; half of the patients are ill. Two columns are
+# related to the illness: ``marker``, which is measured once per patient, and
+# ``temperature``, which is measured at every visit. Four columns describe the
+# patient, and three the visit, and have nothing to do with the illness.
 
 import numpy as np
 import pandas as pd
@@ -34,14 +36,17 @@ for name in ["pulse", "mood", "sleep"]:
 # With and without groups
 # -----------------------
 #
-# ``groups`` says which rows belong together. The test then permutes patients instead of visits, and folds
-# keep the visits of a patient together.
+# ``groups`` says which rows belong together. The test then permutes patients instead
+# of visits, and folds keep the visits of a patient together.
 
 from foresift import select
 
 ignored = select(X, y, goal="all", random_state=0)
 grouped = select(X, y, goal="all", groups=patient, random_state=0)
-for name, selection in [("visits as independent rows", ignored), ("visits of patients", grouped)]:
+for name, selection in [
+    ("visits as independent rows", ignored),
+    ("visits of patients", grouped),
+]:
     score = 100 * selection.check["kept"]["score"]
     print(f"{name}: {score:.0f} % accuracy, kept {', '.join(selection.features)}")
 
@@ -68,11 +73,18 @@ for selection, colour, marker, label in [
     rows = {row["name"]: row for row in selection.ranking}
     for at, name in enumerate(names):
         fill = colour if rows[name]["relevant"] else "white"
-        ax.plot(rows[name]["score"], at, marker, color=colour, markerfacecolor=fill, markersize=8)
-    ax.plot([], [], marker, color=colour, markersize=8, label=label)
+        ax.plot(rows[name]["score"], at, marker, color=colour, mfc=fill, ms=8)
+    ax.plot([], [], marker, color=colour, ms=8, label=label)
 ax.axvline(0, color="0.6", linewidth=1, zorder=0)
 ax.axhline(1.5, color="0.8", linewidth=1, zorder=0)
-ax.text(ax.get_xlim()[1], 1.62, "not related to the illness", ha="right", va="top", color="0.4")
+ax.text(
+    ax.get_xlim()[1],
+    1.62,
+    "not related to the illness",
+    ha="right",
+    va="top",
+    color="0.4",
+)
 ax.set_yticks(range(len(names)), names)
 ax.set(xlabel="score: standard deviations above chance", ylim=(len(names) - 0.5, -0.5))
 ax.legend(loc="lower right")
@@ -81,14 +93,16 @@ ax.legend(loc="lower right")
 # What to conclude
 # ----------------
 #
-# As independent rows, every column that describes the patient passes, because six copies of the same eighty
-# numbers look like strong evidence. The accuracy is just as wrong: a forest recognises the patients of the
-# training rows. With the groups, the two columns that matter remain, and the accuracy is the one to expect
-# for new patients.
+# As independent rows, every column that describes the patient passes, because six
+# copies of the same eighty numbers look like strong evidence. The accuracy is just as
+# wrong: a forest recognises the patients of the training rows. With the groups, the
+# two columns that matter remain, and the accuracy is the one to expect for new
+# patients.
 #
 # What to do next
 # ---------------
 #
-# - Pass ``groups`` to :func:`foresift.select`, :func:`foresift.compare` and every selector's ``fit``
-#   (:doc:`how to </howto/groups>`).
-# - How large is the effect, and how far does the test hold? See the :doc:`measurements </dependence>`.
+# - Pass ``groups`` to :func:`foresift.select`, :func:`foresift.compare` and every
+#   selector's ``fit`` (:doc:`how to </howto/groups>`).
+# - How large is the effect, and how far does the test hold? See the
+#   :doc:`measurements </dependence>`.

@@ -2,16 +2,16 @@
 Rows in the order of time
 =========================
 
-Daily sales drift, and so do prices, staff and stock. Any two things that drift look related for a while.
-Which columns predict sales beyond that?
+Daily sales drift, and so do prices, staff and stock. Any two things that drift look
+related for a while. Which columns predict sales beyond that?
 """
 
 # %%
 # The table
 # ---------
 #
-# 400 days. Sales depend on the temperature and on rain, and on a slow drift that no column explains. Five
-# other columns drift on their own.
+# 400 days. Sales depend on the temperature and on rain, and on a slow drift that no
+# column explains. Five other columns drift on their own.
 
 import numpy as np
 import pandas as pd
@@ -39,8 +39,8 @@ sales = 0.9 * X["temperature"] + 0.4 * X["rain"] + drifting(0.95)
 # With and without time
 # ---------------------
 #
-# ``time`` says when each row was observed. The test then keeps neighbours together in its permutations, and
-# folds are blocks of time.
+# ``time`` says when each row was observed. The test then keeps neighbours together in
+# its permutations, and folds are blocks of time.
 
 from foresift import select
 
@@ -53,8 +53,8 @@ print("days in the order of time:", ", ".join(in_time.features))
 # Series that have nothing to do with each other
 # ----------------------------------------------
 #
-# Left: sales and the unrelated column that looks most related if time is ignored. Right: the scores of all
-# columns; filled dots passed the test.
+# Left: sales and the unrelated column that looks most related if time is ignored.
+# Right: the scores of all columns; filled dots passed the test.
 
 import matplotlib.pyplot as plt
 
@@ -63,8 +63,13 @@ names = related + [name for name in X if name not in related]
 worst = next(name for name in ignored.features if name not in related)
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(7.4, 3.4), width_ratios=[1, 1.2])
-for series, colour, name, shift in [(sales, "C2", "sales", 0), (X[worst], "C4", worst, 5)]:
-    left.plot(day, (series - series.mean()) / series.std() - shift, color=colour, linewidth=1)
+for series, colour, name, shift in [
+    (sales, "C2", "sales", 0),
+    (X[worst], "C4", worst, 5),
+]:
+    left.plot(
+        day, (series - series.mean()) / series.std() - shift, color=colour, linewidth=1
+    )
     left.text(day.iloc[0], 2.6 - shift, name, color=colour, weight="bold")
 left.set(yticks=[], ylim=(-8.5, 3.4), title="Two series")
 left.xaxis.set_major_locator(plt.matplotlib.dates.MonthLocator([1, 7]))
@@ -78,8 +83,8 @@ for selection, colour, marker, label in [
     rows = {row["name"]: row for row in selection.ranking}
     for at, name in enumerate(names):
         fill = colour if rows[name]["relevant"] else "white"
-        right.plot(rows[name]["score"], at, marker, color=colour, markerfacecolor=fill, markersize=8)
-    right.plot([], [], marker, color=colour, markersize=8, label=label)
+        right.plot(rows[name]["score"], at, marker, color=colour, mfc=fill, ms=8)
+    right.plot([], [], marker, color=colour, ms=8, label=label)
 right.axvline(0, color="0.6", linewidth=1, zorder=0)
 right.axhline(1.5, color="0.8", linewidth=1, zorder=0)
 right.set_yticks(range(len(names)), names)
@@ -90,7 +95,8 @@ right.legend(loc="lower right")
 # And the check?
 # --------------
 #
-# R2 of a forest on held-out days: 1 is perfect, 0 is as good as the mean of the training days.
+# R2 of a forest on held-out days: 1 is perfect, 0 is as good as the mean of the
+# training days.
 
 for name, selection in [("random folds", ignored), ("blocks of time", in_time)]:
     print(f"{name}: R2 {selection.check['kept']['score']:.2f}")
@@ -99,14 +105,14 @@ for name, selection in [("random folds", ignored), ("blocks of time", in_time)]:
 # What to conclude
 # ----------------
 #
-# If time is ignored, the columns that only drift pass as well, and random folds promise good predictions:
-# the model fills gaps between neighbouring days. With time, the temperature and rain remain. The R2 in
-# blocks of time is far lower: most of what sales do over months is a drift that no column explains. That is
-# bad news, but true.
+# If time is ignored, the columns that only drift pass as well, and random folds
+# promise good predictions: the model fills gaps between neighbouring days. With time,
+# the temperature and rain remain. The R2 in blocks of time is far lower: most of what
+# sales do over months is a drift that no column explains. That is bad news, but true.
 #
 # What to do next
 # ---------------
 #
-# - To predict the future from the past alone, pass ``cv=TimeSeriesSplit(5)`` as well (:doc:`how to
-#   </howto/time>`).
+# - To predict the future from the past alone, pass ``cv=TimeSeriesSplit(5)`` as well
+#   (:doc:`how to </howto/time>`).
 # - Several series in one table, such as shops? Pass ``groups`` and ``time``.

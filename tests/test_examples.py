@@ -27,7 +27,8 @@ def test_an_example_is_a_program_with_a_title(example):
     tree = ast.parse(example.read_text(encoding="utf-8"), str(example))
     compile(tree, str(example), "exec")
     title, line, *text = (ast.get_docstring(tree) or "\n").split("\n")
-    assert line == "=" * len(title) and title
+    assert title
+    assert line == "=" * len(title)
     assert "?" in " ".join(text) + title  # the question that it answers
 
 
@@ -35,7 +36,8 @@ def test_an_example_is_a_program_with_a_title(example):
 def test_an_example_ends_with_advice_and_reads_no_foreign_table(example):
     text = example.read_text(encoding="utf-8")
     last = CELL.split(text)[-1]
-    assert "# What to conclude\n# ---" in text and "# What to do next\n# ---" in last
+    assert "# What to conclude\n# ---" in text
+    assert "# What to do next\n# ---" in last
     assert not re.search(r"fetch_|https?://|datasets\.load|n_jobs=(?!-1``)", text)
 
 

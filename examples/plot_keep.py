@@ -83,7 +83,7 @@ orders = {row["group"] or row["name"]: row for row in panel.ranking}
 for name in ["lipid panel", "glucose"]:
     print(f"{name}: score {orders[name]['score']:.1f}, p {orders[name]['pvalue']:.2g}")
 for point in panel.curve["points"]:
-    print(f"known columns and {point['n']} orders: R2 {point['score']:.3f}")
+    print(f"R2 with {point['n']} of the two orders: {point['score']:.3f}")
 
 # %%
 # What to conclude

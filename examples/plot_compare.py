@@ -24,7 +24,7 @@ comparison = compare(
     y,
     methods=["relevance", "mrmr", "relieff", "info-gain", "random"],
     estimators=["knn"],
-    sizes=[1, 2, 3, 5, 8, 12],
+    sizes=[2, 3, 5, 8, 12],
     cv=5,
     repeats=2,
     random_state=0,

@@ -96,8 +96,9 @@ summary.round(1)
 # The picture
 # -----------
 #
-# Left: every dot is a null table, and any dot above 0 is a mistake. Right: the
-# Friedman tables; the best place is the upper left corner.
+# Left: every dot is a null table, and any dot above 0 is a mistake. Right: what the
+# same rules (same markers) keep of the Friedman tables, on average; the best place is
+# the upper left corner.
 
 import matplotlib.pyplot as plt
 
@@ -114,9 +115,7 @@ for at, rule in enumerate(rules):
     right.plot(some["false"].mean(), some["found"].mean(), markersize=9, **style)
 left.set_yticks(range(len(rules)), rules)
 left.set(xlabel="false columns kept of 30", title="Null tables", ylim=(4.6, -0.6))
-right.set(
-    xlabel="false columns kept of 25, mean", ylabel="relevant columns found of 5, mean"
-)
+right.set(xlabel="false columns of 25, mean", ylabel="relevant columns of 5, mean")
 right.set(title="Friedman tables", xlim=(-0.4, None), ylim=(2.9, 5.2))
 right.grid(alpha=0.25)
 

@@ -55,7 +55,7 @@ display = ParetoDisplay.from_comparison(results)
 # %%
 # In numbers, the mean accuracy over the number of columns:
 
-table = comparison.to_frame()
+table = comparison.to_frame().query("method != 'none'").astype({"n_features": int})
 table.pivot(index="method", columns="n_features", values="mean").round(3)
 
 # %%

@@ -129,7 +129,7 @@ right.grid(alpha=0.25)
 # rate of 10 %, a false column in one table of ten is what was asked for.
 #
 # On the Friedman tables these two rules keep the fewest false columns. The F test
-# compares means, and misses nearly always the column that acts by a curve.
+# compares means, and nearly always misses the column that acts by a curve.
 # RelevanceSelector finds more of the relevant columns at the same error rate; with
 # 200 rows it still misses that one in most tables.
 #

@@ -79,10 +79,11 @@ bench-selection: $(VENV)/.package  ## Speed of selectors against BorutaPy, skreb
 	python benchmarks/rankers.py
 	python benchmarks/c45.py
 
-# Everything is read anew (-E): no page of a name that is gone stays behind, and no warning is given only once.
+# Everything is read anew (-E), and every example runs again: no page of a name that is gone stays behind, and no warning
+# is given only once.
 docs: $(VENV)/.package  ## The documentation, in build/docs; a warning is an error
 	$(INSTALL) -C build-dir=build/wheel '.[docs]'
-	rm -rf docs/api
+	rm -rf docs/api docs/gallery
 	python -m sphinx -W -E --keep-going -q docs build/docs
 
 figures: $(VENV)/.package  ## The pictures and tables of docs/
@@ -141,5 +142,5 @@ $(VENV)/.package: $(VENV)/.tools $(SOURCES)
 	@touch $@
 
 clean:  ## Remove everything that was made
-	rm -rf $(VENV) build dist docs/api .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .hypothesis src/foresift/_core*
-	find src tests tools benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	rm -rf $(VENV) build dist docs/api docs/gallery .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .hypothesis src/foresift/_core*
+	find src tests tools benchmarks docs examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

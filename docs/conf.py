@@ -6,6 +6,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_sphinx"))
 
+from gallery_style import ORDER
+from sphinx_gallery.sorting import ExplicitOrder
+
 project = "foresift"
 author = "foresift developers"
 copyright = author
@@ -16,11 +19,12 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",
+    "sphinx_gallery.gen_gallery",
     "api_pages",
     "offline_math",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_sphinx", "_static", "_templates", "*.py"]
+exclude_patterns = ["_sphinx", "_static", "_templates", "*.py", "gallery/*.ipynb", "gallery/*.py"]
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
@@ -34,6 +38,24 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 default_role = "py:obj"
 
+# The worked examples: each runs once while building, and one that fails fails the build.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"plot_\w+\.py$",
+    "within_subsection_order": ExplicitOrder(ORDER),
+    "abort_on_example_error": True,
+    "reset_modules": ("matplotlib", "gallery_style.use_style"),
+    "capture_repr": ("_repr_html_",),
+    "image_srcset": ["2x"],
+    "remove_config_comments": True,
+    "download_all_examples": False,
+    "show_signature": False,
+    "show_memory": False,
+    "min_reported_time": 600,
+    "write_computation_times": False,
+}
+
 html_math_renderer = "mathml"  # made while building, so that pages need no network
 html_theme = "furo"
 html_theme_options = {  # the colours of the report
@@ -41,7 +63,7 @@ html_theme_options = {  # the colours of the report
     "dark_css_variables": {"color-brand-primary": "#74cfae", "color-brand-content": "#74cfae"},
 }
 html_static_path = ["_static"]
-html_css_files = ["home.css"]
+html_css_files = ["home.css", "gallery.css"]
 html_title = f"foresift {release}"
 html_copy_source = False
 html_show_sphinx = False

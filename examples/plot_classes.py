@@ -49,6 +49,18 @@ for line in selection.details:
 display = selection.plot_ranking()
 
 # %%
+# How does each column relate to leaving?
+# ---------------------------------------
+#
+# Each bar is the share of customers who left among those with these values; the
+# dashed line is their share in the whole table. The report has the same pictures for
+# every column, with the direction in words.
+
+displays = selection.plot_columns(max_columns=4)
+for display in displays:
+    print(f"{display.name}: {display.words}")
+
+# %%
 # Would other rows give the same answer?
 # --------------------------------------
 #

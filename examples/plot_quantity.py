@@ -45,13 +45,22 @@ print(selection.sentence)
 display = selection.plot_ranking()
 
 # %%
+# How does the rent depend on them?
+# ---------------------------------
+#
+# The dot is the mean rent of the flats with these values, the bar spans the middle
+# half of them, and the dashed line is the mean of all flats.
+
+displays = selection.plot_columns(["area_m2", "district", "centre_min", "heating"])
+
+# %%
 # How good are the predictions?
 # -----------------------------
 #
 # In the check every flat was predicted once by a model that had not seen it, from
 # columns that were selected without it. Points on the line are exact.
 
-# sphinx_gallery_thumbnail_number = 2
+# sphinx_gallery_thumbnail_number = 3
 import matplotlib.pyplot as plt
 
 held_out = selection.check["held_out"]

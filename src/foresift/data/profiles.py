@@ -216,7 +216,7 @@ class Profiles:
             return "flat" if by_chance else "differs"
         known = part_of < len(parts)
         values = self._ranks if self.is_quantity else self._shown[self.y] == 0
-        sizes = np.bincount(part_of[known])
+        sizes = np.bincount(part_of[known]).astype(np.float64)
         levels = np.bincount(part_of[known], values[known]) / sizes
         trend = _correlation(np.arange(len(levels), dtype=float), levels, sizes)
         # The statistic has a part for the trend, and one for the rest.
@@ -300,7 +300,7 @@ def _frequent(counts: NDArray[np.intp]) -> NDArray[np.intp]:
     >>> _frequent(np.array([1, 5, 3])).tolist(), _frequent(np.arange(12))[[0, 4, 5, 11]].tolist()
     ([2, 0, 1], [7, 7, 6, 0])
     """
-    n_present = np.count_nonzero(counts)
+    n_present = int(np.count_nonzero(counts))
     most = MAX_PARTS - 1 if n_present > MAX_PARTS else max(0, n_present - 1)
     ranks = np.empty(len(counts), dtype=np.intp)
     ranks[np.argsort(-counts, kind="stable")] = np.arange(len(counts))

@@ -93,7 +93,9 @@ def _bar(feature: dict[str, Any], scale: Scale) -> list[float | None]:
 
 def _contradicts(feature: dict[str, Any]) -> str:
     """Why the interval and the verdict seem to contradict each other; empty if they do not."""
-    low, chance, relevant = (feature.get(key) for key in ("low", "chance", "relevant"))
+    low: Any = feature.get("low")
+    chance: Any = feature.get("chance")
+    relevant = feature.get("relevant")
     if unknown(low) or unknown(chance) or relevant is None:
         return ""
     if relevant and low <= chance:
@@ -114,7 +116,7 @@ def interval_note(features: list[dict[str, Any]]) -> list[str]:
 
 def _passed(feature: dict[str, Any]) -> str:
     """How often a column passed the test in subsamples, and what that means."""
-    often = feature.get("frequency")
+    often: Any = feature.get("frequency")
     if unknown(often):
         return ""
     sure = " all the same" if often >= OFTEN else ": on other or fewer rows it may not pass"

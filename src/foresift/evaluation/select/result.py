@@ -133,7 +133,7 @@ class Selection:
         """
         path = Path(path)
         plain = read_selection(path / "selection.json" if path.is_dir() else path)
-        others = {key: plain.get(key) for key in PARTS - {"features", "columns", "foresift"}}
+        others: dict[str, Any] = {key: plain.get(key) for key in PARTS - {"features", "columns", "foresift"}}
         return cls(None, plain["features"], labels=plain["columns"], version=plain["foresift"], **others)
 
     @property

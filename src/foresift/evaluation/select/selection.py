@@ -183,7 +183,8 @@ def select(
     seed = int(random_state) if isinstance(random_state, numbers.Integral) else seed_of(random_state) % 2**32
     started = perf_counter()
     require_arguments(X, y, method)
-    blocks, name_of_target = None, y.name if isinstance(getattr(y, "name", None), str) else ""
+    blocks, named = None, getattr(y, "name", None)
+    name_of_target = named if isinstance(named, str) else ""
     if comes_in_batches(X, y):
         name_of_target = str(y)
         require_no_rows(sample_weight, groups, time, cv)

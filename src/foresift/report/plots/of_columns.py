@@ -163,8 +163,7 @@ class AssociationDisplay(Display):
 
         n = len(self.names)
         colours = LinearSegmentedColormap.from_list("association", ["#ffffff", ACCENT])
-        colours = colours.with_extremes(bad=GREY)
-        shown = ax.imshow(self.values, vmin=0, vmax=1, cmap=colours)
+        shown = ax.imshow(self.values, vmin=0, vmax=1, cmap=colours.with_extremes(bad=GREY))
         names = [label(name) for name in self.names]
         ax.set_yticks(np.arange(n), names)
         ax.set_xticks(np.arange(n), names, rotation=60, ha="right", rotation_mode="anchor")

@@ -177,6 +177,7 @@ def compare(
             found = _compared(split.columns, split.labels, arguments, scheduler)
         except KeyboardInterrupt as stopped:
             raise KeyboardInterrupt(_how_to_resume(stopped, store)) from None
+        found.about["target"] = split.target
         found.about["notes"] += [*notes_on_target(split, categorical, task.value), *table.notes, *split.notes]
         if place is not None:
             _write(found, place, all_pairs)

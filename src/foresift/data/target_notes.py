@@ -79,7 +79,7 @@ def note_on_quantity(y: NDArray[np.float64]) -> str:
     what = f"The target has {len(numbers):,} distinct {kind}, treated as a quantity"
     if len(numbers) <= max(MAX_CLASSES, len(y) // 2):
         return f'{what}; task="classification" treats them as classes.'
-    return f'{what} (task="classification" needs fewer different ones).' if whole else f"{what}."
+    return f"{what}."
 
 
 def notes_on_classes(classes: Sequence[Any], *, numeric: bool) -> list[str]:

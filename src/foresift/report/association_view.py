@@ -11,7 +11,7 @@ __all__ = ["association_view"]
 
 WIDTH, LABELS, TOP = 640.0, 216.0, 8.0
 MAX_CELL = 34.0
-MAX_CHARACTERS = 17
+MAX_CHARACTERS = 22
 MAX_NUMBERED = 12  # columns up to which cells have their numbers written in
 
 

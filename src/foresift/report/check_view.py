@@ -23,12 +23,17 @@ def check_view(check: dict[str, Any] | None, n_features: int, n_kept: int) -> di
     selected = ("selected columns", check.get("kept"))
     guess = _GUESSES.get(str(metric), "most frequent class" if metric in PERCENT else "no model")
     no_column = (f"no columns: {guess}", {"score": check.get("baseline")})
-    both = [(f"all {n_features:,} columns", check.get("full")), selected if n_kept else no_column]
+    both = [(f"all {n_features:,} columns", check.get("full")), selected, no_column]
+    if not n_kept:
+        del both[1]
+    elif unknown(check.get("baseline")):
+        del both[2]
     values = {label: [(score or {}).get(key) for key in ("score", "low", "high")] for label, score in both}
     scale = Scale.around([*chain(*values.values())], 6, BAR - 6)
     write = partial(TYPESET.score, metric)
     known = check.get("error") or {}
-    errors = [known.get("full"), known.get("kept" if n_kept else "baseline")]
+    keys = ("full", "kept", "baseline") if n_kept else ("full", "baseline")
+    errors = [known.get(key) for key in keys[: len(both)]]
     lines = [
         {
             "label": label,
@@ -41,12 +46,15 @@ def check_view(check: dict[str, Any] | None, n_features: int, n_kept: int) -> di
     sizes = [n for n in check.get("n_kept") or [] if n is not None]
     folds, n_rows = check.get("n_folds"), check.get("n_rows")
     what = "disjoint samples" if check.get("in_parts") else "folds"
-    how = [f"in {folds:,} {what}" if folds else "", f"of {n_rows:,} rows" if folds and n_rows else ""]
+    how = [
+        f"in {folds:,} {what}" if folds else "",
+        f"with {n_rows:,} rows in all" if folds and n_rows else "",
+    ]
     return {
         "metric": words(metric),
         "lines": lines,
         "verdict": _difference(check.get("difference"), metric) if n_kept else NOTHING,
-        "how": " ".join(["Measured", *filter(None, how)]),
+        "how": " ".join(["Measured on held-out rows", *filter(None, how)]),
         "sizes": _sizes(sizes) if n_kept and sizes else "",
         "nested": bool(n_kept),
         "in_parts": bool(check.get("in_parts")),

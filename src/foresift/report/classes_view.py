@@ -12,7 +12,7 @@ __all__ = ["confusion_view", "probabilities_view"]
 MAX_CLASSES = 10
 LEVELS = 9  # of shading
 WIDTH, HEIGHT = 640.0, 220.0
-LEFT, RIGHT, TOP, BOTTOM = 58.0, 14.0, 12.0, 46.0
+LEFT, RIGHT, TOP, BOTTOM = 58.0, 34.0, 16.0, 46.0
 
 
 def confusion_view(check: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -100,7 +100,9 @@ def probabilities_view(check: dict[str, Any] | None) -> dict[str, Any] | None:
         "other": shortened(classes[1 - focus], 24),
         "bars": bars,
         "x_ticks": [(x(tick / 5), f"{20 * tick}{TYPESET.percent}") for tick in range(6)],
-        "y_ticks": [(y(tick), f"{tick:,.0f}") for tick in ticks(0.0, y.high, 3) if tick == int(tick)],
+        "y_ticks": [
+            (y(tick), f"{tick:,.0f}") for tick in ticks(0.0, y.high, 3) if tick and tick == int(tick)
+        ],
         "width": WIDTH,
         "height": HEIGHT,
         "left": LEFT,

@@ -18,7 +18,7 @@ __all__ = ["MAX_PAIRS", "view"]
 ALPHA = 0.05  # a difference of this p-value or less is significant
 MAX_NAMES = 12  # features named per method
 MAX_PAIRS = 200  # pairs of rows shown for each estimator and scorer
-NONE = "none"  # the method that selects nothing
+NONE, BASELINE = "none", "random"  # the methods that select nothing, and any columns
 
 
 def view(d: dict[str, Any]) -> dict[str, Any]:
@@ -47,8 +47,12 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         key = tuple(row.get(name) for name in ("dataset", "classifier", "scorer"))
         families.setdefault(key, []).append(row)
     several = len({dataset for dataset, _, _ in families}) > 1
+    ordered = sorted(families.items(), key=partial(_place, list(families)))
+    target = f", predicting {shortened(about['target'])}" if about.get("target") else ""
     return {
-        "title": "Methods compared" + (f" on {shortened(about['dataset'])}" if about.get("dataset") else ""),
+        "title": "Methods compared"
+        + (f" on {shortened(about['dataset'])}" if about.get("dataset") else "")
+        + target,
         "source": shortened(about.get("dataset") or ""),
         "created": (about.get("created") or "")[:10],
         "version": None,
@@ -56,7 +60,9 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         "recommendation": str(d.get("recommendation") or ""),
         "notes": [str(note) for note in about.get("notes") or []],
         "tiles": _tiles(about, rows),
-        "families": [_family(key, some, several, d.get("recommended")) for key, some in families.items()],
+        "families": [_family(key, some, several, d.get("recommended")) for key, some in ordered],
+        "recommended": _columns_of(d.get("recommended"), d.get("selected") or {}),
+        "titles": [(shortened(name), shortened(title)) for name, title in (d.get("titles") or {}).items()],
         "pairs": _pairs(d.get("pairs") or [], several),
         "ranks": rank_diagram(d["ranks"]) if d.get("ranks") else None,
         "selected": _selected(d.get("selected") or {}),
@@ -64,6 +70,23 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         "made": _made(about),
         "in_script": {},
     }
+
+
+def _place(
+    keys: list[tuple[Any, ...]], item: tuple[tuple[Any, ...], list[dict[str, Any]]]
+) -> tuple[float, ...]:
+    """Order of the tables: data sets and scorers as they come, the estimator with the best result first."""
+    (dataset, _, scorer), rows = item
+    before = [keys.index(key) for key in keys if (key[0], key[2]) == (dataset, scorer)]
+    return min(before), -max(map(_mean, rows)), keys.index(item[0])
+
+
+def _columns_of(row: dict[str, Any] | None, selected: dict[str, Any]) -> list[str]:
+    """The columns that the recommended method selects most often, as many as it selects on average."""
+    shares = (selected.get((row or {}).get("method")) or {}).get((row or {}).get("size")) or {}
+    n = (row or {}).get("n_features")
+    best = sorted(shares, key=lambda name: -shares[name])
+    return [shortened(name) for name in best[: 0 if unknown(n) else round(n)][:MAX_NAMES]]
 
 
 def _mean(row: dict[str, Any]) -> float:
@@ -114,7 +137,9 @@ def _family(key: tuple[Any, ...], rows: list[dict[str, Any]], several: bool, cho
     scorer = key[-1]
     write = partial(TYPESET.score, scorer)
     keys = ("mean", "lower", "upper")
-    scale = Scale.around([row.get(k) for row in rows for k in keys], 6, BAR - 6)
+    # A baseline that fails would leave no room for the others; what is off the scale stands at its end.
+    drawn = [row for row in rows if row.get("method") != BASELINE] or rows
+    scale = Scale.around([row.get(k) for row in drawn for k in keys], 6, BAR - 6)
     lines = [
         {
             "method": _name(row),
@@ -226,6 +251,8 @@ def _curve(rows: Sequence[dict[str, Any]], scorer: Any) -> dict[str, Any] | None
     across = None if not everything or unknown(everything[0]) else float(everything[0])
     drawn = curves(list(series.values()), scorer, names=list(series), across=across)
     best = max(series, key=lambda name: max(p["score"] for p in series[name]))
+    marked = next((_name(row) for row in rows if row.get("best")), best)
+    best = marked if marked in series else best
     for name, line in zip(series, drawn["lines"], strict=True):
         line |= {"name": name, "label": shortened(name, MAX_CHARACTERS), "best": name == best}
     return drawn | {"none": TYPESET.score(scorer, across)}
@@ -253,7 +280,7 @@ def _made(about: dict[str, Any]) -> list[tuple[str, str]]:
     classes, sizes = about.get("classes"), about.get("sizes")
     lines = [
         ("Data", about.get("dataset")),
-        ("Target", "a quantity" if about.get("task") == "regression" else None),
+        ("Target", about.get("target") or ("a quantity" if about.get("task") == "regression" else None)),
         ("Classes", (len(classes) or None) if isinstance(classes, list) else classes),
         ("Splits", about.get("cv")),
         ("Repeats", about.get("repeats")),

@@ -64,6 +64,7 @@ def predictions_view(check: dict[str, Any] | None) -> dict[str, Any] | None:
     pairs = [pair for pair in both if len(finite(pair)) == 2]
     if len(pairs) < 2:
         return None
+    n_rows = (check or {}).get("n_rows") or 0
     values = [value for pair in pairs for value in pair]
     x = Scale.around(values, LEFT, SQUARE - RIGHT)
     y = x._replace(start=SQUARE - BOTTOM, stop=TOP)
@@ -71,6 +72,7 @@ def predictions_view(check: dict[str, Any] | None) -> dict[str, Any] | None:
         "points": [(x(actual), y(predicted)) for actual, predicted in pairs],
         "line": (x(x.low), y(x.low), x(x.high), y(x.high)),
         "n": TYPESET.number(len(pairs), 0),
+        "of": f"{n_rows:,}" if n_rows > len(pairs) else "",
         **_frame(x, y, SQUARE, SQUARE, 5),
     }
 

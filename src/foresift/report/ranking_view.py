@@ -21,10 +21,11 @@ STATES = {  # key: text in the table, and position when sorted by it
     "below": ("not significant", 4),
 }
 MAX_NAMES = 5
-OFTEN = 0.9  # share of the subsamples
+OFTEN, RARELY = 0.9, 0.5  # shares of the subsamples
+_RARE = "The column is significant on all rows, but passed in less than half of the subsamples"
 _INSIDE = (
     "The interval includes the score of an irrelevant column although the test is significant. The test uses"
-    " all rows; the interval shows how much the score varies between subsamples of them"
+    " all rows. The interval is symmetric and wide, because the score varies much between subsamples of them"
 )
 _ABOVE = (
     "The interval lies above the score of an irrelevant column although the test is not significant. The"
@@ -50,7 +51,7 @@ def feature_rows(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "score": write(f.get("score")),
                 "interval": TYPESET.interval(write, f.get("low"), f.get("high")) or TYPESET.missing,
                 "chance": write(f.get("chance")),
-                "pvalue": _pvalue(f),
+                "pvalue": TYPESET.pvalue(f.get("pvalue")),
                 "adjusted": TYPESET.pvalue(f.get("adjusted_pvalue")),
                 "decides": TYPESET.pvalue(f.get(decisive)),
                 "frequency": TYPESET.share(f.get("frequency")),
@@ -58,7 +59,7 @@ def feature_rows(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "status": STATES[state][0],
                 "with": "" if f.get("redundant_with") is None else shortened(f["redundant_with"]),
                 "bar": _bar(f, scale),
-                "odd": bool(_contradicts(f)),
+                "odd": bool(_contradicts(f) or _is_rare(f)),
             }
         )
     return rows
@@ -67,12 +68,6 @@ def feature_rows(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def decisive_pvalue(features: list[dict[str, Any]]) -> str:
     """Name of the p-value that decides: the adjusted one, if the method has a test."""
     return "pvalue" if all(f.get("adjusted_pvalue") is None for f in features) else "adjusted_pvalue"
-
-
-def _pvalue(feature: dict[str, Any]) -> str:
-    """A p-value, or the least one that the shadows can show."""
-    floor = feature.get("p_floor")
-    return TYPESET.pvalue(feature.get("pvalue")) if unknown(floor) else f"\u2264 {TYPESET.number(floor, 3)}"
 
 
 def _state(feature: dict[str, Any]) -> str:
@@ -103,11 +98,21 @@ def _contradicts(feature: dict[str, Any]) -> str:
     return _ABOVE if not relevant and low > chance else ""
 
 
+def _is_rare(feature: dict[str, Any]) -> bool:
+    """Whether a relevant column passed in few subsamples."""
+    often: Any = feature.get("frequency")
+    return bool(feature.get("relevant")) and not unknown(often) and often < RARELY
+
+
+def _odd(feature: dict[str, Any]) -> str:
+    return _contradicts(feature) or (_RARE if _is_rare(feature) else "")
+
+
 def interval_note(features: list[dict[str, Any]]) -> list[str]:
-    """Sentences on the columns whose interval seems to contradict the verdict."""
+    """Sentences on columns whose interval or subsamples seem to contradict the verdict."""
     notes = []
-    for text in (_INSIDE, _ABOVE):
-        named = [shortened(f["name"], 60) for f in features if _contradicts(f) == text]
+    for text in (_INSIDE, _ABOVE, _RARE):
+        named = [shortened(f["name"], 60) for f in features if _odd(f) == text]
         if named:
             more = f" and {len(named) - MAX_NAMES} more" if len(named) > MAX_NAMES else ""
             notes.append(f"{', '.join(named[:MAX_NAMES])}{more}: {text[0].lower()}{text[1:]}.")
@@ -119,8 +124,8 @@ def _passed(feature: dict[str, Any]) -> str:
     often: Any = feature.get("frequency")
     if unknown(often):
         return ""
-    sure = " all the same" if often >= OFTEN else ": on other or fewer rows it may not pass"
-    return f" The column passed in {TYPESET.share(often)} of the subsamples{sure}."
+    sure = "so the verdict is stable" if often >= OFTEN else "so on other or fewer rows it may not pass"
+    return f" The column passed in {TYPESET.share(often)} of the subsamples, {sure}."
 
 
 def remarks_of(feature: dict[str, Any], profile: dict[str, Any] | None = None) -> list[str]:
@@ -128,11 +133,14 @@ def remarks_of(feature: dict[str, Any], profile: dict[str, Any] | None = None) -
     remarks = []
     if text := _contradicts(feature):
         remarks.append(f"{text}.{_passed(feature) if text == _INSIDE else ''}")
+    elif _is_rare(feature):
+        remarks.append(f"{_RARE}.{_passed(feature)}")
     if not unknown(feature.get("p_floor")):
         n, floor = round(1 / feature["p_floor"]) - 1, TYPESET.number(feature["p_floor"], 3)
         remarks.append(
-            f"p \u2264 {floor} is the smallest p-value that {n:,} shadow features can show: none of them"
-            " scored as high. The adjusted p-value extrapolates the tail of their scores."
+            f"The forest is the only test of this column. By counting, p \u2264 {floor} is the smallest"
+            f" p-value that {n:,} shadow features (permuted copies) can show: none of them scored as high. The"
+            " p-values shown extrapolate the tail of their scores."
         )
     if profile is not None and (profile.get("missing") or 0.0) >= MOSTLY_MISSING:
         remarks.append("Most of this column is missing, so its result rests on few values.")

@@ -42,7 +42,7 @@ ERRORS = {
     "none": "each irrelevant column passes with probability {}",
 }
 KEPT = {  # by the goal of the method auto
-    "compact": "the fewest relevant columns that predict about as well as the best number",
+    "compact": "every relevant column, but for redundant ones without which models predict about as well",
     "all": "every relevant column",
 }
 # Marks that change the direction of writing, and so of the quotes and commas of a list.
@@ -206,7 +206,7 @@ def _tiles(
         if n_kept:
             tiles.append((text, f"{words(metric)} with the selected columns{beside}"))
             if not unknown(error):
-                off = f"mean error, {TYPESET.short(check['error'].get('full'))} with all columns"
+                off = f"mean absolute error, {TYPESET.short(check['error'].get('full'))} with all columns"
                 tiles.append((TYPESET.short(error), off))
         elif full is not None:
             label = f"{words(metric)} with all columns{baseline_text(check)}"
@@ -293,7 +293,7 @@ def _made(d: dict[str, Any], data: dict[str, Any], method: dict[str, Any]) -> li
     n_rows, n_columns, seconds = data.get("n_rows"), data.get("n_columns"), method.get("seconds")
     size = None
     if n_rows is not None and n_columns is not None:
-        size = f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}"
+        size = f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')} beside the target"
     lines = [
         ("Data", shortened(d["source"]) if d.get("source") else None),
         ("Size", size),

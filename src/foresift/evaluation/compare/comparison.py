@@ -28,7 +28,7 @@ from foresift.evaluation.harness.evaluate import Protocol, plan_scores
 from foresift.evaluation.harness.run import run
 from foresift.evaluation.harness.store import Store
 from foresift.evaluation.harness.tasks import Data, software
-from foresift.evaluation.registry import make_estimator
+from foresift.evaluation.registry import ESTIMATORS, METHODS, make_estimator
 
 __all__ = ["Comparison", "compare"]
 
@@ -146,7 +146,18 @@ class Comparison:
             "failures": self.failures,
             "selected": self.selected,
             "ranks": self.ranks,
+            "titles": self._titles(),
         } | ({"pairs": self.pairs()} if all_pairs else {})
+
+    def _titles(self) -> dict[str, str]:
+        """What the methods and estimators that are known by name do."""
+        known = {"none": "the estimator with all columns"}
+        for row in self.rows:
+            if row.method in METHODS:
+                known[row.method] = METHODS[row.method].title
+            if row.classifier in ESTIMATORS:
+                known[row.classifier] = ESTIMATORS[row.classifier].title
+        return known
 
     def to_frame(self) -> Any:
         """Return the rows as a pandas frame, which needs pandas; `to_dict` does not."""
@@ -338,8 +349,10 @@ def compare(
     finally:
         if place is not store:
             place.close()
+    named_target = getattr(y, "name", None)
     about = {
         "dataset": name,
+        "target": named_target if isinstance(named_target, str) else "",
         "n_rows": data.n_rows,
         "n_features": data.n_features,
         "task": data.task,

@@ -35,7 +35,7 @@ __all__ = [
 # Few scores are often equal by chance, so their spread is no estimate.
 MIN_SPLITS = 5
 ALPHA = 0.05  # a difference of this p-value or less is significant
-_BASELINE = "random"  # the method that is there to be beaten
+BASELINE = "random"  # the method that is there to be beaten
 # Ranges of scorers of scikit-learn.
 _RANGES = {
     re.compile(
@@ -149,14 +149,20 @@ def recommended_row(rows: Sequence[Row]) -> Row | None:
     best = best_row(scored) if scored else None
     if best is None or not best.best:
         return None
-    if best.method == _BASELINE or (best.scorer == "r2" and best.mean <= 0):
+    if best.method == BASELINE or (best.scorer == "r2" and best.mean <= 0):
         return None  # nothing predicts
     family = [row for row in scored if row.classifier == best.classifier and row.n == best.n]
     if all(math.isnan(row.p_best_alone) for row in family):
         return None
     as_good = [row for row in family if row.best or row.p_best_alone > ALPHA or row.mean == best.mean]
-    honest = [row for row in as_good if row.method != _BASELINE] or [best]
-    return min(honest, key=lambda row: (row.n_features, -row.mean))
+    honest = [row for row in as_good if row.method != BASELINE] or [best]
+    return min(honest, key=_cost)
+
+
+def _cost(row: Row) -> tuple[float, ...]:
+    """What is lower for a better row: its columns, then of equal ones score, stability and time."""
+    stability, seconds = (0.0 if math.isnan(x) else x for x in (row.stability, row.select_seconds))
+    return row.n_features, -row.mean, -stability, seconds
 
 
 @dataclass(frozen=True)

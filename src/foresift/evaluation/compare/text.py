@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from foresift.evaluation.compare.summary import ALPHA, MIN_SPLITS, Row, best_row, recommended_row
+from foresift.evaluation.compare.summary import ALPHA, BASELINE, MIN_SPLITS, Row, best_row, recommended_row
 from foresift.report.comparison_view import MAX_PAIRS
 from foresift.report.drawing import shortened, words
 from foresift.report.numbers import PLAIN
@@ -75,7 +75,7 @@ def recommendation(rows: Sequence[Row]) -> str:
     >>> about = ("nb", "3", "accuracy", 10, 0.9, 0.1, 0.85, 0.95)
     >>> best = Row("wine", "gain", *about, 3.0, best=True)
     >>> recommendation([best, Row("wine", "cfs", *about, 2.0, p_best_alone=0.3)])
-    'Which to take: cfs with 2 columns, the fewest that are not significantly worse than the best ...'
+    'Which to take: cfs with 2 columns, the fewest that are not worse in a comparison with the best ...'
     """
     row = recommended_row(rows)
     if row is None:
@@ -84,15 +84,14 @@ def recommendation(rows: Sequence[Row]) -> str:
         r for r in rows if (r.dataset, r.scorer, r.classifier) == (row.dataset, row.scorer, row.classifier)
     ]
     if row.best:
-        smaller = [r for r in family if r.n_features < row.n_features]
+        smaller = [r for r in family if r.n_features < row.n_features and r.method != BASELINE]
         worse = smaller and all(r.p_best_alone <= ALPHA for r in smaller)
-        why = f"; smaller sets are worse (p <= {ALPHA}, not adjusted)" if worse else ""
+        why = f"; compared with it alone, every smaller set is worse (p <= {ALPHA})" if worse else ""
         return f"Which to take: {_who(row)}, the best{why}."
     best = next(r for r in family if r.best)
     score = partial(PLAIN.score, row.scorer)
-    pvalue = "" if math.isnan(row.p_best_alone) else f" (p {PLAIN.pvalue(row.p_best_alone)}, not adjusted)"
     return (
-        f"Which to take: {_who(row)}, the fewest that are not significantly worse than the best{pvalue}:"
+        f"Which to take: {_who(row)}, the fewest that are not worse in a comparison with the best alone:"
         f" {words(row.scorer)} {score(row.mean)}, the best {score(best.mean)},"
         f" with {shortened(row.classifier)}."
     )

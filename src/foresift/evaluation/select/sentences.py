@@ -199,7 +199,9 @@ def _why(
         return [*said, how] if n_kept else said
     if method["goal"] == "all":
         return [*said, "The goal was to keep every relevant column."]
-    said.append("The goal was the fewest columns that predict about as well as the best number of them.")
+    said.append(
+        "Every relevant column is kept, but for redundant ones without which models predict about as well."
+    )
     chosen = a.curve.chosen
     if chosen != n_kept:
         but = f"{n_kept} are kept because they are not redundant"

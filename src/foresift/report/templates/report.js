@@ -298,6 +298,13 @@
       const i = Number(row.dataset.i), kept = data.pictures && data.pictures[i];
       const more = element("tr", null, { class: "opened" }), cell = element("td", null, { colspan: table.tHead.rows[0].cells.length });
       cell.append(element("p", data.why[data.state[i]]));
+      const cells = data.cells, known = (text) => text && text !== "–";
+      const numbers = [
+        known(cells.score[i]) && `score ${cells.score[i]}${known(cells.interval[i]) ? ` (${cells.interval[i]})` : ""}`,
+        known(cells.pvalue[i]) && `p ${cells.pvalue[i]}`, known(cells.adjusted[i]) && `adjusted p ${cells.adjusted[i]}`,
+        known(cells.frequency[i]) && `passed in ${cells.frequency[i]} of the subsamples`,
+      ].filter(Boolean).join(", ");
+      if (numbers) cell.append(element("p", `${numbers[0].toUpperCase()}${numbers.slice(1)}.`, { class: "note" }));
       if (kept) cell.append(element("p", kept[1]), element("p", `${kept[0]}.`, { class: "note" }), picture(kept[2]));
       else cell.append(element("p", "There is no picture of this column: the page draws the kept columns and the best ones.", { class: "note" }));
       for (const k of data.remarks[i] || []) cell.append(element("p", data.remark_texts[k], { class: "note" }));

@@ -178,7 +178,7 @@ def test_a_column_that_seldom_passes_is_remarked_on():
         "a: the column is significant on all rows, but passed in less"
     )
     assert "passed in 25\xa0% of the subsamples, so on other or fewer rows" in remarks_of(seldom)[0]
-    assert interval_note([seldom | {"relevant": False}, seldom | {"frequency": 0.5}]) == []
+    assert interval_note([seldom | {"relevant": False, "low": -1}, seldom | {"frequency": 0.5}]) == []
 
 
 def test_confusion_of_many_classes_adds_up_the_rare_ones():

@@ -139,8 +139,8 @@ def remarks_of(feature: dict[str, Any], profile: dict[str, Any] | None = None) -
         n, floor = round(1 / feature["p_floor"]) - 1, TYPESET.number(feature["p_floor"], 3)
         remarks.append(
             f"The forest is the only test of this column. By counting, p \u2264 {floor} is the smallest"
-            f" p-value that {n:,} shadow features (permuted copies) can show: none of them scored as high. The"
-            " p-values shown extrapolate the tail of their scores."
+            f" p-value that {n:,} shadow features (permuted copies) can show: none of them scored as high."
+            " The p-values shown extrapolate the tail of their scores."
         )
     if profile is not None and (profile.get("missing") or 0.0) >= MOSTLY_MISSING:
         remarks.append("Most of this column is missing, so its result rests on few values.")

@@ -73,9 +73,7 @@ def test_a_quantity_is_compared_and_said(prices, tmp_path):
     found = invoke(prices, *options, "--estimators", "ridge,rf", "--out", tmp_path / "out")
     assert found.exit_code == 0, found.output
     said = " ".join(found.stdout.split())
-    assert (
-        "The target has 80 distinct whole numbers, treated as a quantity (--task classification needs" in said
-    )
+    assert "The target has 80 distinct whole numbers, treated as a quantity." in said
     assert "ridge, r2" in found.stdout
     assert "Classes" not in found.stdout
     assert "Which to take: info-gain with 1 column" in said

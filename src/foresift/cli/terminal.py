@@ -175,7 +175,7 @@ def _columns(console: Any, rows: list[dict[str, Any]]) -> list[_Column]:
     pvalue = _Column("p", "pvalue", lambda row, _: PLAIN.pvalue(row["pvalue"]), "right")
     if any(row.get("adjusted_pvalue") is not None for row in rows):  # the verdict rests on it
         key = "adjusted_pvalue"
-        pvalue = _Column("adjusted p", key, lambda row, _: PLAIN.pvalue(row[key]), "right")
+        pvalue = _Column("adj. p", key, lambda row, _: PLAIN.pvalue(row[key]), "right")
 
     return [
         _Column("rank", "rank", lambda row, _: row["rank"] or "", "right"),

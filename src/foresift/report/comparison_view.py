@@ -83,8 +83,9 @@ def _place(
 
 def _columns_of(row: dict[str, Any] | None, selected: dict[str, Any]) -> list[str]:
     """The columns that the recommended method selects most often, as many as it selects on average."""
-    shares = (selected.get((row or {}).get("method")) or {}).get((row or {}).get("size")) or {}
-    n = (row or {}).get("n_features")
+    row = row or {}
+    shares = (selected.get(str(row.get("method"))) or {}).get(str(row.get("size"))) or {}
+    n: Any = row.get("n_features")
     best = sorted(shares, key=lambda name: -shares[name])
     return [shortened(name) for name in best[: 0 if unknown(n) else round(n)][:MAX_NAMES]]
 

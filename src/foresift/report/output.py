@@ -12,12 +12,14 @@ from typing import Any
 
 __all__ = ["atomic", "folder", "json_lines", "together"]
 
+ONE_LINE = 3  # depth of containers from which on they take one line
+
 
 def json_lines(value: Any, depth: int = 0) -> Iterator[str]:
     """Write plain values without NaN as readable JSON, part by part.
 
-    Containers of strings and numbers only, such as a row of a table, take one line; others take a line for
-    each item. The text is never held as a whole: with many columns it is larger than the table.
+    Containers of strings and numbers only, such as a row of a table, take one line, and so do those that are
+    nested deeply; others take a line for each item. The text is never held as a whole: with many columns it is larger than the table.
 
     Examples
     --------
@@ -32,7 +34,7 @@ def json_lines(value: Any, depth: int = 0) -> Iterator[str]:
     }
     """
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    if not any(isinstance(item, dict | list) for item in items):
+    if depth >= ONE_LINE or not any(isinstance(item, dict | list) for item in items):
         yield json.dumps(value, ensure_ascii=False, allow_nan=False)
         return
     begin, end = "{}" if isinstance(value, dict) else "[]"

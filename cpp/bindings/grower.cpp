@@ -174,6 +174,7 @@ void bind_options(nb::module_& m) {
         .def_rw("n_draw", &GrowOptions::n_draw)
         .def_rw("seed", &GrowOptions::seed)
         .def_rw("max_features", &GrowOptions::max_features)
+        .def_rw("constant_leaf", &GrowOptions::constant_leaf)
         .def_rw("max_depth", &GrowOptions::max_depth)
         .def_rw("min_split", &GrowOptions::min_split)
         .def_rw("min_gain", &GrowOptions::min_gain)

@@ -55,7 +55,7 @@ public:
         if (!options.level_columns.empty())
             chooser_ = std::make_unique<LevelOrder<Case>>(options.level_columns, columns.size());
         else if (options.split.criterion == Criterion::gain_ratio)
-            chooser_ = std::make_unique<BestRatio<Case, Score>>(search_, options.split.c45);
+            chooser_ = std::make_unique<BestRatio<Case, Score>>(search_, options.split);
         else
             chooser_ = std::make_unique<BestGain<Case>>();
         if (!shadows.empty())

@@ -188,7 +188,7 @@ void raising() {
     const auto leaves = [&](bool raise, double confidence) {
         options.raise = raise;
         options.confidence = confidence;
-        const Tree tree = finish_c45(rows, grown, options, kGoOn);
+        const Tree tree = finish_c45(rows, grown, false, options, kGoOn);
         assert(tree.nodes[0].size == double(n) && tree.counts[0] == 60);
         return std::pair(tree.nodes[0].feature, tree.nodes.size());
     };
@@ -281,7 +281,7 @@ void stops() {
     const std::vector<std::uint32_t> times(data.target.size(), 1);
     bool interrupted = false;
     try {
-        finish_c45({data.columns, data.target, 2, times, {}}, grown, {true, true, 0.25, true, false}, [] { return true; });
+        finish_c45({data.columns, data.target, 2, times, {}}, grown, false, {true, true, 0.25, true, false}, [] { return true; });
     } catch (const Interrupted&) {
         interrupted = true;
     }

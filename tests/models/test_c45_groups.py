@@ -35,7 +35,7 @@ def conditions(tree):
 
 
 def test_lenses():
-    """The rules of the thesis: three tests, four leaves; one of two groupings of the ages that are as good."""
+    """The rules of the thesis: three tests, four leaves; one of two groupings that are as good."""
     ages = {"young": "1 young", "pre-presbyopic": "2 pre-presbyopic", "presbyopic": "3 presbyopic"}
     tree = grouped().fit(LENSES_X.assign(age=LENSES_X["age"].map(ages)), LENSES_Y)
     assert tree_lines(tree) == [

@@ -174,6 +174,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "C45Classifier": [
         {"criterion": "gain"}, {"pruning": None}, {"confidence_factor": 0.05}, {"subtree_raising": False},
         {"collapse": False, "pruning": None}, {"thresholds": "value"}, {"cut_penalty": False},
+        {"group_categories": True}, {"min_value_gap": 0.1},
         {"max_depth": 3, "min_samples_leaf": 6}, {"max_features": 2}, {"class_weight": "balanced"},
     ],
     "SSVTreeClassifier": [{"pruning": None}, {"pruning": 3}, {"pruning": 0.05}, {"cv": 4, "max_depth": 4}],
@@ -182,7 +183,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         *({**_SIFT, "feature_sampling": name} for name in ("confidence", "two-stage", "soft")),
         {**_SIFT, "feature_sampling": "two-stage+confidence", "update_every": 4},
         {**_SIFT, "feature_sampling": ColumnNumbers()}, {**_SIFT, "feature_sampling": _RANKERS[0]},
-        {**_SIFT, "max_features": "sqrt", "oob_score": True},
+        {**_SIFT, "max_features": "sqrt", "oob_score": True}, {**_SIFT, "constant_draw": "leaf"},
         {**_SIFT, "bootstrap": False, "max_samples": 0.5},
         {**_SIFT, "max_features": None, "n_thresholds": 1}, {**_SIFT, "nominal_splits": "multiway"},
         {**_SIFT, "missing": "fractional"}, {**_SIFT, "class_weight": "balanced", "max_depth": 4},

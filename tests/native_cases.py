@@ -259,6 +259,8 @@ REFUSED: dict[str, Callable[[], object]] = {
             "multiway": ["no"],
             "c45": [True],
             "cut_penalty": [True],
+            "group_categories": [True],
+            "min_gap": [np.nan, -1e-5],
             "finish": [True],
         }.items()
         for value in values

@@ -32,12 +32,16 @@ OPTIONS = {
     "min_split": REALS,
     "min_gain": REALS,
     "min_share": REALS,
+    "min_gap": REALS,
     "confidence": REALS,
     "permute_column": [[1, 0], [0, 1, 1], [], [256, 1], "ab", None],
     "level_columns": [[0], [1, 0], [1, 1], [2], [-1], [], None],
     "column_order": [[0], [1, 0], [1, 1, 0, 0], [2], [], 3],
 }
-for flag in ("multiway", "record_tried", "c45", "cut_penalty", "finish", "collapse", "raise_subtrees"):
+for flag in (
+    *("multiway", "group_categories", "constant_leaf", "record_tried", "c45", "cut_penalty"),
+    *("finish", "collapse", "raise_subtrees"),
+):
     OPTIONS[flag] = [False, True, True, 1, None]
 OPTIONS["value_thresholds"] = OPTIONS["collapse"]
 NETWORK = {

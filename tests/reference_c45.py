@@ -5,7 +5,7 @@ dictionary from row number to weight, so that a row can be in several branches w
 """
 
 import math
-from itertools import pairwise
+from itertools import combinations, pairwise
 from statistics import NormalDist
 
 import numpy as np
@@ -14,13 +14,13 @@ NEAR = 1e-6
 
 
 class Twig:
-    """A node: its class weights, and if it is split, by which column, at which cut or categories."""
+    """A node: its class weights, and if it is split, by which column, at which cut or groups."""
 
     def __init__(self, counts):
         self.counts = counts
         self.feature = None
         self.threshold = None
-        self.categories = None
+        self.groups = None
         self.children = []
 
     @property
@@ -46,7 +46,8 @@ class C45:
         self.n_classes = int(self.y.max()) + 1
         self.n_present = len({int(self.y[i]) for i in self.rows})
         defaults = {"min_leaf": 2, "ratio": True, "penalty": True, "collapse": True, "confidence": 0.25}
-        self.options = {**defaults, "raise_subtrees": True, "max_depth": math.inf, **options}
+        defaults |= {"raise_subtrees": True, "max_depth": math.inf, "min_gap": 0.0, "groups": False}
+        self.options = {**defaults, **options}
         seen = {j: {float(self.X[i, j]) for i in self.rows} for j in self.nominal}
         self.categories = {j: sorted(v for v in seen[j] if v == v) for j in self.nominal}
 
@@ -74,9 +75,13 @@ class C45:
         best = self.choose(rows)
         if best is None:
             return twig
-        twig.feature, twig.threshold = best
-        if twig.feature in self.nominal:
-            twig.categories = self.categories[twig.feature]
+        twig.feature, how = best
+        if twig.feature not in self.nominal:
+            twig.threshold = how
+        elif self.options["groups"]:
+            twig.groups = self.with_others(how, rows, twig.feature)
+        else:
+            twig.groups = [[category] for category in self.categories[twig.feature]]
         twig.children = [self.grow(part, depth + 1) for part in self.share(twig, rows)]
         return twig
 
@@ -88,17 +93,17 @@ class C45:
                 offers[j] = offer
         n = sum(self.rows.values())
         many = {j for j in self.nominal if len(self.categories[j]) >= 0.3 * n - NEAR}
-        if len(many) == self.X.shape[1]:
+        if len(many) == self.X.shape[1] or self.options["groups"]:
             many = set()
         counted = [gain for j, (gain, _, _) in offers.items() if j not in many]
         if self.options["ratio"] and not counted:
             return None
         floor = sum(counted) / len(counted) - 1e-3 if self.options["ratio"] else NEAR
         best, chosen = (0.0, None) if self.options["ratio"] else (-1.0, None)
-        for j, (gain, ratio, threshold) in offers.items():
+        for j, (gain, ratio, how) in offers.items():
             value, tie = (ratio, NEAR) if self.options["ratio"] else (gain, 1e-12)
             if gain >= floor and gain >= NEAR and value > best + tie:
-                best, chosen = value, (j, threshold)
+                best, chosen = value, (j, how)
         return chosen
 
     def offer(self, rows, groups, penalty=0.0):
@@ -116,8 +121,52 @@ class C45:
         for i, weight in rows.items():
             if self.X[i, j] == self.X[i, j]:
                 groups.setdefault(self.X[i, j], {})[i] = weight
-        large = [g for g in groups.values() if sum(g.values()) >= self.options["min_leaf"] - NEAR]
-        return (*self.offer(rows, list(groups.values())), None) if len(large) > 1 else None
+        names = [[category] for category in sorted(groups)]
+        if self.options["groups"]:
+            names = self.merged(rows, groups, names)
+        parts = [self.joined(groups, some) for some in names]
+        return (*self.offer(rows, parts), names) if self.n_large(parts) > 1 else None
+
+    def n_large(self, parts):
+        """How many parts weigh enough for a leaf."""
+        return sum(sum(part.values()) >= self.options["min_leaf"] - NEAR for part in parts)
+
+    @staticmethod
+    def joined(groups, categories):
+        """The rows of some categories, given those of each."""
+        return {i: weight for category in categories for i, weight in groups[category].items()}
+
+    def merged(self, rows, groups, names):
+        """Merge the pair of groups with the best gain ratio as long as it rises (Quinlan 1993, chapter 7)."""
+
+        def judged(some):
+            parts = [self.joined(groups, names) for names in some]
+            return self.offer(rows, parts)[1], self.n_large(parts)
+
+        while len(names) > 2:
+            ratio, n_large = judged(names)
+            best, chosen = (ratio if n_large > 1 else -1.0), None
+            for i, j in combinations(range(len(names)), 2):
+                some = [*names[:j], *names[j + 1 :]]
+                some[i] = sorted(names[i] + names[j])
+                value, n_left = judged(some)
+                if value > best + NEAR and (n_left > 1 or n_large < 2):
+                    best, chosen = value, some
+            if chosen is None:
+                break
+            names = chosen
+        return names
+
+    def with_others(self, names, rows, j):
+        """Groups of all categories: those that do not occur among the rows are in the largest group."""
+        sizes = [0.0] * len(names)
+        for i, weight in rows.items():
+            for k, some in enumerate(names):
+                sizes[k] += weight * (self.X[i, j] in some)
+        largest = sizes.index(max(sizes))
+        known = {category for some in names for category in some}
+        extra = [category for category in self.categories[j] if category not in known]
+        return [sorted(some + extra) if k == largest else some for k, some in enumerate(names)]
 
     def numeric_offer(self, rows, j):
         known = {i: weight for i, weight in rows.items() if self.X[i, j] == self.X[i, j]}
@@ -128,7 +177,8 @@ class C45:
         for low, high in pairwise(values):
             left = {i: w for i, w in known.items() if self.X[i, j] <= low}
             right = {i: w for i, w in known.items() if self.X[i, j] > low}
-            if min(sum(left.values()), sum(right.values())) < least:
+            too_close = not low + self.options["min_gap"] < high
+            if too_close or min(sum(left.values()), sum(right.values())) < least:
                 continue
             n_cuts += 1
             gain, _ = self.offer(rows, [left, right])
@@ -142,14 +192,14 @@ class C45:
 
     def share(self, twig, rows):
         """The rows of every branch; those with a missing value are in all of them, in parts."""
-        parts = [{} for _ in (twig.categories if twig.categories is not None else range(2))]
+        parts = [{} for _ in (twig.groups if twig.groups is not None else range(2))]
         everywhere = {}
         for i, weight in rows.items():
             value = self.X[i, twig.feature]
             if value != value:
                 everywhere[i] = weight
-            elif twig.categories is not None:
-                parts[twig.categories.index(value)][i] = weight
+            elif twig.groups is not None:
+                parts[next(k for k, some in enumerate(twig.groups) if value in some)][i] = weight
             else:
                 parts[int(value > twig.threshold)][i] = weight
         known = [sum(part.values()) for part in parts]
@@ -182,7 +232,7 @@ class C45:
             twig.children = []
         elif raised <= as_tree + 0.1 + NEAR:
             twig.feature, twig.threshold = largest.feature, largest.threshold
-            twig.categories, twig.children = largest.categories, largest.children
+            twig.groups, twig.children = largest.groups, largest.children
             self.recount(twig, rows)
             self.prune(twig, rows)
 
@@ -235,11 +285,13 @@ def same_tree(table, twig, node=0):
         return row["first_child"] < 0
     if row["feature"] != twig.feature or row["n_children"] != len(twig.children):
         return False
-    if twig.categories is None:
+    if twig.groups is None:
         if not math.isclose(row["threshold"], twig.threshold):
             return False
     else:
         entries = slice(*table.set_offsets[row["category_set"] : row["category_set"] + 2])
-        if table.set_codes[entries].tolist() != twig.categories:
+        branches = {category: b for b, some in enumerate(twig.groups) for category in some}
+        codes, found = table.set_codes[entries].tolist(), table.set_branches[entries].tolist()
+        if codes != sorted(branches) or found != [branches[code] for code in codes]:
             return False
     return all(same_tree(table, child, row["first_child"] + b) for b, child in enumerate(twig.children))

@@ -155,6 +155,8 @@ TYPES = dict.fromkeys(type(estimator) for estimator in ESTIMATORS if type(estima
 KNOWN = {repr(estimator) for estimator in ESTIMATORS}
 MORE = [make() for make in TYPES if repr(make()) not in KNOWN] + [
     C45Classifier(criterion="gain", pruning=None, collapse=False, cut_penalty=False, min_samples_leaf=1),
+    C45Classifier(group_categories=True, min_value_gap=1e-5),
+    SiftForestClassifier(5, max_features=1, constant_draw="leaf"),
     FScoreSelector(1),
     CFSSelector(0.5, search="forward", locally_predictive=True, convention="weka"),
     CFSSelector(1, search="backward"),

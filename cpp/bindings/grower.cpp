@@ -24,6 +24,7 @@ void check_options(const GrowOptions& o, std::size_t n_rows, std::size_t n_colum
     check_range("min_leaf", o.split.min_leaf, 0.0, kNoLimit);
     check_range("min_split", o.min_split, 0.0, kNoLimit);
     check_range("min_gain", o.min_gain, -kNoLimit, kNoLimit);
+    check_range("min_gap", o.split.min_gap, 0.0, kNoLimit);
     check_range("min_share", o.split.min_share, 0.0, 0.5);
     check_range("confidence", o.finish.confidence, 0.0, 0.5);
     check_range<std::uint32_t>("n_thresholds", o.split.n_thresholds, 0, kMaxCodes);
@@ -51,6 +52,9 @@ void check_options(const GrowOptions& o, std::size_t n_rows, std::size_t n_colum
     check_that(!o.split.c45 || o.split.missing == Missing::fractional, "c45 needs missing=\"fractional\".");
     check_that(!o.split.cut_penalty || (o.split.c45 && o.split.n_thresholds == 0),
                "cut_penalty needs c45=True, and every cut to be tried.");
+    check_that(!o.split.group_categories || (o.split.c45 && o.split.multiway),
+               "group_categories needs c45=True and multiway=True.");
+    check_that(o.split.min_gap == 0 || o.split.n_thresholds == 0, "min_gap needs every cut to be tried.");
     check_that(!o.finish.wanted || (o.split.c45 && o.split.multiway), "finish needs c45=True and multiway=True.");
 }
 
@@ -174,6 +178,7 @@ void bind_options(nb::module_& m) {
         .def_rw("n_draw", &GrowOptions::n_draw)
         .def_rw("seed", &GrowOptions::seed)
         .def_rw("max_features", &GrowOptions::max_features)
+        .def_rw("constant_leaf", &GrowOptions::constant_leaf)
         .def_rw("max_depth", &GrowOptions::max_depth)
         .def_rw("min_split", &GrowOptions::min_split)
         .def_rw("min_gain", &GrowOptions::min_gain)
@@ -192,10 +197,12 @@ void bind_options(nb::module_& m) {
         .def_rw("shadows_per_tree", &GrowOptions::shadows_per_tree);
     split("n_thresholds", &SplitOptions::n_thresholds);
     split("multiway", &SplitOptions::multiway);
+    split("group_categories", &SplitOptions::group_categories);
     split("min_leaf", &SplitOptions::min_leaf);
     split("min_share", &SplitOptions::min_share);
     split("c45", &SplitOptions::c45);
     split("cut_penalty", &SplitOptions::cut_penalty);
+    split("min_gap", &SplitOptions::min_gap);
     finish("finish", &FinishOptions::wanted);
     finish("collapse", &FinishOptions::collapse);
     finish("confidence", &FinishOptions::confidence);

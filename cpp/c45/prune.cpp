@@ -169,9 +169,9 @@ double added_errors(double n, double errors, double confidence, double z) noexce
     return limit * n - errors;
 }
 
-Tree finish_c45(const TrainingRows& rows, const Tree& grown, const FinishOptions& options,
+Tree finish_c45(const TrainingRows& rows, const Tree& grown, bool grouped, const FinishOptions& options,
                 const Stop& stop) {
-    StemTree tree(rows, grown, stop);
+    StemTree tree(rows, grown, grouped, stop);
     if (options.collapse) collapse(tree);
     if (options.confidence > 0) Pruner(tree, options, rows.n_classes).prune();
     return tree.written(options.value_thresholds);

@@ -16,10 +16,12 @@ double added_errors(double n, double errors, double confidence, double z) noexce
 /// The normal deviate that is exceeded with probability p, 0 < p <= 1/2.
 double normal_deviate(double p) noexcept;
 
-/// A nominal split gets one branch per category that occurs in `rows`, in the order of the codes; see kNoWeight.
+/// A nominal split gets one branch per category that occurs in `rows`, in the order of the codes; see kNoWeight. If it
+/// was grown on groups of categories (`grouped`), it keeps them, and a category that did not occur at the node joins
+/// the largest one.
 /// Missing values take all branches in parts, at every node. The gain of a node is the information gain of its split
 /// on the rows with a known value, times their share; nothing is subtracted for the number of cuts.
-Tree finish_c45(const TrainingRows& rows, const Tree& grown, const FinishOptions& options,
+Tree finish_c45(const TrainingRows& rows, const Tree& grown, bool grouped, const FinishOptions& options,
                 const Stop& stop);
 
 }  // namespace foresift

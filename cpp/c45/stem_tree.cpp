@@ -11,8 +11,8 @@ constexpr std::uint16_t kEveryBranch = 0xffff;
 
 }  // namespace
 
-StemTree::StemTree(const TrainingRows& rows, const Tree& grown, const Stop& stop)
-    : rows_(rows), poll_(stop), n_classes_(rows.n_classes), stems_(1), occurring_(rows.columns.size()) {
+StemTree::StemTree(const TrainingRows& rows, const Tree& grown, bool grouped, const Stop& stop)
+    : rows_(rows), grown_(grown), poll_(stop), n_classes_(rows.n_classes), stems_(1), occurring_(rows.columns.size()) {
     for (std::uint32_t row = 0; row < rows.times.size(); ++row) {
         const double weight = rows.weights.empty() ? rows.times[row] : rows.times[row] * rows.weights[row];
         if (weight > 0) parts_.push_back({row, weight});
@@ -33,7 +33,13 @@ StemTree::StemTree(const TrainingRows& rows, const Tree& grown, const Stop& stop
         Stem stem;
         stem.feature = node.feature;
         stem.first_child = static_cast<std::uint32_t>(stems_.size());
-        if (column.nominal) {
+        if (column.nominal && grouped) {
+            stem.n_children = node.n_children;
+            stem.groups = node.category_set;
+            stem.others = node.majority_branch;
+            for (std::uint32_t b = 0; b < stem.n_children; ++b)
+                waiting.push_back({node.first_child + static_cast<std::int32_t>(b), stem.first_child + b});
+        } else if (column.nominal) {
             stem.n_children = static_cast<std::uint32_t>(occurring(feature).size());
             for (auto s = grown.set_offsets[node.category_set]; s < grown.set_offsets[node.category_set + 1]; ++s)
                 waiting.push_back({node.first_child + grown.set_branches[s],
@@ -70,16 +76,28 @@ const std::vector<std::uint16_t>& StemTree::occurring(std::size_t j) {
     return found.codes;
 }
 
+// The branch of every code of the nominal column that splits; the last is for missing values.
+std::span<const std::uint16_t> StemTree::branch_of_codes(const Stem& stem) {
+    const auto feature = static_cast<std::size_t>(stem.feature);
+    if (stem.groups < 0) return occurring_[feature].place;
+    of_code_.assign(rows_.columns[feature].n_values + std::size_t{1}, stem.others);
+    of_code_.back() = kEveryBranch;
+    for (auto s = grown_.set_offsets[stem.groups]; s < grown_.set_offsets[stem.groups + 1]; ++s)
+        of_code_[grown_.set_codes[s]] = grown_.set_branches[s];
+    return of_code_;
+}
+
 void StemTree::find_branches(const Range& at) {
     const Stem& stem = stems_[at.node];
     const auto feature = static_cast<std::size_t>(stem.feature);
     const Column& column = rows_.columns[feature];
     const std::size_t n = at.end - at.begin;
     branch_.resize(n);
+    const auto of_code = column.nominal ? branch_of_codes(stem) : std::span<const std::uint16_t>();
     Codes::of(column).with([&](const auto* codes) {
         const Part* const parts = parts_.data() + at.begin;
         if (column.nominal)
-            for (std::size_t i = 0; i < n; ++i) branch_[i] = occurring_[feature].place[codes[parts[i].row]];
+            for (std::size_t i = 0; i < n; ++i) branch_[i] = of_code[codes[parts[i].row]];
         else
             for (std::size_t i = 0; i < n; ++i) {
                 const std::uint32_t code = codes[parts[i].row];
@@ -188,9 +206,10 @@ void StemTree::write_split(const Stem& stem, bool value_thresholds, Node& node, 
         return;
     }
     node.category_set = static_cast<std::int32_t>(out.set_offsets.size()) - 1;
-    for (std::uint32_t b = 0; b < stem.n_children; ++b) {
-        out.set_codes.push_back(occurring_[feature].codes[b]);
-        out.set_branches.push_back(static_cast<std::uint16_t>(b));
+    const auto of_code = branch_of_codes(stem);
+    for (const auto code : occurring(feature)) {
+        out.set_codes.push_back(code);
+        out.set_branches.push_back(of_code[code]);
     }
     out.set_offsets.push_back(static_cast<std::int32_t>(out.set_codes.size()));
 }

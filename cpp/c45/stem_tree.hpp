@@ -26,6 +26,8 @@ struct Stem {
     std::int32_t feature = -1;  // -1: leaf
     std::uint32_t first_child = 0, n_children = 0;
     std::uint32_t cut = 0;      // numeric: codes up to this one take the first branch
+    std::int32_t groups = -1;   // nominal: category set of the grown tree; -1: one branch per category
+    std::uint16_t others = 0;   // the branch of categories that are not in this set
     bool some_missing = false;  // whether rows with a missing value went down all branches
     double threshold = 0, gain = 0, size = 0;
     double errors = 0;  // of the subtree: training errors, or expected ones
@@ -51,8 +53,9 @@ inline constexpr double kNoWeight = 1e-200;
 
 class StemTree {
 public:
-    /// Takes over the splits of a tree, with a branch for every category that occurs in the rows.
-    StemTree(const TrainingRows& rows, const Tree& grown, const Stop& stop);
+    /// Takes over the splits of a tree, with a branch for every category that occurs in the rows, or (`grouped`) with
+    /// the branches of the tree. `grown` must outlive this.
+    StemTree(const TrainingRows& rows, const Tree& grown, bool grouped, const Stop& stop);
 
     std::size_t size() const noexcept { return stems_.size(); }
     Stem& operator[](std::size_t node) noexcept { return stems_[node]; }
@@ -88,10 +91,12 @@ public:
 
 private:
     const std::vector<std::uint16_t>& occurring(std::size_t column);
+    std::span<const std::uint16_t> branch_of_codes(const Stem& stem);
     void find_branches(const Range& at);
     double value_threshold(const Stem& stem);
     void write_split(const Stem& stem, bool value_thresholds, Node& node, Tree& out);
     TrainingRows rows_;
+    const Tree& grown_;
     StopPoller poll_;
     std::size_t n_classes_, n_rows_ = 0;
     std::vector<Stem> stems_;
@@ -101,7 +106,7 @@ private:
         std::vector<std::uint16_t> codes, place;  // in order; and where in `codes` each code is
     };
     std::vector<Occurring> occurring_;  // per column, filled when asked for
-    std::vector<std::uint16_t> branch_;
+    std::vector<std::uint16_t> branch_, of_code_;
     bool some_missing_ = false;
     std::vector<double> known_, shares_;  // class weights of each branch, known values only; shares of their sums
     std::vector<std::size_t> places_;

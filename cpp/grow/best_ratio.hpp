@@ -14,14 +14,16 @@ template <class Case, class Score>
 class BestRatio final : public Chooser<Case> {
 public:
     /// `search` must outlive this. `c45`: also what the program C4.5 does beside the book.
-    BestRatio(ColumnSearch<Case, Score>& search, bool c45) : search_(search), c45_(c45) {}
+    BestRatio(ColumnSearch<Case, Score>& search, const SplitOptions& options)
+        : search_(search), c45_(options.c45), grouped_(options.group_categories) {}
 
-    // C4.5 leaves nominal columns with nearly as many values as rows out of the average, unless all are like that.
+    // C4.5 leaves nominal columns with nearly as many values as rows out of the average, unless all are like that, or
+    // values are grouped.
     void start_tree(const NodeRows<Case>& root) override {
         const auto columns = search_.columns();
         left_out_.assign(columns.size(), 0);
         const double many = 0.3 * double(root.totals.total) - kNear;
-        for (std::uint32_t j = 0; c45_ && j < columns.size(); ++j) {
+        for (std::uint32_t j = 0; c45_ && !grouped_ && j < columns.size(); ++j) {
             if (!columns[j].nominal || columns[j].n_values < many) continue;
             std::vector<std::uint8_t> seen(columns[j].n_values + std::size_t{1});
             search_.codes(j).with([&](const auto* codes) {
@@ -71,7 +73,7 @@ private:
     }
 
     ColumnSearch<Case, Score>& search_;
-    bool c45_;
+    bool c45_, grouped_;
     std::vector<Split> candidates_;
     std::vector<std::uint8_t> left_out_;  // per column, whether its gain is left out of the average
     Branches branches_;

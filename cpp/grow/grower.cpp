@@ -185,7 +185,8 @@ void Grower::grow_with(Score score, std::span<const std::uint64_t> trees, const 
         if constexpr (Case::kQuantity)
             unscale(grown);
         else if (options_.finish.wanted)
-            grown = finish_c45({columns_, response_.classes, response_.n_classes, times, weights_}, grown, options_.finish, stop);
+            grown = finish_c45({columns_, response_.classes, response_.n_classes, times, weights_}, grown,
+                               options_.split.group_categories, options_.finish, stop);
         take(std::move(grown));
     }
 }

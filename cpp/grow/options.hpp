@@ -26,7 +26,9 @@ enum class Draw : std::uint8_t { all, bootstrap, subsample };
 
 struct GrowOptions {
     SplitOptions split;
-    std::uint32_t max_features = 1;  // columns tried per node; constant ones count, yet one more is tried
+    std::uint32_t max_features = 1;  // columns tried per node; constant ones count
+    bool constant_leaf = false;      // whether a node is a leaf if all of them are constant; else more are drawn, one by
+                                     // one, until one is not
     std::int32_t max_depth = -1;     // -1: no limit
     double min_split = 2;            // least weight of a node that may be split
     double min_gain = 0;             // least gain of a split

@@ -55,7 +55,7 @@ public:
         if (!options.level_columns.empty())
             chooser_ = std::make_unique<LevelOrder<Case>>(options.level_columns, columns.size());
         else if (options.split.criterion == Criterion::gain_ratio)
-            chooser_ = std::make_unique<BestRatio<Case, Score>>(search_, options.split.c45);
+            chooser_ = std::make_unique<BestRatio<Case, Score>>(search_, options.split);
         else
             chooser_ = std::make_unique<BestGain<Case>>();
         if (!shadows.empty())
@@ -322,7 +322,7 @@ bool TreeGrower<Case, Score>::choose(Pending& at, const NodeRows<Case>& node, Sp
     const bool may_settle = !exact && options_.split.n_thresholds == 0 && !chance_;
     const double settled = may_settle ? search_.splitter().most_gain(node) - 5e-14 * totals_.unit()
                                       : std::numeric_limits<double>::infinity();
-    bool tried_one = false;
+    bool tried_one = options_.constant_leaf;  // then no column is drawn beyond max_features_
     for (std::uint32_t drawn = 0; drawn < max_features_ || !tried_one; ++drawn) {
         const auto place = sampler_->draw(bits);
         if (!place) break;

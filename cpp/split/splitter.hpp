@@ -1,13 +1,16 @@
 // The best split of one column at one node, numeric or nominal, with the rules for missing values.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/columns.hpp"
 #include "base/rng.hpp"
+#include "split/category_groups.hpp"
 #include "split/criterion.hpp"
 #include "split/cuts.hpp"
 #include "split/node_rows.hpp"
@@ -27,10 +30,12 @@ struct SplitOptions {
     Missing missing = Missing::learn;
     std::uint32_t n_thresholds = 0;  // 0: every cut; else so many random ones per column
     bool multiway = false;           // nominal: one branch per category instead of two sets
+    bool group_categories = false;   // nominal: one branch per group of categories, see category_groups.hpp; needs c45
     double min_leaf = 1;             // least weight of a branch
     double min_share = 0;            // least share of the node's weight on either side of a numeric cut, if one has it
     bool c45 = false;                // C4.5's rules for what may be split and what is a gain; missing must be fractional
     bool cut_penalty = false;        // a numeric gain is less log2(number of cuts) / n (C4.5 release 8)
+    double min_gap = 0;              // numeric: no cut between neighbouring values that are not further apart
 };
 
 /// Differences up to this are rounding to C4.5: of gains, of ratios, of sums of fractions of cases.
@@ -143,6 +148,8 @@ private:
                     Split& split);
     Outcome nominal(const Column& column, Codes codes, const NodeRows<Case>& node, Split& split);
     template <class Code> Known<Case> gather(const Code* codes, const Column&, const NodeRows<Case>&);
+    Known<Case> join_close(const Known<Case>& known, const Column& column);
+    Grouping grouped(double missing) const;
     // Of the rows that a split divides; `all` also has those that fractions leave out, whose rounding errors stay.
     double tie(const Sums& totals, [[maybe_unused]] const Sums& all) noexcept {
         const double n = double(totals.total);
@@ -194,7 +201,7 @@ private:
     SplitOptions options_;
     double min_leaf_, n_classes_ = 2;
     double tie_of_ = -1, tie_ = 0;
-    std::vector<std::uint16_t> codes_;
+    std::vector<std::uint16_t> codes_, joined_, present_, last_close_;
     std::vector<Member<Case>> known_members_;
     Sums missing_, known_, none_left_;
     std::vector<double> draws_;
@@ -238,14 +245,34 @@ Known<Case> Splitter<Case, Score>::gather(const Code* codes, const Column& colum
     return {{codes_.data(), known}, members, as_unsigned(low), as_unsigned(high), ties};
 }
 
+// Gives values that are too close for a cut one code, that of the last of them. The codes of the rows stay in codes_.
+template <class Case, class Score>
+Known<Case> Splitter<Case, Score>::join_close(const Known<Case>& known, const Column& column) {
+    present_.assign(known.codes.begin(), known.codes.end());
+    std::sort(present_.begin(), present_.end());
+    present_.erase(std::unique(present_.begin(), present_.end()), present_.end());
+    last_close_ = present_;
+    for (std::size_t i = present_.size() - 1; i-- > 0;)
+        if (!(column.value(present_[i]) + options_.min_gap < column.value(present_[i + 1])))
+            last_close_[i] = last_close_[i + 1];
+    if (last_close_ == present_) return known;
+    joined_.clear();
+    for (const auto code : known.codes) {
+        const auto at = std::lower_bound(present_.begin(), present_.end(), code) - present_.begin();
+        joined_.push_back(last_close_[static_cast<std::size_t>(at)]);
+    }
+    return {joined_, known.members, last_close_.front(), known.high, known.ties};
+}
+
 template <class Case, class Score>
 auto Splitter<Case, Score>::numeric(const Column& column, Codes codes, const NodeRows<Case>& node, double floor,
                                     Bits& bits, Split& split) -> Outcome {
-    const auto known = codes.with([&](const auto* c) { return gather(c, column, node); });
+    auto known = codes.with([&](const auto* c) { return gather(c, column, node); });
     const std::size_t n_known = known.codes.size();
     const bool some_missing = n_known < node.members.size();
     if (n_known == 0 || (known.low == known.high && !(some_missing && options_.missing == Missing::learn)))
         return Outcome::constant;
+    if (options_.min_gap > 0) known = join_close(known, column);
 
     // What the cut divides: every row, or only the known ones.
     const bool only_known = some_missing && options_.missing == Missing::fractional;
@@ -291,6 +318,27 @@ auto Splitter<Case, Score>::numeric(const Column& column, Codes codes, const Nod
     return Outcome::found;
 }
 
+// C4.5's groups of categories; at least two of them must reach the least weight.
+template <class Case, class Score>
+Grouping Splitter<Case, Score>::grouped([[maybe_unused]] double missing) const {
+    Grouping result;
+    if constexpr (!Case::kQuantity) {
+        const std::size_t n_classes = table_.totals.n_classes();
+        std::vector<double> counts;
+        for (std::size_t g = 0; g < table_.size(); ++g)
+            for (std::size_t c = 0; c < n_classes; ++c) counts.push_back(double(table_.sums.row(g)[c]));
+        auto groups = group_categories(counts, n_classes, std::max(0.0, missing), min_leaf_);
+        const std::size_t n_groups = std::size_t{1} + *std::max_element(groups.begin(), groups.end());
+        std::vector<double> sizes(n_groups);
+        for (std::size_t g = 0; g < groups.size(); ++g) sizes[groups[g]] += double(table_.sizes[g]);
+        if (std::count_if(sizes.begin(), sizes.end(), [&](double size) { return size >= min_leaf_; }) < 2) return result;
+        result.categories = table_.categories;
+        result.branches = std::move(groups);
+        result.n_branches = static_cast<std::uint16_t>(n_groups);
+    }
+    return result;
+}
+
 template <class Case, class Score>
 auto Splitter<Case, Score>::nominal(const Column& column, Codes codes, const NodeRows<Case>& node, Split& split)
     -> Outcome {
@@ -312,8 +360,11 @@ auto Splitter<Case, Score>::nominal(const Column& column, Codes codes, const Nod
     const double n = double(table_.totals.total);
     SubsetSearch<Case, Score> search(cuts_.score(), table_, min_leaf_, tie(table_.totals, node.totals));
     const bool convex = options_.criterion != Criterion::ssv;
-    split.grouping =
-        options_.multiway ? search.multiway() : search.two_sets(convex && table_.sums.one_order_suffices());
+    if (options_.group_categories && table_.size() <= kMostGrouped)
+        split.grouping = grouped(double(node.totals.total) - n);
+    else
+        split.grouping =
+            options_.multiway ? search.multiway() : search.two_sets(convex && table_.sums.one_order_suffices());
     if (!split.grouping.found()) return Outcome::none;
     split.nominal = true;
 

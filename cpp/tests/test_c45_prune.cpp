@@ -2,6 +2,7 @@
 #include "c45/prune.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -188,13 +189,34 @@ void raising() {
     const auto leaves = [&](bool raise, double confidence) {
         options.raise = raise;
         options.confidence = confidence;
-        const Tree tree = finish_c45(rows, grown, options, kGoOn);
+        const Tree tree = finish_c45(rows, grown, false, options, kGoOn);
         assert(tree.nodes[0].size == double(n) && tree.counts[0] == 60);
         return std::pair(tree.nodes[0].feature, tree.nodes.size());
     };
     assert(leaves(true, 0) == std::pair(0, std::size_t{5}));
     assert(leaves(false, 0.25) == std::pair(0, std::size_t{5}));
     assert(leaves(true, 0.25) == std::pair(1, std::size_t{3}));
+}
+
+// Groups of categories stay groups, and a category that a node has not seen is in the largest one.
+void groups_keep_their_branches() {
+    const std::size_t n = 90;
+    // Column 0 parts the classes 2 and 0/1; below, categories 0 and 3 of column 1 are class 0, 1 and 4 class 1, and
+    // category 2 occurs on the other side only.
+    const auto code = [](std::size_t i) { return i < 60 ? std::array{0, 1, 3, 4, 1, 0}[i % 6] : int(i % 5); };
+    Data data{{categories(n, 2, [](std::size_t i) { return i >= 60; }), categories(n, 5, code)},
+              classes(n, [&](std::size_t i) { return i >= 60 ? 2 : code(i) % 3 == 1; }), 3};
+    auto options = c45();
+    options.split.group_categories = true;
+    const Tree tree = grow(data, options);
+    assert(tree.nodes.size() == 5 && tree.nodes[0].feature == 0 && tree.nodes[1].feature == 1);
+    const Node& below = tree.nodes[1];
+    assert(below.n_children == 2 && below.size == 60);
+    const auto begin = tree.set_offsets[below.category_set];
+    assert(tree.set_offsets[below.category_set + 1] - begin == 5);
+    for (std::int32_t k = 0; k < 5; ++k) assert(tree.set_codes[begin + k] == k);
+    const auto* branch = &tree.set_branches[begin];
+    assert(branch[0] == 0 && branch[3] == 0 && branch[1] == 1 && branch[4] == 1 && branch[2] == below.majority_branch);
 }
 
 // Two branches that err as often as one leaf are none; pruning asks for more than that.
@@ -243,6 +265,8 @@ void random_trees() {
         options.finish.confidence = seed % 2 ? 0.25 : 0.0;
         options.finish.collapse = seed % 4 < 2;
         options.split.cut_penalty = false;
+        options.split.group_categories = seed % 5 < 2;
+        options.split.min_gap = seed % 7 == 0 ? 1.0 : 0.0;
         const Tree tree = grow(data, options);
         for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
             const Node& node = tree.nodes[i];
@@ -281,7 +305,7 @@ void stops() {
     const std::vector<std::uint32_t> times(data.target.size(), 1);
     bool interrupted = false;
     try {
-        finish_c45({data.columns, data.target, 2, times, {}}, grown, {true, true, 0.25, true, false}, [] { return true; });
+        finish_c45({data.columns, data.target, 2, times, {}}, grown, false, {true, true, 0.25, true, false}, [] { return true; });
     } catch (const Interrupted&) {
         interrupted = true;
     }
@@ -297,6 +321,7 @@ int main() {
     many_categories();
     every_category_has_a_branch();
     raising();
+    groups_keep_their_branches();
     collapsing();
     thresholds();
     random_trees();

@@ -80,6 +80,33 @@ void sizes_add_up() {
         }
 }
 
+// Two of three columns are constant: a node that draws one of them draws again, or is a leaf.
+void constant_draws() {
+    const std::vector<double> values{1, 2, 3, 4}, constant(4, 7.0), missing(4, kNaN);
+    std::vector<Column> columns;
+    for (const auto& column : {constant, values, missing}) columns.push_back(code_numeric<double>(column, kMaxCodes));
+    const std::vector<std::int32_t> target{0, 0, 1, 1};
+    const auto is_varying = [](const Tried& tried) { return tried.feature == 1; };
+    for (const bool leaf : {false, true})
+        for (const std::uint32_t max_features : {1U, 2U, 3U}) {
+            GrowOptions options;
+            options.constant_leaf = leaf;
+            options.max_features = max_features;
+            options.record_tried = true;
+            const Grower grower(columns, {target, 2}, {}, options);
+            std::size_t n_leaves = 0;
+            for (std::uint64_t number = 0; number < 300; ++number) {
+                const Tree tree = grow(grower, number);
+                const bool split = std::any_of(tree.tried.begin(), tree.tried.end(), is_varying);
+                assert(tree.nodes.size() == (split ? 3 : 1));
+                assert(leaf ? tree.tried.size() == max_features : split && tree.tried.size() >= max_features);
+                n_leaves += !split;
+            }
+            const double expected = leaf ? 300 * (3.0 - max_features) / 3 : 0;
+            assert(std::abs(double(n_leaves) - expected) < 40);
+        }
+}
+
 void draws() {
     GrowOptions options;
     options.seed = 4;
@@ -426,6 +453,7 @@ int main() {
     variances();
     draws_by_order();
     sizes_add_up();
+    constant_draws();
     draws();
     rows_without_weight_are_not_there();
     oblivious_tree();

@@ -61,6 +61,8 @@ def engine_tree(X, y, weights, nominal, **options):
         min_leaf=options["min_leaf"],
         min_split=2 * options["min_leaf"] - 1e-6,
         min_gain=1e-6,
+        min_gap=options["min_gap"],
+        group_categories=options["groups"],
         finish=True,
         collapse=options["collapse"],
         confidence=options["confidence"],
@@ -68,7 +70,7 @@ def engine_tree(X, y, weights, nominal, **options):
     )
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(250))
 def test_trees_are_those_of_the_twin(seed):
     X, y, weights, nominal = make_problem(seed)
     rng = np.random.default_rng(seed)
@@ -79,6 +81,8 @@ def test_trees_are_those_of_the_twin(seed):
         "collapse": bool(rng.random() < 0.7),
         "confidence": float(rng.choice([0, 0.25, 0.25, 0.1, 0.5])),
         "raise_subtrees": bool(rng.random() < 0.8),
+        "min_gap": float(rng.choice([0.0, 0.0, 0.1, 1.0])),
+        "groups": bool(rng.random() < 0.5),
     }
     twin = C45(X, y, weights, nominal, **options).fit()
     assert same_tree(engine_tree(X, y, weights, nominal, **options), twin)
@@ -216,6 +220,8 @@ def test_drawn_columns_follow_the_seed():
         {"criterion": "gini"},
         {"thresholds": "mean"},
         {"min_samples_leaf": 0},
+        {"min_value_gap": -1e-5},
+        {"group_categories": "yes"},
     ],
 )
 def test_bad_parameters_are_named(wrong):

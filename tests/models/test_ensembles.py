@@ -316,6 +316,20 @@ def test_a_selector_with_a_distribution():
     )
 
 
+def test_feature_boosting_has_as_many_iterations_as_members():
+    X, y = make_data()
+
+    def n_iterations(n_estimators, **parameters):
+        model = Bagging(n_estimators=n_estimators, distribution=FeatureBoostingSelector(**parameters))
+        return len(model.set_params(subset_size=2).fit(X, y).selector_.history_["accuracy"])
+
+    assert [n_iterations(n) for n in (1, 5, 20, 30)] == [1, 5, 20, 30]
+    assert n_iterations(5, n_iterations=8) == 8  # a number that is given stays
+    # Pairs need every pair to be in use: as many iterations as without an ensemble.
+    alone = FeatureBoostingSelector(order=2, subset_size=2, random_state=0).fit(X, y)
+    assert n_iterations(5, order=2) == len(alone.history_["accuracy"]) > 25
+
+
 def test_selectors_of_scikit_learn():
     X, y = make_data()
     model = Bagging(distribution=SelectKBest(f_classif, k=3), subset_size=2).fit(X, y)

@@ -50,6 +50,7 @@ class ForestModel(TreeModel):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **TreeModel._parameter_constraints,
         "n_estimators": [Interval(numbers.Integral, 1, None, closed="left")],
+        "constant_draw": [StrOptions({"redraw", "leaf"})],
         "feature_sampling": [StrOptions(NAMES), "array-like", HasMethods(["fit", "get_params"])],
         "update_every": [Interval(numbers.Integral, 1, None, closed="left")],
         "confidence": [Interval(numbers.Real, 0, 1, closed="neither")],

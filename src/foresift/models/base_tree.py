@@ -59,6 +59,7 @@ class TreeModel(CallbackSupportMixin, PlainEstimator):
     }
 
     correct_nominal = False  # a parameter of plain trees and forests only
+    constant_draw = "redraw"  # a parameter of forests only
     _task: ClassVar[str]  # of `make_table`
 
     node_tables_: list[NodeTable]
@@ -178,6 +179,7 @@ class TreeModel(CallbackSupportMixin, PlainEstimator):
             "correct_nominal": bool(self.correct_nominal),
             "min_leaf": min_leaf,
             "max_features": resolve_max_features(self.max_features, table.n_columns),
+            "constant_leaf": self.constant_draw == "leaf",
             "max_depth": -1 if self.max_depth is None else min(self.max_depth, 2**31 - 1),
             "min_split": min_split,
             "min_gain": float(self.min_gain),

@@ -57,6 +57,13 @@ class C45Classifier(TreeClassifier):
         A float below 1.0 is a fraction of the weight of all rows; 1.0 is a weight of one.
     cut_penalty : bool, default=True
         Whether log2(number of cuts) / n bits are subtracted from the gain of a numeric column (release 8).
+    min_value_gap : float, default=0.0
+        Numeric columns are cut only between neighbouring values of a node that are further apart than this.
+        C4.5 and J48 have 1e-5.
+    group_categories : bool, default=False
+        Whether a nominal split has a branch per group of categories instead of one per category, as C4.5 with
+        its option -s. Groups are merged in pairs as long as that raises the gain ratio; see Notes. The tree is
+        smaller, but fits noise if irrelevant columns have many categories.
     thresholds : {"midpoint", "value"}, default="midpoint"
         The threshold of a numeric split: half way between the adjacent values at the node; or, as in C4.5,
         the largest value of all training rows that is not above it.
@@ -69,8 +76,8 @@ class C45Classifier(TreeClassifier):
     ----------
     node_table_ : NodeTable
         The tree, after pruning. A category that occurs in the data but not at a node has a leaf there, with
-        the class frequencies of the node and almost no weight. The gain of a node is the information gain of
-        its split, without the penalty.
+        the class frequencies of the node and almost no weight (not with `group_categories`). The gain of a
+        node is the information gain of its split, without the penalty.
     classes_ : ndarray
         Class labels.
     n_features_in_, feature_names_in_, schema_
@@ -82,14 +89,21 @@ class C45Classifier(TreeClassifier):
 
     Notes
     -----
-    The rules are those of Weka's J48. With `thresholds="value"` the trees are the same too, except that J48
-    does not cut between values that are 1e-5 apart or less. ID3 is `C45Classifier(criterion="gain",
+    The rules are those of Weka's J48. With `thresholds="value"` and `min_value_gap=1e-5` the trees are the
+    same too. ID3 is `C45Classifier(criterion="gain",
     pruning=None, collapse=False, cut_penalty=False, min_samples_leaf=1)`.
 
     Gains, ratios and weights that differ by less than 1e-6 count as equal. A nominal column with 0.3 n
     categories or more does not count for the average gain, unless all columns have that many. The expected
     errors of a leaf follow Weka: for n rows and e >= 1 errors the upper limit of the normal approximation
     with continuity correction, for e = 0 n(1 - CF^(1/n)), and linear interpolation between 0 and 1.
+
+    `group_categories` follows chapter 7 of Quinlan's book. At every node each category begins as a group, and
+    the two groups are merged that give the best gain ratio, as long as it rises and more than two groups are
+    left. Groups are also merged where fewer than two hold `min_samples_leaf` rows, and never so that fewer
+    than two do. A category that does not occur at the node joins the largest group. All columns count for the
+    average gain then. A column with more than 256 categories at a node is not grouped there. J48 has no such
+    option, so these trees have been checked only against a literal implementation.
 
     References
     ----------
@@ -131,6 +145,8 @@ class C45Classifier(TreeClassifier):
         "subtree_raising": ["boolean"],
         "collapse": ["boolean"],
         "cut_penalty": ["boolean"],
+        "min_value_gap": [Interval(numbers.Real, 0, None, closed="left")],
+        "group_categories": ["boolean"],
         "thresholds": [StrOptions({"midpoint", "value"})],
         **{name: TreeClassifier._parameter_constraints[name] for name in _SHARED},
     }
@@ -155,6 +171,8 @@ class C45Classifier(TreeClassifier):
         collapse=True,
         min_samples_leaf=2,
         cut_penalty=True,
+        min_value_gap=0.0,
+        group_categories=False,
         thresholds="midpoint",
         max_depth=None,
         max_features=None,
@@ -170,6 +188,8 @@ class C45Classifier(TreeClassifier):
         self.collapse = collapse
         self.min_samples_leaf = min_samples_leaf
         self.cut_penalty = cut_penalty
+        self.min_value_gap = min_value_gap
+        self.group_categories = group_categories
         self.thresholds = thresholds
         self.max_depth = max_depth
         self.max_features = max_features
@@ -190,6 +210,8 @@ class C45Classifier(TreeClassifier):
             criterion="entropy" if self.criterion == "gain" else "gain_ratio",
             c45=True,
             cut_penalty=bool(self.cut_penalty),
+            min_gap=float(self.min_value_gap),
+            group_categories=bool(self.group_categories),
             finish=True,
             collapse=bool(self.collapse),
             confidence=float(self.confidence_factor) if self.pruning else 0.0,

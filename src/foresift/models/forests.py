@@ -27,6 +27,10 @@ class SiftForestClassifier(ForestModel, TreeClassifier):
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
         Candidate columns per node. With 1, as in Rogers & Gunn, columns do not compete, so that their gains
         can be compared; more candidates usually predict better.
+    constant_draw : {"redraw", "leaf"}, default="redraw"
+        What a node does if all candidate columns are constant in it: draw further columns, one by one, until
+        one is not; or become a leaf, as in R's randomForest and ranger. It matters with few candidates and
+        columns of few values.
     n_thresholds : int, default=None
         Number of random candidate cuts per numeric column; None evaluates every cut.
     feature_sampling : str, array-like of shape (n_features,) or selector, default="uniform"
@@ -121,6 +125,7 @@ class SiftForestClassifier(ForestModel, TreeClassifier):
         *,
         criterion="entropy",
         max_features="sqrt",
+        constant_draw="redraw",
         n_thresholds=None,
         feature_sampling="uniform",
         update_every=1,
@@ -148,6 +153,7 @@ class SiftForestClassifier(ForestModel, TreeClassifier):
         self.n_estimators = n_estimators
         self.criterion = criterion
         self.max_features = max_features
+        self.constant_draw = constant_draw
         self.n_thresholds = n_thresholds
         self.feature_sampling = feature_sampling
         self.update_every = update_every
@@ -192,6 +198,8 @@ class SiftForestRegressor(ForestModel, TreeRegressor):
     max_features : int, float, {"sqrt", "log2"} or None, default=1/3
         Candidate columns per node. A third of the columns, at least one, as in R's randomForest;
         scikit-learn's forest has all of them by default (1.0).
+    constant_draw : {"redraw", "leaf"}, default="redraw"
+        What a node does if all candidate columns are constant in it; see `SiftForestClassifier`.
     feature_sampling, update_every, confidence, weight_unit
         The distribution from which the candidate columns of a node are drawn; see `SiftForestClassifier`.
         Gains are decreases of the variance; in the node complexity every distinct y is a class.
@@ -259,6 +267,7 @@ class SiftForestRegressor(ForestModel, TreeRegressor):
         *,
         criterion="squared_error",
         max_features=1 / 3,
+        constant_draw="redraw",
         n_thresholds=None,
         feature_sampling="uniform",
         update_every=1,
@@ -285,6 +294,7 @@ class SiftForestRegressor(ForestModel, TreeRegressor):
         self.n_estimators = n_estimators
         self.criterion = criterion
         self.max_features = max_features
+        self.constant_draw = constant_draw
         self.n_thresholds = n_thresholds
         self.feature_sampling = feature_sampling
         self.update_every = update_every

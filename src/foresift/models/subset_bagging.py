@@ -155,10 +155,11 @@ class SubsetBagging(MemberEnsemble):
         self, selector: Any, X: Any, y: Any, weights: NDArray[np.float64] | None, size: int, seed: int
     ) -> NDArray[np.float64]:
         fitted = seeded(clone(selector), seed % 2**32)
-        open_sizes = [
-            k for k in ("n_features_to_select", "subset_size") if fitted.get_params().get(k, 0) is None
-        ]
-        fitted.set_params(**dict.fromkeys(open_sizes, size))
+        given = fitted.get_params()
+        own = {"n_features_to_select": size, "subset_size": size}
+        if given.get("order") == 1:  # pairs of columns need far more iterations
+            own["n_iterations"] = self.n_estimators
+        fitted.set_params(**{name: value for name, value in own.items() if given.get(name, 0) is None})
         takes_weights = weights is not None and has_fit_parameter(fitted, "sample_weight")
         fitted.fit(X, y, **({"sample_weight": weights} if takes_weights else {}))
         self.selector_ = fitted
@@ -201,7 +202,8 @@ class SubsetBaggingClassifier(VotingEnsemble, SubsetBagging):
         the training data. A selector with a `feature_distribution_`, such as `FeatureBoostingSelector`, gives
         that; any other gives the features it keeps equal weights. Where its `n_features_to_select` is None
         (or its `subset_size`), it is set to that of the ensemble: `InfoGainSelector()` stands for the best
-        `subset_size` columns.
+        `subset_size` columns. In the same way feature boosting has as many iterations as the ensemble has
+        members (section 3.6), unless it learns weights of pairs.
     vote : {"accuracy", "equal"}, default="accuracy"
         Weights of the members: their accuracy on the training rows, or equal weights.
     ballot : {"class", "probability"}, default="class"

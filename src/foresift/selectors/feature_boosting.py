@@ -67,8 +67,9 @@ class FeatureBoostingSelector(RankingSelector):
         or a quantity, where trees that are not pruned fit their own rows perfectly. The score of a quantity
         is R2.
     n_iterations : int or None, default=None
-        Number of iterations. None is 25, the largest ensemble of the thesis; with `order=2` as many as let
-        every pair be in use ten times on average.
+        Number of iterations. None is 25, the largest ensemble of the thesis, or inside of a
+        `SubsetBaggingClassifier` its number of members; with `order=2` as many as let every pair be in use
+        ten times on average.
     learning_rate : float or None, default=None
         What the changes of eq. 8 are multiplied by, up to 1. None is 1; with `order=2` it is 0.5, so that
         pairs that were drawn with a good one by chance do not carry the day.

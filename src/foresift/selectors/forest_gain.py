@@ -28,8 +28,8 @@ class ForestGainSelector(RankingSelector):
     feature is its mean information gain over the nodes where it was a split candidate; complex nodes have
     more weight. Even an irrelevant feature has a positive gain by chance. Its expectation is known for every
     node, and its mean over the same nodes is the threshold. The settings of the paper are
-    ``ForestGainSelector(bound="mid", max_features=1)``. For a quantity, the gain is the share of the variance
-    of y at the node that the best split explains.
+    ``ForestGainSelector(bound="mid", max_features=1, constant_draw="leaf")``. For a quantity, the gain is the
+    share of the variance of y at the node that the best split explains.
 
     Parameters
     ----------
@@ -54,6 +54,9 @@ class ForestGainSelector(RankingSelector):
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
         Split candidates per node. The paper uses 1. More candidates find features that matter only deep in a
         tree, because better splits lead to the nodes there.
+    constant_draw : {"redraw", "leaf"}, default="redraw"
+        What a node does if all its split candidates are constant in it: draw further columns, one by one,
+        until one is not; or become a leaf. The constant ones count with a gain of 0 either way.
     nominal_splits : {"subsets", "multiway"}, default="subsets"
         Split a nominal column into two sets of categories, or into one branch per category.
     n_permutations : int, default=2
@@ -167,12 +170,13 @@ class ForestGainSelector(RankingSelector):
 
     The four schemes of the paper's Table 4::
 
-        judge = ForestGainSelector(bound="mid", max_features=1)
-        weigh = ForestGainSelector(bound="mid", max_features=1, n_features_to_select=1.0)
-        SiftForestClassifier(max_features=1)                            # plain
-        SiftForestClassifier(max_features=1, feature_sampling=weigh)    # WS
-        make_pipeline(judge, SiftForestClassifier(max_features=1))      # FS
-        SiftForestClassifier(max_features=1, feature_sampling=judge)    # WS & FS
+        paper = {"max_features": 1, "constant_draw": "leaf"}
+        judge = ForestGainSelector(bound="mid", **paper)
+        weigh = ForestGainSelector(bound="mid", n_features_to_select=1.0, **paper)
+        SiftForestClassifier(**paper)                            # plain
+        SiftForestClassifier(feature_sampling=weigh, **paper)    # WS
+        make_pipeline(judge, SiftForestClassifier(**paper))      # FS
+        SiftForestClassifier(feature_sampling=judge, **paper)    # WS & FS
 
     Examples
     --------
@@ -198,6 +202,7 @@ class ForestGainSelector(RankingSelector):
             StrOptions({"sqrt", "log2"}),
             None,
         ],
+        "constant_draw": [StrOptions({"redraw", "leaf"})],
         "nominal_splits": [StrOptions({"subsets", "multiway"})],
         "n_permutations": [Interval(numbers.Integral, 2, None, closed="left")],
         "confidence": [Interval(numbers.Real, 0, 1, closed="neither")],
@@ -217,6 +222,7 @@ class ForestGainSelector(RankingSelector):
         redundancy=None,
         n_estimators=100,
         max_features="sqrt",
+        constant_draw="redraw",
         nominal_splits="subsets",
         n_permutations=2,
         confidence=0.95,
@@ -234,6 +240,7 @@ class ForestGainSelector(RankingSelector):
         self.redundancy = redundancy
         self.n_estimators = n_estimators
         self.max_features = max_features
+        self.constant_draw = constant_draw
         self.nominal_splits = nominal_splits
         self.n_permutations = n_permutations
         self.confidence = confidence
@@ -262,6 +269,7 @@ class ForestGainSelector(RankingSelector):
         weights, seed = scale_up(weights), seed_of(self.random_state)
         options = {
             "weighting": self.weighting,
+            "constant_draw": self.constant_draw,
             "nominal_splits": self.nominal_splits,
             "n_permutations": self.n_permutations,
             "n_jobs": self.n_jobs,

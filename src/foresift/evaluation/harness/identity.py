@@ -27,6 +27,9 @@ _IGNORED = ("n_jobs", "verbose", "memory_limit")  # parameters that do not chang
 # Parameters of this package with the value that results from before they existed have.
 _NEW = {
     "correct_nominal": False,
+    "constant_draw": "redraw",
+    "min_value_gap": 0.0,
+    "group_categories": False,
     "task": "auto",
     "sigma": None,
     "keep": None,

@@ -62,8 +62,8 @@ class C45Classifier(TreeClassifier):
         C4.5 and J48 have 1e-5.
     group_categories : bool, default=False
         Whether a nominal split has a branch per group of categories instead of one per category, as C4.5 with
-        its option -s. Groups are merged in pairs as long as that raises the gain ratio; see Notes. The tree is
-        smaller, but fits noise if irrelevant columns have many categories.
+        its option -s. Groups are merged in pairs as long as that raises the gain ratio; see Notes. The tree
+        is smaller, but fits noise if irrelevant columns have many categories.
     thresholds : {"midpoint", "value"}, default="midpoint"
         The threshold of a numeric split: half way between the adjacent values at the node; or, as in C4.5,
         the largest value of all training rows that is not above it.

@@ -19,7 +19,8 @@ def json_lines(value: Any, depth: int = 0) -> Iterator[str]:
     """Write plain values without NaN as readable JSON, part by part.
 
     Containers of strings and numbers only, such as a row of a table, take one line, and so do those that are
-    nested deeply; others take a line for each item. The text is never held as a whole: with many columns it is larger than the table.
+    nested deeply; others take a line for each item. The text is never held as a whole: with many columns it
+    is larger than the table.
 
     Examples
     --------

@@ -10,7 +10,17 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 PAGES += [page for page in sorted((ROOT / "docs").rglob("*.md")) if "api" not in page.parts]
 TEMPLATES = sorted((ROOT / "src/foresift/report/templates").glob("*.html"))
-SENTENCES = [ROOT / "src/foresift/evaluation/select" / name for name in ("sentences.py", "notes.py")]
+SENTENCES = [
+    ROOT / "src/foresift" / name
+    for name in (
+        "evaluation/select/sentences.py",
+        "evaluation/select/notes.py",
+        "evaluation/select/pictures.py",
+        "evaluation/compare/text.py",
+        "report/column_view.py",
+        "report/ranking_view.py",
+    )
+]
 
 # What to write instead, and what not to write.
 WORDS = {

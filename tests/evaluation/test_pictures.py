@@ -1,14 +1,18 @@
 """Profiles, associations, predicted classes and p-values of a selection, against the rows they come from."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from foresift import Selection, select
 from foresift.datasets import make_simple
+from foresift.evaluation.select.findings import Findings
 from foresift.evaluation.select.pictures import note_on_missing
+from foresift.evaluation.select.resample import _two_parts
 
 
 @pytest.fixture(scope="module")
@@ -96,13 +100,29 @@ def test_the_floor_is_that_of_the_shadows():
 
 
 def test_rows_that_depend_have_shadows_of_their_own():
-    rng = np.random.default_rng(2)
-    groups = np.repeat(np.arange(60), 10)
-    x = rng.normal(size=600)
-    X = pd.DataFrame({"x": x, "noise": rng.normal(size=600)})
-    found = select(X, x + rng.normal(size=600), groups=groups, check=False, random_state=0)
-    floors = [row["p_floor"] for row in found.ranking if row["p_floor"] is not None]
-    assert all(floor == pytest.approx(1 / 31) for floor in floors)
+    """Then a column is compared with its own shadows only."""
+    scores = np.array([[0.5, -1.0, np.nan], [9.0, 1.0, 2.0]])
+    for dependent, expected in ((True, [0.5, -1.0]), (False, [0.5, -1.0, 9.0, 1.0, 2.0])):
+        found = Findings(
+            SimpleNamespace(shadow_scores_=scores), [], [], [], [], None, None, dependent=dependent
+        )
+        assert found._shadows_of(0).tolist() == expected
+
+
+def test_a_shadow_that_scored_as_high_forbids_the_floor():
+    """P-values are tails, not counts: a floor is told only where no shadow scored as high."""
+    n_floors = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 2, 200)
+        flag = (y == 1) & (rng.random(200) < 0.15)
+        X = pd.DataFrame({"flag": flag, "other": rng.normal(size=200)}).astype(float)
+        found = select(X, y, check=False, random_state=0)
+        row = next(row for row in found.ranking if row["name"] == "flag")
+        if row["p_floor"] is not None:
+            n_floors += 1
+            assert np.nanmax(found.selector_.shadow_scores_) < stats.norm.isf(row["p_forest"])
+    assert n_floors > 3
 
 
 def test_columns_that_are_mostly_missing_are_named(found):
@@ -113,13 +133,13 @@ def test_columns_that_are_mostly_missing_are_named(found):
 def test_several_columns_that_are_mostly_missing():
     columns = {name: {"missing": 0.9 + 0.01 * k} for k, name in enumerate("abcdefg")}
     ranking = [{"name": name, "kept": name == "b"} for name in columns]
-    (note,) = note_on_missing({"target": {"n_rows": 100}, "columns": columns}, ranking)
+    (note,) = note_on_missing({"columns": columns}, ranking, 100)
     assert note.startswith(
         "7 columns are mostly missing: a (90 %), b (91 %, kept), c (92 %), d (93 %), e (94 %)"
     )
     assert "and 2 more. Check whether they are known" in note
-    empty = {"target": {"n_rows": 100}, "columns": {"a": {"missing": 1.0}}}
-    assert note_on_missing(empty, [{"name": "a", "kept": False}]) == []
+    empty = {"columns": {"a": {"missing": 1.0}}}
+    assert note_on_missing(empty, [{"name": "a", "kept": False}], 100) == []
 
 
 def test_pictures_are_saved_and_loaded(found, tmp_path):
@@ -143,6 +163,60 @@ def test_a_logarithm_is_drawn_in_the_unit_of_the_target():
     X, y = rng.normal(size=(200, 2)), np.exp(rng.normal(size=200) * 2)
     found = select(X, y, task="regression", log_target=True, check=False, random_state=0)
     assert found.profiles["target"]["overall"][0] == pytest.approx(y.mean(), rel=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["quantity", "weights", "classes"])
+def test_words_agree_with_the_numbers_they_quote(kind):
+    """More at higher values means that the second number quoted is the higher one."""
+    n_directions = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        x = rng.integers(0, 12, 300).astype(float)
+        y = (rng.random(300) < x / 12) * 1
+        if kind == "quantity":
+            y = np.exp(rng.normal(size=300) * 2 - 0.1 * x)
+        weights = rng.exponential(size=300) ** 3 if kind == "weights" else None
+        X = pd.DataFrame({"x": x, "z": rng.normal(size=300)})
+        profile = select(X, y, sample_weight=weights, check=False).profiles["columns"]["x"]
+        shown = [part["target"][0] for part in profile["parts"] if part["n"] >= 5]
+        if profile["direction"] in ("up", "down"):
+            n_directions += 1
+            assert (shown[-1] > shown[0]) == (profile["direction"] == "up")
+    assert n_directions
+
+
+def test_kept_columns_are_drawn_before_redundant_ones():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 6))
+    copies = x[:, :1] + 0.01 * rng.normal(size=(300, 30))
+    y = x @ np.ones(6) + rng.normal(size=300)
+    found = select(np.hstack([copies, x[:, 1:]]), y, random_state=0, check=False)
+    assert set(found.features) <= set(found.associations["names"])
+    assert len(found.associations["names"]) == 24
+
+
+def test_facts_are_of_all_rows_though_pictures_are_of_a_sample():
+    x = np.arange(30_000.0)
+    x[:29_000] = np.nan
+    X = pd.DataFrame({"rare": x, "z": np.random.default_rng(0).normal(size=30_000)})
+    found = select(X, np.arange(30_000) % 2, "info-gain", 1, check=False)
+    assert found.profiles["columns"]["rare"]["n_values"] == 1000
+    assert "about 1,000 values" in " ".join(found.notes)
+    assert "drawn at random from 30,000" in found.to_html()
+
+
+def test_halves_of_a_quantity_differ_from_each_other():
+    """Each repetition draws other rows, though values of the target hardly repeat."""
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=100)
+    parts = [tuple(part) for _ in range(10) for part in _two_parts(y, 50, rng)]
+    assert len(set(parts)) == 20
+    small = [_two_parts(y, 20, rng) for _ in range(20)]
+    assert len(np.unique(np.concatenate([np.concatenate(pair) for pair in small]))) == 100
+    for one, other in small:
+        assert len(one) == len(other) == 20
+        assert not set(one) & set(other)
+        assert abs(np.median(y[one]) - np.median(y)) < 0.5
 
 
 def test_at_most_two_thousand_columns_have_profiles():

@@ -248,7 +248,8 @@ def test_doubts_are_said_with_what_to_do():
 
 def test_the_goal_is_said():
     compact = (
-        "Every relevant column is kept, but for redundant ones without which models predict about as well."
+        "The aim was one relevant column of each redundant group, and more where models predict better with"
+        " them."
     )
     best = "The Brier score of a forest on the best {} is close to the lowest of all sizes."
     assert {compact, best.format("2 columns")} <= set(said(3, 2).details)

@@ -19,12 +19,22 @@ def drawn(d=None, name="age", relevant=True):
     return pictures_of(d, d["data"]["target"]).draw(name, relevant)
 
 
-def with_direction(direction, *, quantity=False, name="age", column=0):
+def with_direction(direction, *, quantity=False, name="age"):
     d = report_cases.selection(NAMES)
     if quantity:
         d = report_cases.of_a_quantity(d)
     d["data"]["target"] = "cancelled"
-    d["profiles"]["columns"][name]["direction"] = direction
+    profile = d["profiles"]["columns"][name]
+    profile["direction"] = direction
+    values = {
+        "down": [7, 6, 5, 4, 3, 2, 1, 0],
+        "peak": [0, 1, 4, 7, 6, 3, 2, 1],
+        "dip": [7, 5, 4, 0, 1, 3, 5, 6],
+    }
+    ranges = [part for part in profile["parts"] if "low" in part]
+    targets = [part["target"] for part in ranges]
+    for part, k in zip(ranges, values.get(direction, range(len(ranges))), strict=False):
+        part["target"] = targets[k]
     return drawn(d, name)["words"]
 
 
@@ -32,9 +42,9 @@ def with_direction(direction, *, quantity=False, name="age", column=0):
     ("direction", "words"),
     [
         ("up", "cancelled = city is more frequent at higher values: 10 % at 0 to 7, 80 % at 70 to 77."),
-        ("down", "cancelled = city is less frequent at higher values: 10 % at 0 to 7, 80 % at 70 to 77."),
-        ("peak", "cancelled = city is most frequent in the middle: 80 % at 70 to 77."),
-        ("dip", "cancelled = city is least frequent in the middle: 10 % at 0 to 7."),
+        ("down", "cancelled = city is less frequent at higher values: 80 % at 0 to 7, 10 % at 70 to 77."),
+        ("peak", "cancelled = city is most frequent in the middle: 80 % at 30 to 37."),
+        ("dip", "cancelled = city is least frequent in the middle: 10 % at 30 to 37."),
         ("mixed", "cancelled = city is most frequent at 70 to 77 (80 %), least frequent at 0 to 7 (10 %)."),
         ("flat", "No clear pattern by itself: the column matters together with others, or in a way that"),
     ],
@@ -47,7 +57,7 @@ def test_direction_of_a_quantity_in_words():
     said = with_direction("up", quantity=True)
     assert said == "cancelled rises with the column: on average 0 at 0 to 7, 70 at 70 to 77."
     assert with_direction("down", quantity=True).startswith("cancelled falls with the column")
-    assert with_direction("peak", quantity=True) == "cancelled is highest in the middle: 70 at 70 to 77."
+    assert with_direction("peak", quantity=True) == "cancelled is highest in the middle: 70 at 30 to 37."
     differs = with_direction("differs", quantity=True, name="plan")
     assert differs == "cancelled is highest for city (20), lowest for plan (0)."
 
@@ -64,11 +74,14 @@ def test_several_classes_are_stacked():
     assert pictures.mode == "stack"
     row = pictures.draw("age")["rows"][0]
     assert row["shape"] == [20, 20, 200]  # shares 0.1, 0 and 0.9
-    assert row["value"] == "c 90\xa0%"
-    assert pictures.draw("age")[
-        "words"
-    ] == "Most frequent at the lowest values: c 90 %; at the highest: a 80 %.".replace(" %", "\xa0%")
+    assert row["value"] == "c: 90\xa0%"
+    words = pictures.draw("age", True)["words"].replace("\xa0", " ")
+    assert words == "Most frequent at the lowest values c: 90 %; at the highest a: 80 %."
     assert Page(selection_html(d)).text.count("Most frequent") >= 2
+    d["profiles"]["target"]["merged"] = True  # the last one stands for several, which are never named
+    said = pictures_of(d, "t").draw("age", True)["words"]
+    assert said.startswith("Of the classes shown, most frequent")
+    assert "c: " not in said
 
 
 def test_shapes_are_on_one_scale():

@@ -292,7 +292,7 @@ def test_the_score_of_the_check_is_that_of_the_way_of_selecting():
     [
         (
             "compact",
-            "selected set: every relevant column, but for redundant ones without which models predict about",
+            "selected set: one relevant column of each redundant group, and more where models predict better",
         ),
         ("all", "selected set: every relevant column."),
         (None, "The column is in the selected set."),

@@ -87,9 +87,11 @@ def _cramer(a: NDArray[np.int64], b: NDArray[np.int64]) -> float:
     """Cramér's V without its bias (Bergsma 2013)."""
     (_, a), (_, b) = (np.unique(codes, return_inverse=True) for codes in (a, b))
     n, rows, columns = len(a), int(a.max()) + 1, int(b.max()) + 1
-    counts = np.bincount(a * columns + b, minlength=rows * columns).reshape(rows, columns)
-    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / n
-    squared = ((counts - expected) ** 2 / expected).sum() / n
+    if max(rows, columns) == n:  # every value is there once, so nothing repeats
+        return np.nan
+    cells, counts = np.unique(a * columns + b, return_counts=True)
+    expected = np.bincount(a)[cells // columns] * np.bincount(b)[cells % columns]
+    squared = float((counts**2 / expected).sum()) - 1
     squared = max(0.0, squared - (rows - 1) * (columns - 1) / (n - 1))
     least = min(rows - (rows - 1) ** 2 / (n - 1), columns - (columns - 1) ** 2 / (n - 1)) - 1
     return float(np.sqrt(min(1.0, squared / least))) if least > 0 else 0.0

@@ -20,6 +20,7 @@ __all__ = ["Profiles"]
 MAX_PARTS = 8  # ranges of a numeric column, or categories, beside missing values
 MIN_ROWS = 8  # of a range, on average
 MAX_CLASSES = 5  # of the target, that have a share of their own; the others are added up
+MIN_SHOWN = 5  # rows of a part that words name
 MAX_ROWS = 20_000
 FLAT = 0.05  # p-value above which parts do not differ
 MONOTONE = 0.7  # correlation of the order of the ranges and the target from which on it rises or falls
@@ -40,6 +41,8 @@ class Profiles:
         Names of the classes; empty for a quantity.
     weights : ndarray of float64 or None
         How much each row counts in shares and means.
+    whole : Table
+        All rows, of which those drawn may be a sample: numbers of values, and of missing ones, are of these.
 
     Examples
     --------
@@ -57,6 +60,7 @@ class Profiles:
     y: NDArray[Any]
     classes: list[str]
     weights: NDArray[np.float64] | None
+    whole: Table
 
     @classmethod
     def of(
@@ -67,18 +71,19 @@ class Profiles:
         seed: int = 0,
     ) -> Profiles:
         """Profiles of the rows of positive weight, of many rows a sample; `y` is a quantity in its unit."""
-        target = table.target
-        rows = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights > 0)
-        if len(rows) > MAX_ROWS:
-            rows = np.sort(np.random.default_rng([seed, 6]).choice(rows, MAX_ROWS, replace=False))
-        if len(rows) < table.n_rows:
-            y = None if y is None else y[rows]
-            weights = None if weights is None else weights[rows]
+        if weights is not None and not (weights > 0).all():
+            used = np.flatnonzero(weights > 0)
+            table, weights, y = table.take_rows(used), weights[used], None if y is None else y[used]
+        whole = table
+        if table.n_rows > MAX_ROWS:
+            rng = np.random.default_rng([seed, 6])
+            rows = np.sort(rng.choice(table.n_rows, MAX_ROWS, replace=False))
+            weights, y = (None if values is None else values[rows] for values in (weights, y))
             table = table.take_rows(rows)
-            target = table.target
+        target = table.target
         if isinstance(target, Quantity):
-            return cls(table, target.y if y is None else y, [], weights)
-        return cls(table, target.codes, list(map(str, target.labels.tolist())), weights)
+            return cls(table, target.y if y is None else y, [], weights, whole)
+        return cls(table, target.codes, list(map(str, target.labels.tolist())), weights, whole)
 
     @property
     def is_quantity(self) -> bool:
@@ -117,14 +122,20 @@ class Profiles:
         whole = np.zeros(len(self.y), dtype=np.intp)
         if self.is_quantity:
             low, high = float(self.y.min()), float(self.y.max())
-            return {"n_rows": len(self.y), "overall": self._summaries(whole, 1)[0], "range": [low, high]}
+            return {
+                "n_rows": len(self.y),
+                "of": self.whole.n_rows,
+                "overall": self._summaries(whole, 1)[0],
+                "range": [low, high],
+            }
         names = [""] * self._n_shown
         for name, at in zip(self.classes, self._shown.tolist(), strict=True):
             names[at] = name
         n_others = int((self._shown == self._n_shown - 1).sum())
         if n_others > 1:
             names[-1] = f"{n_others} other classes"
-        return {"n_rows": len(self.y), "overall": self._summaries(whole, 1)[0], "classes": names}
+        about = {"n_rows": len(self.y), "of": self.whole.n_rows, "overall": self._summaries(whole, 1)[0]}
+        return {**about, "classes": names, "merged": n_others > 1}
 
     def columns(self, columns: Iterable[int]) -> Iterator[dict[str, Any]]:
         """Profiles of some columns."""
@@ -158,9 +169,12 @@ class Profiles:
         if sizes[-1]:
             parts.append({"missing": True, "n": sizes[-1], "target": found[-1]})
         unit = self.table.schema.units[j] if self.table.schema.units else ""
+        if self.whole is not self.table:
+            n_all = self.whole.store.n_values(j)
+            counts = np.bincount(np.asarray(self.whole.store.codes(j)), minlength=n_all + 1)
         return {
             "n_values": int(np.count_nonzero(counts[:-1])),
-            "missing": sizes[-1] / len(codes),
+            "missing": int(counts[-1]) / int(counts.sum()),
             "direction": direction,
             **({"unit": unit} if unit else {}),
             "parts": parts,
@@ -198,8 +212,12 @@ class Profiles:
             if not size or mass <= 0:
                 found.append([0.0, 0.0, 0.0])
                 continue
-            some = self.y[ordered[begin : begin + size]]
-            low, high = some[(size - 1) // 4], some[-1 - (size - 1) // 4]
+            some = ordered[begin : begin + size]
+            if self.weights is None:
+                low, high = self.y[some[(size - 1) // 4]], self.y[some[-1 - (size - 1) // 4]]
+            else:
+                up_to = np.cumsum(self.weights[some]) / mass
+                low, high = self.y[some[np.searchsorted(up_to, (0.25, 0.75)).clip(max=size - 1)]]
             found.append([_short(total / mass), _short(low), _short(high)])
         return found
 
@@ -217,19 +235,21 @@ class Profiles:
         known = part_of < len(parts)
         values = self._ranks if self.is_quantity else self._shown[self.y] == 0
         sizes = np.bincount(part_of[known]).astype(np.float64)
-        levels = np.bincount(part_of[known], values[known]) / sizes
+        levels = np.bincount(part_of[known], values[known]) / np.maximum(sizes, 1)
         trend = _correlation(np.arange(len(levels), dtype=float), levels, sizes)
         # The statistic has a part for the trend, and one for the rest.
         has_trend = _tail(statistic * trend**2, 1) <= FLAT
         if by_chance and not has_trend:
             return "flat"
         straight = _tail(statistic * (1 - trend**2), freedom - 1) > FLAT
-        if (has_trend and straight) or abs(trend) >= MONOTONE:
+        # Words must agree with what is drawn, which has weights, and means instead of ranks.
+        shown = np.array([part["target"][0] for part in parts if part["n"] >= MIN_SHOWN] or [0.0])
+        if ((has_trend and straight) or abs(trend) >= MONOTONE) and (shown[-1] - shown[0]) * trend > 0:
             return "up" if trend > 0 else "down"
-        inside, span = levels[1:-1], np.ptp(levels)
-        if len(inside) and inside.max() - max(levels[0], levels[-1]) > BEND * span:
+        inside, ends, span = shown[1:-1], shown[[0, -1]], np.ptp(shown)
+        if len(inside) and inside.max() - ends.max() > BEND * span:
             return "peak"
-        if len(inside) and min(levels[0], levels[-1]) - inside.min() > BEND * span:
+        if len(inside) and ends.min() - inside.min() > BEND * span:
             return "dip"
         return "mixed"
 

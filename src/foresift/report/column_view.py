@@ -16,10 +16,12 @@ __all__ = ["MOSTLY_MISSING", "Pictures", "pictures_of"]
 
 MAX_CARDS = 30  # pictures in the document itself; the script draws others
 MAX_COLUMNS, MAX_BYTES, FEW_BYTES = 2000, 900_000, 300_000  # of what the script draws from, if there are more
+PAGE_BYTES = 1_400_000  # of all that the script has, and the list of columns
 MAX_LABEL = 28  # characters
 MOSTLY_MISSING = 0.9
 MIN_ROWS = 5  # of a range or category that is named as the highest or lowest
 _MONTH = 30 * 86_400  # seconds
+_TESTED = {True: "", False: " This is not significant.", None: " This was not tested."}
 _UP, _DOWN = {"up": "rises", "down": "falls"}, {"up": "more", "down": "less"}
 
 
@@ -47,7 +49,8 @@ class Pictures:
     @cached_property
     def classes(self) -> list[str]:
         """Classes that have a share of their own; empty for a quantity."""
-        return [shortened(name, MAX_LABEL) for name in self.profiles["target"].get("classes") or []]
+        names = self.profiles["target"].get("classes") or []
+        return [shortened(name, MAX_LABEL) or "(empty)" for name in names]
 
     @property
     def mode(self) -> str:
@@ -75,15 +78,17 @@ class Pictures:
         overall = None if self.mode == "stack" else self.scale(self.overall[0])
         head = {
             "share": f"share of {self.classes[0] if self.classes else ''}",
-            "stack": "most frequent class",
+            "stack": "most frequent",
         }
+        n_rows, n_all = self.profiles["target"]["n_rows"], self.profiles["target"].get("of") or 0
         return {
             "mode": self.mode,
             "classes": self.classes,
+            "of": f"{n_all:,}" if n_all > n_rows else "",
             "overall": overall,
             "overall_text": self.write(self.overall),
-            "head": head.get(self.mode, f"mean {self.target}"),
-            "n_rows": f"{self.profiles['target']['n_rows']:,}",
+            "head": head.get(self.mode, f"mean {self.target}" if self.named else "mean"),
+            "n_rows": f"{n_rows:,}",
         }
 
     def write(self, target: list[float]) -> str:
@@ -92,8 +97,9 @@ class Pictures:
             return TYPESET.short(target[0])
         if self.mode == "share":
             return TYPESET.share(target[0])
-        best = max(range(len(target)), key=target.__getitem__)
-        return f"{self.classes[best]} {TYPESET.share(target[best])}"
+        named = range(len(target) - bool(self.profiles["target"].get("merged")))
+        best = max(named, key=target.__getitem__)
+        return f"{self.classes[best]}: {TYPESET.share(target[best])}"
 
     def shape(self, target: list[float]) -> list[float]:
         """Where a part is drawn: the end of a bar, the ends of stacked bars, or mean and quartiles."""
@@ -144,8 +150,9 @@ class Pictures:
             end = 10 if unit == DAYS or long else 16  # characters: the day, or the minute
             return lambda value: str(time_of_number(value, unit))[:end].replace("T", " ")
         ranges = [part for part in profile["parts"] if "low" in part]
-        digits = next((n for n in range(3, 8) if _differ(ranges, n)), 7)
-        return lambda value: _number(value, digits)
+        digits = next((n for n in range(3, 13) if _differ(ranges, n)), 12)
+        seconds = " s" if unit else ""  # durations and times of day
+        return lambda value: _number(value, digits) + seconds
 
     def _words(self, profile: dict[str, Any], labels: list[str], relevant: bool | None) -> str:
         """Direction in a sentence."""
@@ -155,6 +162,8 @@ class Pictures:
             if "missing" not in part and "n_values" not in part
         ]
         direction = profile["direction"]
+        if len(set(labels)) < len(labels):  # numbers that differ in their last digits only
+            direction = "flat"
         if direction == "flat" or len(pairs) < 2:
             if not relevant:
                 return "No clear pattern."
@@ -163,12 +172,12 @@ class Pictures:
                 " parts do not show."
             )
         text = self._several(pairs) if self.mode == "stack" else self._one(pairs, direction)
-        return text + (" This is not significant." if relevant is False else "")
+        return text + _TESTED[relevant]
 
     def _one(self, pairs: list[tuple[str, Any]], direction: str) -> str:
         """How a share or a mean goes."""
         enough = [pair for pair in pairs if pair[1]["n"] >= MIN_ROWS] or pairs
-        ends = [f"{self.write(part['target'])} at {label}" for label, part in (pairs[0], pairs[-1])]
+        ends = [f"{self.write(part['target'])} at {label}" for label, part in (enough[0], enough[-1])]
         by_value = sorted(enough, key=lambda pair: pair[1]["target"][0])
         (low_label, low), (high_label, high) = by_value[0], by_value[-1]
         most, least = (self.write(part["target"]) for part in (high, low))
@@ -191,20 +200,18 @@ class Pictures:
 
     def _several(self, pairs: list[tuple[str, Any]]) -> str:
         """Which of several classes is most frequent where."""
+        what = "Of the classes shown, most" if self.profiles["target"].get("merged") else "Most"
         if "low" in pairs[0][1]:
             first, last = (self.write(part["target"]) for _, part in (pairs[0], pairs[-1]))
-            return f"Most frequent at the lowest values: {first}; at the highest: {last}."
+            return f"{what} frequent at the lowest values {first}; at the highest {last}."
         by_size = sorted(pairs, key=lambda pair: -pair[1]["n"])[:2]
-        return (
-            "Most frequent class: "
-            + "; ".join(f"{self.write(part['target'])} for {label}" for label, part in by_size)
-            + "."
-        )
+        ends = "; ".join(f"for {label} {self.write(part['target'])}" for label, part in by_size)
+        return f"{what} frequent {ends}."
 
-    def for_script(self, features: list[dict[str, Any]]) -> list[Any]:
-        """Pictures of as many features as the page has room for, in few bytes."""
+    def for_script(self, features: list[dict[str, Any]], used: int) -> list[Any]:
+        """Pictures of as many features as the page can hold beside `used` bytes, in few bytes."""
         found: list[Any] = [None] * len(features)
-        left = MAX_BYTES if len(features) <= MAX_COLUMNS else FEW_BYTES
+        left = min(MAX_BYTES, PAGE_BYTES - used) if len(features) <= MAX_COLUMNS else FEW_BYTES
         for i in sorted(range(len(features)), key=lambda i: not features[i].get("kept")):
             drawn = self.draw(features[i]["name"], features[i].get("relevant")) if left > 0 else None
             if drawn is not None:
@@ -275,7 +282,7 @@ def _label(part: dict[str, Any], write: Callable[[float], str]) -> str:
 
 
 def _differ(ranges: list[dict[str, Any]], digits: int) -> bool:
-    """Whether so many digits tell ranges apart; neighbours may share a rounded end."""
+    """Whether ranges differ in this number of digits; neighbours may share a rounded end."""
     lows, highs = ([_number(part[key], digits) for part in ranges] for key in ("low", "high"))
     alone = all(
         low != high or part["low"] == part["high"]
@@ -292,7 +299,8 @@ def _number(value: float, digits: int) -> str:
     >>> _number(1984, 4), _number(20500, 3)
     ('1984', '20,500')
     """
-    text = TYPESET.short(value, digits).replace("-", TYPESET.minus)
+    text = f"{value:.{digits}g}" if abs(value) >= 1e9 else TYPESET.short(value, digits)
+    text = text.replace("-", TYPESET.minus)
     return text.replace(",", "") if abs(value) < 10_000 else text
 
 

@@ -25,11 +25,11 @@ OFTEN, RARELY = 0.9, 0.5  # shares of the subsamples
 _RARE = "The column is significant on all rows, but passed in less than half of the subsamples"
 _INSIDE = (
     "The interval includes the score of an irrelevant column although the test is significant. The test uses"
-    " all rows. The interval is symmetric and wide, because the score varies much between subsamples of them"
+    " all rows. The interval is wide because the score varies much between subsamples of the rows"
 )
 _ABOVE = (
     "The interval lies above the score of an irrelevant column although the test is not significant. The"
-    " interval is for this column alone; the test adjusts for all columns at once"
+    " interval is for this column alone and does not adjust for the number of columns; the test decides"
 )
 
 
@@ -147,17 +147,28 @@ def remarks_of(feature: dict[str, Any], profile: dict[str, Any] | None = None) -
     return remarks
 
 
-def why_of(method: dict[str, Any]) -> dict[str, str]:
-    """Why a column has its verdict, by state."""
-    alpha = method.get("alpha")
-    limit = "" if alpha is None else f" (adjusted p \u2264 {alpha:g})"
-    above = "" if alpha is None else f" (adjusted p > {alpha:g})"
-    return {
-        "kept": "Kept: it is in the selected set.",
+def why_of(method: dict[str, Any], check: Any) -> dict[str, str]:
+    """Why a column has its verdict, by state; "weak" is one that is kept though it is not significant."""
+    alpha, p = method.get("alpha"), "p" if method.get("error") == "none" else "adjusted p"
+    limit = "" if alpha is None else f" ({p} \u2264 {alpha:g})"
+    above = "" if alpha is None else f" ({p} > {alpha:g})"
+    again = "it does not pass if each redundant group counts once"
+    if method.get("key") == "auto" and method.get("goal") is None:
+        again = "you asked for fewer columns"
+    elif check:
+        again = f"models predict about as well without it, or {again}"
+    why = {
+        "kept": f"Kept: significant{limit}." if alpha is not None else "Kept: it is in the selected set.",
         "requested": "Kept by request. It is not tested.",
         "redundant": f"Significant{limit}, but left out: a better column explains at least half of its"
         " information about the target.",
-        "relevant": f"Significant{limit}, but a model predicts about as well without it.",
+        "relevant": f"Significant{limit}, but left out: {again}.",
         "out": "Left out: the method ranks other columns higher.",
         "below": f"Left out: not significant{above}.",
     }
+    if alpha is not None:
+        why["weak"] = (
+            f"Kept although it is not significant{above}: models predict better with it, or you asked for"
+            " more columns."
+        )
+    return why

@@ -42,7 +42,7 @@ ERRORS = {
     "none": "each irrelevant column passes with probability {}",
 }
 KEPT = {  # by the goal of the method auto
-    "compact": "every relevant column, but for redundant ones without which models predict about as well",
+    "compact": "one relevant column of each redundant group, and more where models predict better with them",
     "all": "every relevant column",
 }
 # Marks that change the direction of writing, and so of the quotes and commas of a list.
@@ -126,7 +126,7 @@ def view(d: dict[str, Any]) -> dict[str, Any]:
         "cite": _cite(d, method),
         "requested": any(f.get("requested") for f in features),
         "in_groups": any(f.get("group") is not None for f in features),
-        "in_script": drawn | _pictures_for_script(features, pictures, method),
+        "in_script": drawn | _pictures_for_script(features, pictures, why_of(method, d.get("check")), drawn),
     }
 
 
@@ -146,21 +146,24 @@ def _cards(
 
 
 def _pictures_for_script(
-    features: list[dict[str, Any]], pictures: Pictures | None, method: dict[str, Any]
+    features: list[dict[str, Any]], pictures: Pictures | None, why: dict[str, str], drawn: dict[str, Any]
 ) -> dict[str, Any]:
     """What the script draws when a row is opened, and says about it."""
     profiles = {} if pictures is None else pictures.profiles["columns"]
+    used = len(json.dumps(drawn)) + len(
+        "".join(str(f["name"]) for f in features if f.get("kept")).encode("utf-8", "replace")
+    )
     texts: dict[str, int] = {}  # many columns have the same
     remarks = {}
     for i, feature in enumerate(features[:MAX_REMARKS]):
         if said := remarks_of(feature, profiles.get(feature["name"])):
             remarks[i] = [texts.setdefault(text, len(texts)) for text in said]
     return {
-        "why": why_of(method),
+        "why": why,
         "remarks": remarks,
         "remark_texts": list(texts),
         "legend": None if pictures is None else pictures.legend(),
-        "pictures": None if pictures is None else pictures.for_script(features),
+        "pictures": None if pictures is None else pictures.for_script(features, used),
     }
 
 

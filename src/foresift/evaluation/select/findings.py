@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from foresift.evaluation.select.assess import Assessment
 from foresift.evaluation.select.fitted import has_test, is_ours, is_relevant, ranked
@@ -51,7 +52,8 @@ class Findings:
         if self.resampled is not None:
             half = self.resampled.half_widths
             ends = np.column_stack([score - half, score + half])
-        adjusted = _numbers(s, "adjusted_pvalues_", nan, units)
+        by_itself = getattr(s, "error", None) == "none"  # the p-value decides, and is not adjusted
+        adjusted = nan if by_itself else _numbers(s, "adjusted_pvalues_", nan, units)
         relevant = units.spread(is_relevant(s), False) if has_test(s) else units.kept
         leaders = s.redundant_with_ if has_test(s) else np.full(units.n_columns, -1)
         kept, tested = set(self.kept.tolist()), ~units.kept if has_test(s) else np.zeros_like(units.kept)
@@ -82,23 +84,30 @@ class Findings:
     def _about_tests(self, column: int) -> dict[str, Any]:
         """P-value of each test, and the least one that the shadows can show if the forest is the only test.
 
-        So many shadows scored lower than the column: a smaller p-value is an extrapolation of their tail.
+        That is told only where all shadows scored lower than the column.
         """
         tests = getattr(self.selector, "test_pvalues_", None)
         if tests is None:
             return {}
         found = {f"p_{name}": _number(some[column]) for name, some in tests.items()}
         others = [value for name, value in found.items() if name != "p_forest" and value is not None]
-        floor, p = None, found["p_forest"]
-        if p is not None and not others and self.n_shadows[column] and p < 1 / (1 + self.n_shadows[column]):
-            floor = 1 / (1 + self.n_shadows[column])
+        floor, p, shadows = None, found["p_forest"], self._shadows_of(column)
+        if p is not None and not others and len(shadows) and p < 1 / (1 + len(shadows)):
+            # The column's own score is on the scale of the shadows, where they are normal.
+            floor = 1 / (1 + len(shadows)) if shadows.max() < -ndtri(p) else None
         return {**found, "p_floor": floor}
 
+    def _shadows_of(self, column: int) -> NDArray[np.float64]:
+        """Scores of the shadows that a column is compared with in the forest: those of all, or its own."""
+        if not self.dependent:
+            return self._all_shadows
+        own = self.selector.shadow_scores_[column]
+        return np.asarray(own[~np.isnan(own)])
+
     @cached_property
-    def n_shadows(self) -> list[int]:
-        """Number of shadows that each column is compared with in the forest: those of all, or its own."""
-        own = (~np.isnan(self.selector.shadow_scores_)).sum(axis=1)
-        return own.tolist() if self.dependent else [int(own.sum())] * len(own)
+    def _all_shadows(self) -> NDArray[np.float64]:
+        scores = self.selector.shadow_scores_
+        return np.asarray(scores[~np.isnan(scores)])
 
     def _about_units(self, column: int) -> dict[str, Any]:
         """Whether a column is kept by request, and its group, where there are such."""

@@ -43,33 +43,35 @@ def associations_of(
     rows: Rows, names: list[str], ranking: list[dict[str, Any]], seed: int
 ) -> dict[str, Any] | None:
     """Associations of the kept columns and of those that are redundant with others, group by group."""
+    place = {name: j for j, name in enumerate(names)}
     groups: dict[str, list[str]] = {row["name"]: [] for row in ranking if row["redundant_with"] is None}
     for row in ranking:
         if row["redundant_with"] is not None:
             groups.setdefault(row["redundant_with"], []).append(row["name"])
     kept = {row["name"] for row in ranking if row["kept"]}
-    chosen = [name for leader in groups if groups[leader] for name in (leader, *groups[leader])]
-    chosen += [leader for leader in groups if not groups[leader] and leader in kept]
-    chosen = chosen[:MAX_ASSOCIATED]
+    related = {name for leader in groups if groups[leader] for name in (leader, *groups[leader])}
+    # Kept columns first, then leaders, then in turns what is redundant with each of them.
+    turns = {name: place for names in groups.values() for place, name in enumerate(names)}
+    wanted = sorted(kept | related, key=lambda name: (name not in kept, turns.get(name, -1), place[name]))
+    drawn = set(wanted[:MAX_ASSOCIATED])
+    chosen = [name for leader in groups for name in (leader, *groups[leader]) if name in drawn]
     if len(chosen) < 2:
         return None
-    place = {name: j for j, name in enumerate(names)}
     values = associations(rows.table, [place[name] for name in chosen], rows.weights, seed)
     plain = [[None if np.isnan(value) else round(value, 3) for value in row] for row in values.tolist()]
-    n_all = len(kept | {name for leader in groups if groups[leader] for name in (leader, *groups[leader])})
-    return {"names": chosen, "values": plain, "n_left_out": n_all - len(chosen)}
+    return {"names": chosen, "values": plain, "n_left_out": len(wanted) - len(chosen)}
 
 
-def note_on_missing(profiles: dict[str, Any], ranking: list[dict[str, Any]]) -> list[str]:
+def note_on_missing(profiles: dict[str, Any], ranking: list[dict[str, Any]], n_rows: int) -> list[str]:
     """Name the columns that are mostly missing, and say what a kept one rests on.
 
     Examples
     --------
-    >>> profiles = {"target": {"n_rows": 500}, "columns": {"lab": {"missing": 0.98}, "age": {"missing": 0}}}
-    >>> print(*note_on_missing(profiles, [{"name": "lab", "kept": True}, {"name": "age", "kept": True}]))
-    Column lab is missing in 98 % of the rows and is kept: its result rests on 10 values. Check whether it ...
+    >>> profiles = {"columns": {"lab": {"missing": 0.98}, "age": {"missing": 0}}}
+    >>> print(*note_on_missing(profiles, [{"name": "lab", "kept": True}, {"name": "age", "kept": True}], 500))
+    Column lab is missing in 98 % of the rows and is kept: its result rests on about 10 values. Check ...
     """
-    n_rows, columns = profiles["target"]["n_rows"], profiles["columns"]
+    columns = profiles["columns"]
     empty = [row for row in ranking if MOSTLY <= columns.get(row["name"], {"missing": 0.0})["missing"] < 1]
     if not empty:
         return []
@@ -79,7 +81,7 @@ def note_on_missing(profiles: dict[str, Any], ranking: list[dict[str, Any]]) -> 
         n_values = round(n_rows * (1 - share[0]))
         kept = " and is kept" if empty[0]["kept"] else ""
         text = f"Column {empty[0]['name']} is missing in {_percent(share[0])} of the rows{kept}"
-        return [f"{text}: its result rests on {n_values:,} values. {check if kept else ''}".strip()]
+        return [f"{text}: its result rests on about {n_values:,} values. {check if kept else ''}".strip()]
     named = [
         f"{row['name']} ({_percent(missing)}{', kept' if row['kept'] else ''})"
         for row, missing in list(zip(empty, share, strict=True))[:MAX_NAMED]

@@ -166,5 +166,13 @@ def _two_parts(strata: NDArray[Any], size: int, rng: np.random.Generator) -> lis
     """Two samples that share no row, of every class, or of every size of a quantity, in proportion."""
     order = np.lexsort((rng.random(len(strata)), strata))  # class by class
     places = np.arange(len(strata)) * 2 * size / len(strata)  # evenly spread over the classes
-    taken = order[np.flatnonzero(np.diff(np.floor(places), prepend=-1) > 0)][: 2 * size]
-    return [np.sort(taken[0::2]), np.sort(taken[1::2])]
+    if strata.dtype.kind != "f":
+        taken = order[np.flatnonzero(np.diff(np.floor(places), prepend=-1) > 0)][: 2 * size]
+        return [np.sort(taken[0::2]), np.sort(taken[1::2])]
+    # Rows of a class are in random order, but values of a quantity hardly repeat: which rows are taken, and
+    # to which side each of two neighbours goes, is drawn.
+    start = rng.random()
+    before = np.floor(start - 2 * size / len(strata))
+    taken = order[np.flatnonzero(np.diff(np.floor(places + start), prepend=before) > 0)][: 2 * size]
+    sides = rng.permuted(taken[: len(taken) // 2 * 2].reshape(-1, 2), axis=1)
+    return [np.sort(sides[:, 0]), np.sort(sides[:, 1])]

@@ -274,7 +274,7 @@ def select(
     more = notes_on(y, target, modelled, assessment)
     if blocks is not None and len(rows) < n_rows:
         more = [note.replace("The target has", "In a sample of the rows the target has") for note in more]
-    more = [*note_on_missing(profiles, ranking), *note_on_text(schema, names), *more]
+    more = [*note_on_missing(profiles, ranking, n_rows), *note_on_text(schema, names), *more]
     if assessment is None:
         more = [*note_on_copies(*work.copies()), *more]
     if depends is None and how == "auto":

@@ -200,7 +200,8 @@ def _why(
     if method["goal"] == "all":
         return [*said, "The goal was to keep every relevant column."]
     said.append(
-        "Every relevant column is kept, but for redundant ones without which models predict about as well."
+        "The aim was one relevant column of each redundant group, and more where models predict better with"
+        " them."
     )
     chosen = a.curve.chosen
     if chosen != n_kept:

@@ -121,7 +121,7 @@
       const found = names.map((_, i) => i).filter(fits);
       found.sort((a, b) => compare(values[a], values[b], down) || a - b);
       const shown = found.slice(0, most).map(rowOf);
-      for (const row of shown) row.removeAttribute("aria-expanded"); /* what was open is closed */
+      for (const row of shown) row.setAttribute("aria-expanded", "false"); /* what was open is closed */
       body.replaceChildren(...shown);
       shown.forEach((row, at) => { row.tabIndex = at ? -1 : 0; });
       hide();
@@ -274,6 +274,7 @@
       table.append(element("caption", `${data.legend.head} over the values of the column`, { class: "hidden" }));
       const head = table.createTHead().insertRow();
       for (const text of ["values", "", data.legend.head, "rows"]) head.append(element("th", text, { scope: "col" }));
+      head.children[1].append(element("span", "Drawing", { class: "hidden" }));
       const inside = table.createTBody();
       for (const [label, n, value, shape, aside] of rows) {
         const row = inside.insertRow(), name = element("th", null, { scope: "row" }), bar = element("td", null, { class: "bar" });
@@ -297,7 +298,8 @@
       }
       const i = Number(row.dataset.i), kept = data.pictures && data.pictures[i];
       const more = element("tr", null, { class: "opened" }), cell = element("td", null, { colspan: table.tHead.rows[0].cells.length });
-      cell.append(element("p", data.why[data.state[i]]));
+      const weak = data.state[i] === "kept" && !data.relevant[i] && data.why.weak;
+      cell.append(element("p", weak || data.why[data.state[i]]));
       const cells = data.cells, known = (text) => text && text !== "–";
       const numbers = [
         known(cells.score[i]) && `score ${cells.score[i]}${known(cells.interval[i]) ? ` (${cells.interval[i]})` : ""}`,

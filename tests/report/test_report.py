@@ -102,6 +102,14 @@ def test_stays_small(n_features, megabytes):
     assert ("And 28,000 more" in page.text) == (n_features == 40_000)
 
 
+@pytest.mark.parametrize("letter", ["a", "\u5217"])
+def test_two_thousand_long_names_stay_below_two_megabytes(letter):
+    names = [f"{letter * 60}{i}" for i in range(2000)]
+    page = Page(html := selection_html(report_cases.selection(names, n_kept=2000)))
+    assert len(html.encode()) < 2e6
+    assert page.data["pictures"][0] is not None
+
+
 def test_a_list_that_is_cut_off_says_so():
     d = report_cases.selection([f"c{i}" for i in range(12_010)], n_kept=12_005)
     d["features"].reverse()

@@ -185,6 +185,8 @@ def compare(
         target_line = "" if split.task == "regression" else classes(Counter(split.labels.tolist()))
         sys.stdout.write(target_line + notes(column_notes(split)))
     _show(found, all_pairs=all_pairs, as_json=as_json, quiet=quiet)
+    if place is not None and not as_json and not quiet:
+        _print(f"Report: {place / 'report.html'}")
 
 
 def _compared(columns: Any, labels: Any, arguments: dict[str, Any], scheduler: str | None) -> "Comparison":

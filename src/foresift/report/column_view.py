@@ -16,7 +16,7 @@ __all__ = ["MOSTLY_MISSING", "Pictures", "pictures_of"]
 
 MAX_CARDS = 30  # pictures in the document itself; the script draws others
 MAX_COLUMNS, MAX_BYTES, FEW_BYTES = 2000, 900_000, 300_000  # of what the script draws from, if there are more
-PAGE_BYTES = 1_400_000  # of all that the script has, and the list of columns
+PAGE_BYTES = 1_250_000  # of all that the script has, and the list of columns
 MAX_LABEL = 28  # characters
 MOSTLY_MISSING = 0.9
 MIN_ROWS = 5  # of a range or category that is named as the highest or lowest

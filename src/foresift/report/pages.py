@@ -88,7 +88,8 @@ def _render(template: str, view: dict[str, Any]) -> str:
 
 def _for_script(data: Any) -> str:
     """JSON that is safe inside a script element: it can neither end the element nor begin another."""
-    return json.dumps(data, allow_nan=False, separators=(",", ":")).translate(_IN_SCRIPT)
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"), ensure_ascii=False).translate(_IN_SCRIPT)
+    return _UNWRITABLE.sub(lambda mark: f"\\u{ord(mark.group()):04x}", text)
 
 
 def _hash(text: str) -> str:

@@ -150,7 +150,7 @@ def _pictures_for_script(
 ) -> dict[str, Any]:
     """What the script draws when a row is opened, and says about it."""
     profiles = {} if pictures is None else pictures.profiles["columns"]
-    used = len(json.dumps(drawn)) + len(
+    used = len(json.dumps(drawn, ensure_ascii=False).encode("utf-8", "replace")) + len(
         "".join(str(f["name"]) for f in features if f.get("kept")).encode("utf-8", "replace")
     )
     texts: dict[str, int] = {}  # many columns have the same

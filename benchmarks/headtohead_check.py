@@ -54,7 +54,7 @@ def p_above(cell: str, found: Found) -> float:
     if not has_signal(cell):
         n_false = sum(value > 0 for value in falses)
         return float(binomtest(n_false, len(falses), ALPHA, alternative="greater").pvalue)
-    if len(falses) < 2 or np.std(falses) == 0:
+    if np.ptp(falses) == 0:
         return 1.0 if np.mean(falses) <= ALPHA else 0.5 ** len(falses)
     return float(ttest_1samp(falses, ALPHA, alternative="greater").pvalue)
 
@@ -84,7 +84,7 @@ def error_rates(found: dict[str, dict[str, Found]]) -> tuple[str, Verdicts]:
 
 def p_more(differences: list[float]) -> float:
     """P-value of a mean difference of at most 0, paired over the tables."""
-    if np.std(differences) == 0:
+    if np.ptp(differences) == 0:
         return 1.0 if differences[0] <= 0 else 0.5 ** len(differences)
     return float(ttest_1samp(differences, 0, alternative="greater").pvalue)
 

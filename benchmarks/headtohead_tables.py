@@ -6,6 +6,7 @@ these rows, and are scored on the test rows: a forest, a linear model and neares
 
 from __future__ import annotations
 
+import warnings
 from functools import cache, lru_cache
 from typing import Any
 
@@ -59,7 +60,9 @@ def split_of(name: str, number: int) -> tuple[np.ndarray, np.ndarray]:
         strata = np.searchsorted(np.quantile(y, np.arange(1, N_STRATA) / N_STRATA), y)
     repeat, fold = divmod(number, N_FOLDS)
     splitter = StratifiedKFold(N_FOLDS, shuffle=True, random_state=repeat)
-    return list(splitter.split(np.zeros(len(y)), strata))[fold]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of a class with fewer rows than folds
+        return list(splitter.split(np.zeros(len(y)), strata))[fold]
 
 
 def as_numbers(X: Any) -> np.ndarray:

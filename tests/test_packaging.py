@@ -59,7 +59,8 @@ def imports(tree, at_import):
 def test_the_command_and_the_extras_are_those_of_the_documentation():
     package = distribution("foresift")
     assert [(e.name, e.value) for e in package.entry_points] == [("foresift", "foresift.__main__:main")]
-    assert set(package.metadata.get_all("Provides-Extra")) == {"bench", "dask", "dev", "docs", "plots"}
+    extras = {"bench", "dask", "dev", "docs", "heads", "plots"}
+    assert set(package.metadata.get_all("Provides-Extra")) == extras
     assert required("plots") == {"matplotlib"}
     assert {"pyarrow", "python-calamine"} <= required()
     assert required().isdisjoint({"matplotlib", "pandas", "polars", "openpyxl"})

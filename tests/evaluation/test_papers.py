@@ -65,7 +65,7 @@ def test_what_a_spec_says(key):
         assert ("make" in entry) != ("load" in entry)
         assert entry.get("load", "iris") in {place.name for place in datasets.available()}, name
     for table in paper.tables:
-        assert paper.models_of(table)
+        assert bool(paper.models_of(table)) == (table.measure != "bounds")  # which are not run
         assert set(table.datasets) <= set(paper.datasets)
         high = {"error": 1.0, "accuracy": 1.0}.get(table.measure, 1.0) * table.scale
         for cell in table.cells:

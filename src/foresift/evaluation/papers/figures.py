@@ -22,7 +22,7 @@ AXES = {
     "accuracy": ("features", "accuracy"),
     "commonality": ("features", "share in common"),
     "bounds": ("rows", "expected gain, bits"),
-    "gains": ("information gain, hundredths of a bit", "density"),
+    "gains": ("gain, hundredths of a bit", "density"),
     "thresholds": ("feature", "mean gain, bits"),
 }
 

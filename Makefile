@@ -86,9 +86,10 @@ docs: $(VENV)/.package  ## The documentation, in build/docs; a warning is an err
 	rm -rf docs/api docs/gallery
 	python -m sphinx -W -E --keep-going -q docs build/docs
 
-figures: $(VENV)/.package  ## The pictures and tables of docs/
-	python docs/rogers_gunn.py all
-	python docs/murata.py all
+# Figures of papers; --out writes all tables and figures of a run, so a part of them goes to a folder of its own.
+figures: $(VENV)/.package  ## Figures 2, 3, 4 and 6 of Rogers & Gunn, in build/figures
+	foresift reproduce rogers-gunn --table 2 --table figure-3 --table figure-4 --table 6 \
+	    --store build/figures.sqlite --out build/figures
 
 # A second copy of the package, built with the sanitizers, stands before the plain one on the path. The interpreter
 # is not instrumented, so the runtimes are preloaded: libstdc++ too, or the first C++ exception would not be seen.

@@ -1,8 +1,11 @@
 """Specs of the papers: what they say exists, their numbers are those printed, damaged ones are refused."""
 
+import csv
+import importlib.util
 import inspect
 import tomllib
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -62,7 +65,7 @@ def test_what_a_spec_says(key):
         assert ("make" in entry) != ("load" in entry)
         assert entry.get("load", "iris") in {place.name for place in datasets.available()}, name
     for table in paper.tables:
-        assert paper.models_of(table)
+        assert bool(paper.models_of(table)) == (table.measure != "bounds")  # which are not run
         assert set(table.datasets) <= set(paper.datasets)
         high = {"error": 1.0, "accuracy": 1.0}.get(table.measure, 1.0) * table.scale
         for cell in table.cells:
@@ -150,3 +153,44 @@ def test_a_damaged_spec_is_refused(monkeypatch, tmp_path, old, new, message):
     damaged(monkeypatch, tmp_path, old, new)
     with pytest.raises(SpecError, match=message):
         read_paper("opitz")
+
+
+def counting():
+    """The tool that counts cells, which is no part of the package."""
+    path = Path(__file__).parents[2] / "tools" / "count_cells.py"
+    spec = importlib.util.spec_from_file_location("count_cells", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_counts_of_the_page_are_those_of_the_files():
+    tool = counting()
+    page = (tool.FOLDER / "README.md").read_text(encoding="utf-8")
+    assert page.split(tool.BEGIN)[1].split(tool.END)[0].splitlines() == tool.lines_of_counts()
+
+
+FIELDS = ("table", "dataset", "model", "classifier", "size", "published", "n", "spread", "published_spread")
+CELLS = [
+    ("3", "Votes", "RF", "", "", 0.065, 100, 0.03, 0.04, -0.0101),  # standard error 0.005
+    ("3", "Sonar", "RF", "", "", 0.1657, 100, 0.03, 0.04, 0.0101),
+    ("3", "WBC", "RF", "", "", 0.0226, 100, 0.03, 0.04, 0.0099),
+    ("3", "Votes", "CFS", "", "", 0.0398, 100, 0.03, 0.04, 0.0),
+    ("4", "Votes", "CFS", "", "", 0.0398, 100, 0.03, 0.04, 0.0),  # the same number again
+    ("3", "Pima", "RF", "", "", 0.2343, 1, "", "", 0.5),
+    ("3", "Simple", "RF", "", "", "", 100, 0.03, "", ""),  # not published
+]
+
+
+def test_cells_are_counted_by_standard_errors(tmp_path):
+    tool = counting()
+    with (tmp_path / "rogers-gunn.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([(*FIELDS, "difference"), *CELLS])
+    paper = read_paper("rogers-gunn")
+    assert tool.count(paper, tmp_path) == {"better": 1, "worse": 1, "within": 2, "unknown": 1}
+    with (tmp_path / "rogers-gunn-more.csv").open("w", newline="") as file:  # more trials: a smaller error
+        csv.writer(file).writerows([(*FIELDS, "difference"), (*CELLS[2][:6], 900, *CELLS[2][7:])])
+    assert tool.count(paper, tmp_path)["worse"] == 2
+    line = {"n": "10", "spread": "0.5", "published_spread": "", "difference": "0.6"}
+    assert tool.kind(line, 10, True) == "better"  # accuracy; one spread for both
+    assert tool.kind({**line, "difference": "0.4"}, 10, True) == "within"

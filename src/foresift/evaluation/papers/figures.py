@@ -20,6 +20,10 @@ AXES = {
     "path": ("features", "error"),
     "error": ("features", "error"),
     "accuracy": ("features", "accuracy"),
+    "commonality": ("features", "share in common"),
+    "bounds": ("rows", "expected gain, bits"),
+    "gains": ("gain, hundredths of a bit", "density"),
+    "thresholds": ("feature", "mean gain, bits"),
 }
 
 
@@ -77,7 +81,11 @@ def draw_curves(table: PaperTable, rows: Sequence[Row], path: Path) -> None:
     over = table.options.get("over", x)
     for panel in panels:
         panel.set(xlabel=over, ylabel=y + (", %" if table.scale == 100 else ""))
-        panel.tick_params(labelsize=7)
+        panel.tick_params(which="both", labelsize=7)
+        if "x" in table.options.get("log", ""):
+            panel.set_xscale("log")
+        if "y" in table.options.get("log", ""):
+            panel.set_yscale("log")
         panel.spines[["top", "right"]].set_visible(False)
     for panel in panels[len(datasets) * len(classifiers) if not one_panel else 1 :]:
         panel.set_visible(False)

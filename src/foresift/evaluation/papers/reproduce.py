@@ -16,6 +16,13 @@ from foresift import datasets
 from foresift.errors import InputError
 from foresift.evaluation.harness.evaluate import Protocol, plan_scores
 from foresift.evaluation.harness.tasks import Data, Job, Record, Unit
+from foresift.evaluation.papers.gains import (
+    bounds_over_nodes,
+    gains_of_records,
+    plan_gains,
+    plan_thresholds,
+    thresholds_of_records,
+)
 from foresift.evaluation.papers.specs import Cell, Model, Paper, PaperTable, SpecError, build
 from foresift.evaluation.papers.units import path_of, plan_intervals, plan_path, whole_repeats
 from foresift.selectors.search.path import commonality
@@ -27,6 +34,9 @@ MAKERS = {
     "friedman": datasets.make_friedman,
     "waveform": datasets.make_waveform,
 }
+
+
+_OF_FEATURES = {"gains": gains_of_records, "thresholds": thresholds_of_records}
 
 
 @dataclass(frozen=True)
@@ -174,12 +184,15 @@ def plan_paper(
         models = {m.name: m for table in tables if name in table.datasets for m in paper.models_of(table)}
         if not models or (only and name not in only):
             continue
-        made = load_data(name, entry, folder, n_repeats)
+        n_tables = n_repeats if any(m.kind != "gains" for m in models.values()) else 1
+        made = load_data(name, entry, folder, n_tables)
         here: list[Job] = []
         for seed, (table, about) in enumerate(made):
             data.append(table)
             times = 1 if "make" in entry else n_repeats
             for model in models.values():
+                if model.kind == "gains" and seed > 0:
+                    continue  # one table
                 here += _plan_model(model, table, about, paper.protocol, times, seed)
         # Repeat by repeat, so that an interrupted run has results of all models.
         jobs += sorted(here, key=lambda job: job.units[0].repeat)
@@ -197,6 +210,10 @@ def _plan_model(
     if model.kind == "intervals":
         options = {"cv": protocol["cv"], "repeats": repeats, "random_state": seed}
         return plan_intervals(data, model.name, classifiers[""], **options)
+    if model.kind == "gains":
+        return plan_gains(data, model.name, classifiers[""], random_state=seed)
+    if model.kind == "thresholds":
+        return plan_thresholds(data, model.name, selector, random_state=seed)
     sizes = about.get("sizes", [])
     chosen = ("own", *(range(1, data.n_features + 1) if sizes == "all" else sizes))
     cv = _fresh(about, seed) if "fresh" in about else _folds(about.get("cv", protocol["cv"]))
@@ -235,6 +252,12 @@ def rows_of_table(
     >>> round(row.ours, 1), row.published
     (5.0, 4.3)
     """
+    if table.measure == "bounds":
+        return [
+            Row(table.id, place, bound, bound, "", str(at), gain, float("nan"), 1)
+            for (place, bound), curve in bounds_over_nodes(table).items()
+            for at, gain in curve.items()
+        ]
     groups: dict[tuple[str, str, str], list[Record]] = defaultdict(list)
     if planned is not None and table.per == "repeat":
         records = whole_repeats(records, planned)
@@ -252,6 +275,10 @@ def rows_of_table(
             for classifier in model.classifiers:
                 found = groups.get((dataset, model.name, classifier), [])
                 if not found:
+                    continue
+                if table.measure in _OF_FEATURES:
+                    for (panel, line, size), values in _OF_FEATURES[table.measure](table, found).items():
+                        rows.append(_row(table, dataset, model.name, line, panel, size, values))
                     continue
                 others = groups.get((dataset, table.options.get("against", ""), classifier), [])
                 for given, values in _measure(table, model, found, others).items():
@@ -321,12 +348,16 @@ def _shared(records: list[Record], others: list[Record], reduction: float) -> di
     def split(record: Record) -> tuple[str, int, int]:
         return record.unit.data, record.unit.repeat, record.unit.fold
 
-    values, partners = [], {split(other): other for other in others}  # one of either may have failed
+    found: dict[str, list[float]] = defaultdict(list)
+    partners = {split(other): other for other in others}  # one of either may have failed
     for record in records:
         if split(record) in partners:
-            rates, shares = commonality(path_of(record), path_of(partners[split(record)]))
-            values.append(float(shares[np.argmin(np.abs(rates - reduction))]))
-    return {"": values} if values else {}
+            path = path_of(record)
+            rates, shares = commonality(path, path_of(partners[split(record)]))
+            for rate, share in zip(rates.tolist(), shares.tolist(), strict=True):
+                found[str(round((1 - rate) * path.n_features_in))].append(share)
+            found[f"at {reduction:.0%}"].append(float(shares[np.argmin(np.abs(rates - reduction))]))
+    return dict(found)
 
 
 def _reductions(records: list[Record], limit: float) -> dict[str, list[float]]:

@@ -15,10 +15,31 @@ from foresift.errors import near_names
 
 __all__ = ["Cell", "Model", "Paper", "PaperTable", "SpecError", "build", "paper_keys", "read_paper"]
 
-KINDS = ("score", "path", "intervals")
-MEASURES = ("error", "accuracy", "intervals", "path", "commonality", "seconds")
+KINDS = ("score", "path", "intervals", "gains", "thresholds")
+MEASURES = (
+    "error",
+    "accuracy",
+    "intervals",
+    "path",
+    "commonality",
+    "seconds",
+    "bounds",
+    "gains",
+    "thresholds",
+)
 SPREADS = ("", "variance", "deviation")
-_OPTIONS = ("limit", "against", "reduction", "over", "trials")
+_OPTIONS = (
+    "limit",
+    "against",
+    "reduction",
+    "over",
+    "trials",
+    "nodes",
+    "up_to",
+    "features",
+    "relevant",
+    "log",
+)
 
 
 class SpecError(ValueError):
@@ -45,8 +66,9 @@ class Cell:
 class Model:
     """A selector (or none) and classifiers, all still as data.
 
-    `kind` is "score" (cross-validated), "path" (a search on the whole table) or "intervals" (sizes of
-    confidence intervals while a forest grows). `template` is the name before the grid is filled in.
+    `kind` is "score" (cross-validated), "path" (a search on the whole table), "intervals" (sizes of
+    confidence intervals while a forest grows), "gains" (of all split candidates of a forest) or "thresholds"
+    (of a selector, by all bounds). `template` is the name before the grid is filled in.
     """
 
     name: str
@@ -66,7 +88,8 @@ class PaperTable:
     """A table or figure: its models, and the published numbers.
 
     `columns` are names of models as published, `more` are additional ones of ours. A spread is over single
-    splits (`per` is "trial"), or over repeats (`per` is "repeat"; the mean of its folds).
+    splits (`per` is "trial"), or over repeats (`per` is "repeat"; the mean of its folds). If `measure` is
+    "bounds", the columns are bounds of an expected gain, and there is nothing to run.
     """
 
     id: str
@@ -139,7 +162,7 @@ def read_paper(key: str) -> Paper:
     --------
     >>> paper = read_paper("rogers-gunn")
     >>> [table.id for table in paper.tables], paper.tables[0].published["Votes", "RF", "", ""].value
-    (['3', '4', 'figure-5', 'fresh'], 0.065)
+    (['3', '4', 'figure-2', 'figure-3', 'figure-4', 'figure-5', 'figure-6', 'fresh'], 0.065)
     """
     known = paper_keys()
     if key not in known:
@@ -204,6 +227,7 @@ def _table(
     where = f"{key}, {entry['id']}"
     columns = tuple(entry["columns"])
     known = {model.name for model in models} | {model.template for model in models}
+    known |= {"lower", "mid", "upper", "exact"} if entry["measure"] == "bounds" else set()
     if missing := [name for name in (*columns, *entry.get("more", ())) if name not in known]:
         raise SpecError(f"{where}: there is no model {missing[0]!r}.")
     spread = entry.get("spread", "")

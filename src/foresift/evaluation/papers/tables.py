@@ -55,6 +55,14 @@ def grids_of_table(paper: Paper, table: PaperTable, rows: Sequence[Row]) -> list
         return []
     if table.measure == "intervals":
         return [_curves(title, rows, ["1", "5", "10", "20", "50", "100"])]
+    if table.measure == "bounds":
+        return [_at_points(title, table, rows, ["1", "2", "5", "10", "20", "50", "100", "200", "500"])]
+    if table.measure == "gains":
+        return [_at_points(title, table, rows, ["10", "20", "50", "92", "100"])]
+    if table.measure == "thresholds":
+        return [_at_points(title, table, rows, _unique(row.size for row in rows))]
+    if table.measure == "commonality":
+        return [_matrix(title, [row for row in rows if not row.size.isdigit()])]
     if table.measure == "path":
         return [_paths(title, table, rows)]
     if all(not row.size for row in rows):
@@ -200,6 +208,22 @@ def _curves(title: str, rows: Sequence[Row], sizes: list[str]) -> Grid:
         for name in _unique(row.dataset for row in rows)
     ]
     return Grid(title, ["trees", *sizes], lines, f"Means of {max(row.n for row in rows)} splits.")
+
+
+def _at_points(title: str, table: PaperTable, rows: Sequence[Row], sizes: list[str]) -> Grid:
+    """Some points of all curves."""
+    values = {(row.dataset, row.classifier, row.label, row.size): row.ours for row in rows}
+    sizes = [size for size in sizes if any(row.size == size for row in rows)]
+    lines = [
+        [dataset, classifier, label]
+        + [PLAIN.number(values.get((dataset, classifier, label, size)), 3) for size in sizes]
+        for dataset, classifier, label in _unique((row.dataset, row.classifier, row.label) for row in rows)
+    ]
+    named = [k for k in range(3) if any(line[k] for line in lines)]  # which columns of names are not empty
+    lines = [[line[k] for k in named] + line[3:] for line in lines]
+    header = [""] * (len(named) - 1) + [table.options["over"], *sizes]
+    remark = "" if table.measure == "bounds" else _means(rows, "tables")
+    return Grid(title, header, lines, remark, n_names=len(named))
 
 
 def _unique(items: Any) -> list[Any]:

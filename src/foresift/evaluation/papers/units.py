@@ -22,7 +22,7 @@ from foresift.evaluation.harness.tasks import Data, Job, Record, Unit, canonical
 from foresift.models.scorer import make_subset_scorer
 from foresift.selectors.search.path import SearchPath, Step
 
-__all__ = ["path_of", "plan_intervals", "plan_path", "whole_repeats"]
+__all__ = ["make_unit", "path_of", "plan_intervals", "plan_path", "whole_repeats"]
 
 N_AGAIN = 2  # further splits into folds, which the search has not used
 
@@ -62,11 +62,11 @@ def plan_path(data: Data, name: str, selector: Any, classifier: Any, *, random_s
     """
     seed = seed_for(random_state, 0, 0)
     cv, options = "3 folds in the search, 2 x 3 others", {"again": N_AGAIN}
-    unit = _unit("path", data, name, selector, classifier, cv, (0, 0, "all"), seed, options)
+    unit = make_unit("path", data, name, selector, classifier, cv, (0, 0, "all"), seed, options)
     return [Job(path_units, data.checksum, Search(selector, classifier, seed), (unit,))]
 
 
-def _unit(
+def make_unit(
     kind: str,
     data: Data,
     name: str,
@@ -77,6 +77,14 @@ def _unit(
     seed: int,
     options: dict[str, Any],
 ) -> Unit:
+    """Describe a task of a selector and a classifier, of which one may be None.
+
+    Examples
+    --------
+    >>> data = Data.of("two rows", np.eye(2), np.array([0, 1]))
+    >>> make_unit("path", data, "SBS", None, None, "3 folds", (0, 0, "all"), 1, {}).method
+    'SBS'
+    """
     methods = name, canonical(describe(selector)), "", canonical(describe(classifier))
     return Unit(kind, data.name, data.checksum, *methods, cv, *split, seed, canonical(options), software())
 
@@ -158,7 +166,7 @@ def plan_intervals(
     for split in splits(data, cv, repeats=repeats, random_state=random_state):
         seed = seed_for(random_state, split.repeat, split.fold)
         where = split.repeat, split.fold, split.rows
-        unit = _unit("intervals", data, name, None, classifier, cv_name(cv), where, seed, {})
+        unit = make_unit("intervals", data, name, None, classifier, cv_name(cv), where, seed, {})
         jobs.append(Job(interval_units, data.checksum, Growth(classifier, split, seed), (unit,)))
     return jobs
 

@@ -1,10 +1,15 @@
-"""The runs behind docs/murata.md: times of a deletion on the four tables of the paper, and pairs.
+"""Contribution ratio: times of a deletion, and pairs of features.
 
-The command is docs/murata.py.
+    python benchmarks/contribution.py times    # of a deletion, also by the number of features
+    python benchmarks/contribution.py pairs    # how often pairs are found in XOR, noise and sums
+
+The tables go into docs/murata.md, between their markers. The searches themselves, Figures 4 to 9, are made by
+`foresift reproduce murata`. The UCI tables are read from the folder that FORESIFT_DATA names.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import time
 from pathlib import Path
@@ -21,9 +26,7 @@ from foresift.importance import co_occurrence
 from foresift.models.scorer import make_subset_scorer
 from foresift.selectors.search.subset_forests import SubsetForests
 
-HERE = Path(__file__).resolve().parent
-OUT = HERE / "murata"
-RUNS = HERE.parent / "build" / "murata"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "murata.md"
 
 TABLES = ("pendigits", "waveform", "spambase", "optdigits")
 N_TREES = 50
@@ -148,3 +151,51 @@ def protection(seeds: int = 10) -> dict[str, int]:
             search = ContributionSelector(2, mode="batch", protect_pairs=name != "plain", **options).fit(X, y)
             kept[name] += int(search.support_[:2].all())
     return kept | {"tables": seeds}
+
+
+# --- tables of the page -------------------------------------------------------------------------------------
+
+
+def put(name: str, header: list[str], rows: list[list[str]]) -> None:
+    """Put a table between its markers in the page."""
+    lines = ["| " + " | ".join(cells) + " |" for cells in (header, ["---"] * len(header), *rows)]
+    page = PAGE.read_text()
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    head, rest = page.split(begin)
+    PAGE.write_text(head + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1])
+
+
+def write_times() -> None:
+    """Measure and write the times of a deletion."""
+    ways = ["SBS", "sequential", "batch"]
+    first = first_steps()
+    rows = [
+        [name, *(f"{row[way]:.2f}" for way in ways), f"{row['SBS'] / row['sequential']:.0f}"]
+        for name, row in first.items()
+    ]
+    put("times", ["table", *ways, "SBS / sequential"], rows)
+    steps = step_times()
+    rows = [[way, *(f"{value:.2f}" for value in steps[way])] for way in ("SBS", "sequential")]
+    put("steps", ["features", *(f"{p:g}" for p in steps["p"])], rows)
+
+
+def write_pairs() -> None:
+    """Count and write the pairs that are found; print how often `protect_pairs` keeps one."""
+    found = pairs()
+    rows = [[name, *map(str, row.values())] for name, row in found.items()]
+    put("pairs", ["data", *next(iter(found.values()))], rows)
+    print("Both halves of XOR kept:", protection())
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    tasks = {"times": write_times, "pairs": write_pairs}
+    parser.add_argument("what", choices=tasks)
+    tasks[parser.parse_args().what]()
+
+
+if __name__ == "__main__":
+    main()

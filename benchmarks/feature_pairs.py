@@ -1,6 +1,6 @@
 """Make the last table of docs/bommaganti.md: feature boosting on an exclusive or among noise.
 
-    python docs/bommaganti.py    # order=1 and order=2, into the page
+    python benchmarks/feature_pairs.py    # order=1 and order=2, into the page
 
 The tables and figures of the thesis are made by `foresift reproduce bommaganti`.
 """
@@ -15,7 +15,7 @@ import numpy as np
 
 from foresift import CartClassifier, FeatureBoostingSelector
 
-PAGE = Path(__file__).resolve().parent / "bommaganti.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "bommaganti.md"
 
 
 def pairs(n_seeds: int = 10) -> str:

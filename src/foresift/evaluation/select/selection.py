@@ -209,7 +209,7 @@ def select(
     selector = make(
         method, n_features_to_select, alpha, error, parameters or {}, seed, n_jobs, keep, feature_groups
     )
-    selector = modelled.tell(selector)
+    selector = model.tell(modelled.tell(selector))
     if memory_limit is not None and "memory_limit" in selector.get_params(deep=False):
         selector.set_params(memory_limit=memory_limit)
     require_rows(selector, n_rows)

@@ -23,6 +23,7 @@ from foresift.selectors.mutual_info import MutualInfoSelector
 from foresift.selectors.relevance import RelevanceSelector
 from foresift.selectors.relief import ReliefFSelector
 from foresift.selectors.size_cv import SizeCurve, SubsetSizeCV
+from foresift.selectors.units import Units
 
 __all__ = ["BestRankerSelector", "choose_ranker"]
 
@@ -189,7 +190,7 @@ class BestRankerSelector(RankingSelector):
         seed = int(rng.integers(2**31 - 1))
         candidates = self._candidates()
         _require_task(candidates, task)
-        members = [_ready(one, task, units, self.n_jobs, rng) for one in candidates.values()]
+        members = [_ready(one, task, units, rng) for one in candidates.values()]
         plan = SubsetSizeCV(
             self.estimator,
             cv=self.cv,
@@ -203,6 +204,8 @@ class BestRankerSelector(RankingSelector):
         best, size = choose_ranker(curves, self.rule)
         on_codes = self._on_codes(members[best], data)
         fitted = clone(members[best])
+        if fitted.get_params(deep=False).get("n_jobs", 0) is None:
+            fitted.set_params(n_jobs=self.n_jobs)
         if on_codes:
             fitted.fit_table(data, weights)
         else:
@@ -253,7 +256,8 @@ class BestRankerSelector(RankingSelector):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         try:
-            inputs = [get_tags(member).input_tags for member in self._candidates().values()]
+            models = [] if self.estimator is None else [self.estimator]
+            inputs = [get_tags(member).input_tags for member in (*self._candidates().values(), *models)]
         except (AttributeError, TypeError, ValueError):  # fit will say what is wrong
             return tags
         tags.input_tags.sparse = all(member.sparse for member in inputs)
@@ -294,14 +298,10 @@ def choose_ranker(curves: list[SizeCurve], rule: str = "one-se") -> tuple[int, i
     return int((of_size >= of_size.max() - 1e-12).argmax()), int(curves[0].sizes[column])
 
 
-def _ready(candidate: Any, task: str, units: Any, n_jobs: int | None, rng: np.random.Generator) -> Any:
+def _ready(candidate: Any, task: str, units: Units, rng: np.random.Generator) -> Any:
     """Clone a candidate that ranks all columns, with seeds of its own and the units of the table."""
     member = with_units(with_task(seeded(clone(candidate), rng), task), units)
-    own = member.get_params(deep=False)
-    new: dict[str, Any] = {"n_features_to_select": 1.0}
-    if own.get("n_jobs", 0) is None:
-        new["n_jobs"] = n_jobs
-    return member.set_params(**new)
+    return member.set_params(n_features_to_select=1.0)
 
 
 def _common_rows(table: Table, weights: NDArray[np.float64] | None) -> NDArray[np.intp]:

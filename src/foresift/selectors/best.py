@@ -42,10 +42,9 @@ class BestRankerSelector(RankingSelector):
     """Choose among several rankers the one that predicts best (future work of Grabczewski & Jankowski).
 
     In every fold each candidate ranks the columns on the training rows, and a model of the best 1, 2, 3 ...
-    of them is scored on the test rows. All candidates see the same folds. Ranker and size are chosen
-    together: of all pairs within one standard error of the best mean, the one with the fewest columns; of
-    those the one with the highest mean, and of equal ones the candidate that is named first. The chosen
-    ranker is then fitted to all rows.
+    of them is scored on the test rows. All candidates see the same folds. The candidate with the highest mean
+    score at any size is chosen, of equal ones the first; then its size by the same scores, as in
+    `SubsetSizeCV`. The chosen ranker is fitted to all rows.
 
     Parameters
     ----------
@@ -67,7 +66,7 @@ class BestRankerSelector(RankingSelector):
     scoring : str, callable or None, default=None
         A score of scikit-learn, higher is better; None is the accuracy, or R2 for a quantity.
     rule : {"one-se", "best"}, default="one-se"
-        The fewest columns within one standard error of the best, or the best.
+        The smallest size within one standard error of the best of the chosen ranker, or the best.
     n_jobs : int, default=None
         Rankings and models at a time; -1 for all cores. The outcome is the same.
     random_state : int, RandomState or None, default=None
@@ -89,7 +88,7 @@ class BestRankerSelector(RankingSelector):
     candidate_curves_ : list of SizeCurve
         The scores of all sizes, of every candidate.
     size_curve_ : SizeCurve
-        That of the chosen candidate, with the size that was chosen.
+        That of the chosen candidate.
     selector_ : selector
         The chosen candidate, fitted to all rows.
     scores_, ranking_ : ndarray of shape (n_features,)
@@ -201,7 +200,8 @@ class BestRankerSelector(RankingSelector):
             random_state=seed,
         )
         curves = self._curves(plan, members, data, weights)
-        best, size = choose_ranker(curves, self.rule)
+        best = choose_ranker(curves)
+        size = curves[best].chosen
         on_codes = self._on_codes(members[best], data)
         fitted = clone(members[best])
         if fitted.get_params(deep=False).get("n_jobs", 0) is None:
@@ -216,7 +216,7 @@ class BestRankerSelector(RankingSelector):
             "candidate_names_": list(candidates),
             "candidate_scores_": np.stack(at_own),
             "candidate_curves_": curves,
-            "size_curve_": SizeCurve(curves[best].sizes, curves[best].scores, size),
+            "size_curve_": curves[best],
             "selector_": fitted,
         }
         first = units.first
@@ -265,37 +265,28 @@ class BestRankerSelector(RankingSelector):
         return tags
 
 
-def choose_ranker(curves: list[SizeCurve], rule: str = "one-se") -> tuple[int, int]:
-    """Choose a ranker and a size by curves of the same folds and sizes.
+def choose_ranker(curves: list[SizeCurve]) -> int:
+    """Choose the ranker with the highest mean score at any size, by curves of the same folds and sizes.
 
     Parameters
     ----------
     curves : list of SizeCurve
         One for each ranker.
-    rule : {"one-se", "best"}, default="one-se"
-        The smallest size at which a ranker is within one standard error of the best mean, and of the rankers
-        the one with the highest mean there; or the best mean. The first of equal ones.
 
     Returns
     -------
-    ranker, size : int
-        The number of the curve, and the size.
+    int
+        The number of the curve, the first of equal ones.
 
     Examples
     --------
-    >>> one = SizeCurve(np.array([1, 2]), np.array([[0.5, 0.8], [0.6, 0.9]]), 0)
-    >>> other = SizeCurve(np.array([1, 2]), np.array([[0.8, 0.7], [0.84, 0.8]]), 0)
-    >>> choose_ranker([one, other]), choose_ranker([one, other], "best")
-    ((1, 1), (0, 2))
+    >>> one = SizeCurve(np.array([1, 2]), np.array([[0.5, 0.8], [0.6, 0.9]]), 2)
+    >>> other = SizeCurve(np.array([1, 2]), np.array([[0.8, 0.7], [0.84, 0.8]]), 1)
+    >>> choose_ranker([one, other])
+    0
     """
-    means = np.stack([curve.mean for curve in curves])
-    best, at = np.unravel_index(int(means.argmax()), means.shape)
-    within = 1e-12
-    if rule == "one-se":
-        within += float(curves[int(best)].standard_error[at])
-    column = int((means >= means[best, at] - within).any(axis=0).argmax())
-    of_size = means[:, column]
-    return int((of_size >= of_size.max() - 1e-12).argmax()), int(curves[0].sizes[column])
+    highest = np.array([curve.mean.max() for curve in curves])
+    return int((highest >= highest.max() - 1e-12).argmax())
 
 
 def _ready(candidate: Any, task: str, units: Units, rng: np.random.Generator) -> Any:

@@ -28,7 +28,7 @@ from foresift.selectors.units import Units
 __all__ = ["BestRankerSelector", "choose_ranker"]
 
 MAX_FOLDS = 5
-MIN_OF_A_CLASS = 3  # rows; rarer classes take no part in the choice, but in the ranking
+MIN_OF_A_CLASS = 3  # rows; rarer classes are left out of the choice, but not of the ranking
 _DEFAULTS = {  # from the cheapest to the dearest
     "fscore": FScoreSelector(nominal="one-hot"),
     "info-gain": InfoGainSelector(),
@@ -60,7 +60,7 @@ class BestRankerSelector(RankingSelector):
         The model that scores sets of columns; None is a forest of 100 trees.
     cv : int, splitter, iterable or None, default=None
         Folds, as in `SubsetSizeCV`. None: 5, or fewer if classes or groups are too small for so many;
-        classes of fewer than 3 rows then take no part in the choice.
+        classes of fewer than 3 rows are then left out of the choice.
     sizes : array-like of int, default=None
         The sizes to score, as in `SubsetSizeCV`.
     scoring : str, callable or None, default=None

@@ -190,10 +190,11 @@ class BestRankerSelector(RankingSelector):
         candidates = self._candidates()
         _require_task(candidates, task)
         members = [_ready(one, task, units, rng) for one in candidates.values()]
+        n_given = self._n_given()
         plan = SubsetSizeCV(
             self.estimator,
             cv=self.cv,
-            sizes=self.sizes if self._n_given() is None else [self._n_given()],
+            sizes=self.sizes if n_given is None else [n_given],
             scoring=self.scoring,
             rule=self.rule,
             n_jobs=self.n_jobs,

@@ -46,8 +46,8 @@ def note_on_choice(selector: Any) -> list[str]:
     means = selector.candidate_scores_.mean(axis=1)
     scores = [f"{name} {mean:.3f}" for name, mean in zip(selector.candidate_names_, means, strict=True)]
     return [
-        f"The ranking is that of {selector.chosen_}, chosen by cross-validation among {', '.join(scores)} (mean"
-        " score of each at its own size). These scores were used for the choice, so the best of them is"
+        f"The ranking is that of {selector.chosen_}, chosen by cross-validation among {', '.join(scores)}"
+        " (mean score of each at its own size). These scores were used for the choice, so the best of them is"
         " optimistic."
     ]
 

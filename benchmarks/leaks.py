@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin, f_classif, f_regression
 
 from foresift import (
+    BestRankerSelector,
     CartClassifier,
     CartRegressor,
     ContributionSelector,
@@ -22,6 +23,7 @@ from foresift import (
     ForestGainSelector,
     FScoreSelector,
     GEFSSelector,
+    InfoGainSelector,
     RelevanceSelector,
     SequentialSelector,
     compare,
@@ -105,6 +107,7 @@ def selectors(keys, *, quick=False, quantity=False):
             "relevance": RelevanceSelector(n_estimators=10, interactions=False),
             "gefs": GEFSSelector(population=5, n_candidates=20, epochs=3),
             "feature-boosting": FeatureBoostingSelector(n_iterations=10),
+            "best": BestRankerSelector([FScoreSelector(), InfoGainSelector()], estimator=tree, cv=3),
             "contribution": ContributionSelector(step=0.2, n_estimators=10),
         }
     return {key: lighter[key] if key in lighter else make_method(key) for key in keys}

@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from foresift import (
     AggregateSelector,
+    BestRankerSelector,
     CartClassifier,
     ContributionSelector,
     FeatureBoostingSelector,
@@ -30,6 +31,9 @@ from foresift import (
 TINY = {"population": 4, "n_candidates": 8, "epochs": 3, "random_state": 0}
 META = [
     AggregateSelector([InfoGainSelector(), FScoreSelector()]),
+    BestRankerSelector(
+        [InfoGainSelector(), FScoreSelector()], estimator=CartClassifier(max_depth=2), random_state=0
+    ),
     ContributionSelector(estimator=SiftForestClassifier(5, max_features="sqrt"), cv=2, random_state=0),
     FeatureBoostingSelector(n_iterations=5, estimator=CartClassifier(max_depth=2), random_state=0),
     GEFSClassifier(**TINY),

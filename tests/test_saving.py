@@ -13,6 +13,7 @@ from test_contract import ESTIMATORS, FOR_QUANTITIES, answer, fitted, name_of
 import foresift
 from foresift import (
     AggregateSelector,
+    BestRankerSelector,
     C45Classifier,
     CartClassifier,
     CFSSelector,
@@ -50,6 +51,7 @@ MORE = [
     SiftForestClassifier(20, feature_sampling=InfoGainSelector(2), oob_score=True),
     SubsetBaggingClassifier(n_estimators=20, distribution=RandomSelector(), oob_score=True),
     AggregateSelector([CFSSelector(), RelevanceSelector(n_estimators=20)]),
+    BestRankerSelector([CFSSelector(), RelevanceSelector(n_estimators=20)], cv=3),
     make_pipeline(ReliefFSelector(2), C45Classifier()),
 ]
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from foresift.models.subset_bagging import SubsetBaggingClassifier, SubsetBaggingRegressor
     from foresift.reading.read import read
     from foresift.selectors.aggregate import AggregateSelector
+    from foresift.selectors.best import BestRankerSelector
     from foresift.selectors.cfs import CFSSelector
     from foresift.selectors.correlation import FScoreSelector, PearsonSelector
     from foresift.selectors.cumulative import CumulativeGainSelector
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AggregateSelector",
+    "BestRankerSelector",
     "C45Classifier",
     "CFSSelector",
     "CartClassifier",
@@ -91,6 +93,7 @@ __all__ = [
 # and whoever wants one selector does not wait for all of them.
 _HOMES = {
     "AggregateSelector": "selectors.aggregate",
+    "BestRankerSelector": "selectors.best",
     "C45Classifier": "models.c45",
     "CFSSelector": "selectors.cfs",
     "CartClassifier": "models.cart",

@@ -11,6 +11,7 @@ from sklearn.feature_selection import SelectKBest, SelectorMixin, f_classif
 import foresift
 from foresift import (
     AggregateSelector,
+    BestRankerSelector,
     CartClassifier,
     CartRegressor,
     CFSSelector,
@@ -65,6 +66,7 @@ OTHERS = [
     CFSSelector(search="forward"),
     RandomSelector(),
     AggregateSelector([FScoreSelector(), InfoGainSelector()]),
+    BestRankerSelector([FScoreSelector(), InfoGainSelector()], estimator=CartClassifier(max_depth=3), cv=3),
     AggregateSelector([FScoreSelector(), SelectKBest(f_classif, k=2)], rule="vote"),
     AggregateSelector([FScoreSelector(), InfoGainSelector(), ReliefFSelector()], rule="rra"),
     FeatureBoostingSelector(),

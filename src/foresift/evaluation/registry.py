@@ -135,6 +135,9 @@ METHODS = {
         "weights learned from trees on random subsets of the columns (Bommaganti)",
         {"n_iterations": 100},
     ),
+    "best": Method(
+        "BestRankerSelector", "the ranking, of several, whose best columns predict held-out rows best"
+    ),
     "random": Method("RandomSelector", "random ranking, a baseline for the others"),
     "contribution": Method(
         "ContributionSelector",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -138,18 +139,25 @@ class SubsetSizeCV(BaseEstimator):
         The table is coded as the selector reads X, and is not coded again. Classifiers and selectors that do
         not read codes get X, or without it numbers from the table.
         """
-        if self.rule not in ("one-se", "best"):
-            raise ValueError(f'rule must be "one-se" or "best", but is {self.rule!r}.')
-        estimator = default_forest(table.target.task) if self.estimator is None else self.estimator
-        require_model(estimator, "SubsetSizeCV", table.target.task)
-        least = int(units is None or not units.kept.any())
-        plain = units is None or units.trivial
-        which = "columns" if plain else "columns and groups that may be dropped"
-        sizes = self._sizes(table.n_columns if units is None else units.n_free, least, which)
-        if isinstance(self.scoring, list | tuple | set | dict):
-            raise ValueError("scoring must be one score, by which the sizes are compared, not several.")
-        fixed = isinstance(self.random_state, numbers.Integral)
-        seed = int(self.random_state) if fixed else seed_of(self.random_state) % 2**32
+        on_codes = [selector.takes(table)]
+        return self.curves([selector], on_codes, selector.reading_options, table, weights, X, units)[0]
+
+    def curves(
+        self,
+        selectors: Sequence[Any],
+        on_codes: Sequence[bool],
+        read_as: dict[str, Any],
+        table: Table,
+        weights: NDArray[np.float64] | None,
+        X: Any = None,
+        units: Units | None = None,
+    ) -> list[SizeCurve]:
+        """Score the sizes for several selectors in the same folds; see `curve`.
+
+        `on_codes` says which of them are fitted to the table instead of X, `read_as` how that was coded.
+        Equal sets of columns are scored once.
+        """
+        sizes, estimator, seed = self._require(table, units)
         folds = make_folds(table, weights, self.cv, seed)
         if len(folds) < 2:
             raise ValueError("cv must make at least two folds, to estimate a standard error.")
@@ -161,13 +169,13 @@ class SubsetSizeCV(BaseEstimator):
             folds,
             scoring=self.scoring,
             n_jobs=self.n_jobs,
-            read_as=selector.reading_options,
+            read_as=read_as,
         )
-        ranker = seeded(clone(selector), seed)
+        rankers = [seeded(clone(selector), seed) for selector in selectors]
 
-        def best_of_each_size(train: NDArray[np.intp]) -> list[tuple[int, ...]]:
+        def best_of_each_size(ranker: Any, coded: bool, train: NDArray[np.intp]) -> list[tuple[int, ...]]:
             fitted, own = clone(ranker), None if weights is None else weights[train]
-            if ranker.takes(table):
+            if coded:
                 fitted.fit_table(table.take_rows(train), own)
             else:
                 some = None if table.dependence is None else table.dependence.take(train)
@@ -179,11 +187,31 @@ class SubsetSizeCV(BaseEstimator):
             warnings.simplefilter("ignore", UserWarning)  # the fit to all rows gives the same warnings
             # The codes stay in this process.
             ranked = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-                delayed(best_of_each_size)(fold.train) for fold in folds
+                delayed(best_of_each_size)(ranker, coded, fold.train)
+                for ranker, coded in zip(rankers, on_codes, strict=True)
+                for fold in folds
             )
-        tasks = [(subset, k, [folds[k].test]) for k, subsets in enumerate(ranked) for subset in subsets]
-        scores = np.reshape(scorer.scores(tasks), (len(folds), len(sizes)))
-        return SizeCurve(sizes, scores, choose_size(SizeCurve(sizes, scores, 0), self.rule))
+        wanted = [(subset, at % len(folds)) for at, subsets in enumerate(ranked) for subset in subsets]
+        different = list(dict.fromkeys(wanted))
+        found = scorer.scores([(subset, k, [folds[k].test]) for subset, k in different])
+        known = {task: scores[0] for task, scores in zip(different, found, strict=True)}
+        scores = np.reshape([known[task] for task in wanted], (len(rankers), len(folds), len(sizes)))
+        return [SizeCurve(sizes, one, choose_size(SizeCurve(sizes, one, 0), self.rule)) for one in scores]
+
+    def _require(self, table: Table, units: Units | None) -> tuple[NDArray[np.intp], Any, int]:
+        """Check the parameters; return the sizes, the model and the seed."""
+        if self.rule not in ("one-se", "best"):
+            raise ValueError(f'rule must be "one-se" or "best", but is {self.rule!r}.')
+        estimator = default_forest(table.target.task) if self.estimator is None else self.estimator
+        require_model(estimator, "SubsetSizeCV", table.target.task)
+        least = int(units is None or not units.kept.any())
+        plain = units is None or units.trivial
+        which = "columns" if plain else "columns and groups that may be dropped"
+        sizes = self._sizes(table.n_columns if units is None else units.n_free, least, which)
+        if isinstance(self.scoring, list | tuple | set | dict):
+            raise ValueError("scoring must be one score, by which the sizes are compared, not several.")
+        fixed = isinstance(self.random_state, numbers.Integral)
+        return sizes, estimator, int(self.random_state) if fixed else seed_of(self.random_state) % 2**32
 
     def _sizes(self, n_columns: int, least: int, which: str) -> NDArray[np.intp]:
         if self.sizes is None:

@@ -108,6 +108,8 @@ def make(
             " or use a method such as auto."
         )
     parameters = {**units, **parameters}
+    if parameters.get("candidates") is not None:
+        parameters["candidates"] = [_candidate(one) for one in parameters["candidates"]]
     if method == "auto" and "n_features_to_select" in parameters:
         raise ValueError("Pass n_features_to_select to select itself, not in parameters.")
     asked = [key for key, value in {"alpha": alpha, "error": error}.items() if value != USUAL[key]]
@@ -124,6 +126,18 @@ def make(
     why = f"{method} does not test columns. Use auto or relevance."
     _warn_of_no_test([key for key in asked if key not in given], why)
     return _set(selector, given, parameters)
+
+
+def _candidate(given: Any) -> Any:
+    """Read a candidate of the method best: the key of a method, or what the selector takes."""
+    if not isinstance(given, str):
+        return given
+    fast = [key for key, method in METHODS.items() if not method.is_slow and key != "best"]
+    if given not in METHODS:
+        raise no_such("method", given, fast, f"Candidates may be: {', '.join(fast)}.")
+    if given not in fast:
+        raise ValueError(f"The candidate {given} cannot be repeated in folds: use {', '.join(fast)}.")
+    return given, METHODS[given].make()
 
 
 def _given(

@@ -18,6 +18,7 @@ from foresift.data.time_blocks import parts_of_rows
 from foresift.evaluation.harness.chosen import column_order, known_sizes
 from foresift.models.subset_models import fit_plain
 from foresift.selectors.base import RankingSelector
+from foresift.selectors.best import BestRankerSelector
 from foresift.selectors.size_cv import MANY_SIZES, sizes_for
 
 __all__ = ["Order", "Rows", "fit_all", "has_test", "is_ours", "is_relevant", "order_of", "ranked", "sizes_of"]
@@ -204,7 +205,9 @@ def order_of(selector: Any) -> NDArray[np.intp]:
 
 
 def _best_units(selector: Any) -> NDArray[np.intp]:
-    """Free units of a selector of ours, best first."""
+    """Free units of a selector of ours, best first; of one that chose a ranker, as that has them."""
+    if isinstance(selector, BestRankerSelector):
+        return _best_units(selector.selector_)
     columns = selector._members
     ranks = np.asarray(selector.ranking_)[columns]
     if hasattr(selector, "redundant_with_"):

@@ -26,6 +26,7 @@ from foresift.evaluation.select.fitted import Rows
 from foresift.evaluation.select.judging import Judge, judge_of
 from foresift.models.forests import SiftForestClassifier, SiftForestRegressor
 from foresift.models.scorer import SubsetScorer, grows_on_store, make_subset_scorer
+from foresift.selectors.best import BestRankerSelector
 
 __all__ = ["Model", "boosting_scorer"]
 
@@ -112,6 +113,18 @@ class Model:
                 f"The target holds {held}, so the estimator must be a {wanted}, but {self.name} is not one:"
                 f' use another, or set task="{other}".'
             )
+
+    def tell(self, selector: Any) -> Any:
+        """Let a selector that chooses among rankers choose by this model and score, unless it has its own."""
+        if not isinstance(selector, BestRankerSelector):
+            return selector
+        new: dict[str, Any] = {}
+        if selector.estimator is None and self.estimator is not None:
+            plain = isinstance(self.estimator, Pipeline) or grows_on_store(self.estimator)
+            new["estimator"] = self.estimator if plain else make_pipeline(NumericCoder(), self.estimator)
+        if selector.scoring is None and self.scoring is not None:
+            new["scoring"] = self.scoring
+        return selector.set_params(**new)
 
     def judge(self, target: Target) -> Judge:
         """How its predictions of a target are scored."""

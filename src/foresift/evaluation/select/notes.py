@@ -8,10 +8,12 @@ from typing import Any
 from foresift.evaluation.select.alone import Alone
 from foresift.evaluation.select.unit_rows import UnitRows
 from foresift.report.numbers import PLAIN, counted
+from foresift.selectors.best import BestRankerSelector
 from foresift.selectors.near_rows import sampled_sentence
 
 __all__ = [
     "MANY_COPIES",
+    "note_on_choice",
     "note_on_copies",
     "note_on_own_rule",
     "note_on_sample",
@@ -34,6 +36,19 @@ def note_on_own_rule(ranking: list[dict[str, Any]], method: dict[str, Any]) -> l
         f"The rule of {method['key']} is not a test, and many irrelevant columns pass it by chance: {high} of"
         f" the {counted(len(kept), 'column')} kept {'has' if high == 1 else 'have'} a p-value above"
         f" {SIGNIFICANT:g}. To control an error rate, use the method auto or relevance."
+    ]
+
+
+def note_on_choice(selector: Any) -> list[str]:
+    """Say which ranker was chosen, among which, and how they scored in the folds of the choice."""
+    if not isinstance(selector, BestRankerSelector):
+        return []
+    means = selector.candidate_scores_.mean(axis=1)
+    scores = [f"{name} {mean:.3f}" for name, mean in zip(selector.candidate_names_, means, strict=True)]
+    return [
+        f"The ranking is that of {selector.chosen_}, chosen by cross-validation among {', '.join(scores)}"
+        " (mean score of each at its own size). These scores were used for the choice, so the best of them is"
+        " optimistic."
     ]
 
 

@@ -42,6 +42,7 @@ from foresift.evaluation.select.fitted import fit_all, has_test, is_ours
 from foresift.evaluation.select.looks_dependent import note_on_text, notes_on_rows
 from foresift.evaluation.select.models import Model
 from foresift.evaluation.select.notes import (
+    note_on_choice,
     note_on_copies,
     note_on_own_rule,
     note_on_sample,
@@ -209,7 +210,7 @@ def select(
     selector = make(
         method, n_features_to_select, alpha, error, parameters or {}, seed, n_jobs, keep, feature_groups
     )
-    selector = modelled.tell(selector)
+    selector = model.tell(modelled.tell(selector))
     if memory_limit is not None and "memory_limit" in selector.get_params(deep=False):
         selector.set_params(memory_limit=memory_limit)
     require_rows(selector, n_rows)
@@ -282,7 +283,7 @@ def select(
         more = [*notes_on_rows(as_they_stand, names), *more]
     if getattr(selector, "n_features_to_select", 0) is None:
         more = [*note_on_own_rule(ranking, about), *more]
-    more = [*note_on_targets(selector, n_counted), *more]
+    more = [*note_on_choice(selector), *note_on_targets(selector, n_counted), *more]
     if blocks is not None and not (is_ours(selector) and selector.takes_rows(blocks, target)):
         more = [*note_on_sample(key, len(rows), n_rows), *more]
     if getattr(selector, "interrupted_", False):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from foresift.criteria import expected_gain, node_complexity
 from foresift.data.sklearn_compat import seeded
+from foresift.engine.criteria import expected_gain, node_complexity
 from foresift.evaluation.harness.evaluate import attempt
 from foresift.evaluation.harness.splits import seed_for
 from foresift.evaluation.harness.tasks import Data, Job, Record, Unit

@@ -162,9 +162,7 @@ def show(path: Path, cells: list[str], trees: int) -> None:
             if key[3] == candidates and (not cell or cell[0] in {*key[:3], f"{key[1]}x{key[2]}"})
         }
         print(f"\n{' '.join([f'candidates {candidates}', *cell])}; error at {trees} trees, in percent\n")
-        print(
-            "| setting | error | error less the default's | weight on relevant | lost | distance after 10, 30, 100 |"
-        )
+        print("| setting | error | less the default's | on relevant | lost | distance after 10, 30, 100 |")
         print("| --- | --- | --- | --- | --- | --- |")
         for name in names:
             own = {key: value for key, value in chosen.items() if key[4] == name}

@@ -1,12 +1,12 @@
 """Feature boosting on large tables, against wrappers and filters (Bommaganti, section 5.2).
 
-Every method selects columns of the training rows of a generated table. A C4.5 tree and a forest are then fitted
+Every method selects columns of the training rows of a generated table. A C4.5 tree and a forest are fitted
 to these columns and scored on 5,000 fresh rows. The wrappers search with C4.5, as feature boosting does.
 
     python benchmarks/feature_boosting.py run boosting.csv --seeds 0 3    # one thread, resumable
     python benchmarks/feature_boosting.py show boosting.csv
 
-A method is not run on a table on which it would need more than `--limit` seconds, by its time on smaller ones.
+A method is left out on a table on which it would need more than `--limit` seconds, by its time on smaller.
 """
 
 from __future__ import annotations
@@ -82,6 +82,9 @@ def methods(seed: int) -> dict[str, Any]:
         "boosting, own size": FeatureBoostingSelector(**common),
         "boosting": FeatureBoostingSelector(SIZE, **common),
         "boosting, 250 iterations": FeatureBoostingSelector(SIZE, n_iterations=250, **common),
+        "boosting, rate 0.1, 250": FeatureBoostingSelector(
+            SIZE, n_iterations=250, learning_rate=0.1, **common
+        ),
         "boosting, oob, 250": FeatureBoostingSelector(SIZE, n_iterations=250, accuracy="oob", **common),
         "boosting of pairs": FeatureBoostingSelector(SIZE, order=2, **common),
         "contribution": ContributionSelector(SIZE, step=0.1, cv=None, n_jobs=1, **common),

@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("report", type=Path)
     parser.add_argument("picture", type=Path)
     parser.add_argument("--width", type=int, default=1080)
-    parser.add_argument("--height", type=int, default=1290)
+    parser.add_argument("--height", type=int, default=1790)
     options = parser.parse_args()
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:

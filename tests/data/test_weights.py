@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 import foresift
 from foresift import (
     AggregateSelector,
+    BestRankerSelector,
     C45Classifier,
     CartClassifier,
     CartRegressor,
@@ -71,6 +72,9 @@ ESTIMATORS = [
     MutualInfoSelector(random_state=0),
     MutualInfoSelector(1.0, scheme="cmim"),
     AggregateSelector([FScoreSelector(), ReliefFSelector()]),
+    BestRankerSelector(
+        [FScoreSelector(), InfoGainSelector()], estimator=CartClassifier(), cv=2, random_state=0
+    ),
     RandomSelector(random_state=0),
     CumulativeGainSelector(),
     FeatureBoostingSelector(n_iterations=10, random_state=0),

@@ -48,7 +48,7 @@ def test_compact_keeps_the_first_of_them(by_goal):
     found = by_goal["compact"]
     assert found.method["goal"] == "compact"
     assert found.features == relevant_in(found)[: found.curve["by_rule"]] == ["cause"]
-    assert "The goal was the fewest columns" in found.sentence
+    assert "The aim was one relevant column of each redundant group" in found.sentence
     assert found.verdict == "1 of 6 columns is enough; 3 are relevant."
     assert found.certainty == "clear"
 

@@ -277,7 +277,9 @@ def test_too_few_rows_are_refused():
 def test_other_selectors_inside_of_an_aggregate():
     inside = AggregateSelector([SelectKBest(k=1)])
     found = BestRankerSelector([inside, RandomSelector(random_state=0)], estimator=GaussianNB(), cv=3)
-    assert found.fit(WINE, WINES).chosen_ == "AggregateSelector"
+    noise = np.random.default_rng(0).normal(size=(len(WINE), 200))  # of which the random one takes a column
+    found.set_params(n_features_to_select=1)
+    assert found.fit(np.hstack([WINE, noise]), WINES).chosen_ == "AggregateSelector"
 
 
 def test_names_by_type_are_numbered():

@@ -24,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 from test_contract import SEARCHES, SELECTORS, name_of
 
 from foresift import (
+    BestRankerSelector,
     C45Classifier,
     CFSSelector,
     ForestGainSelector,
@@ -203,9 +204,11 @@ def test_a_fold_without_a_class_is_refused():
 # --- every selector ---
 
 
-# A search for the best set finds its own size.
+# A search for the best set finds its own size, and the best ranker has folds of its own, which choose both.
 @pytest.mark.parametrize(
-    "estimator", [model for model in SELECTORS if not isinstance(model, SEARCHES)], ids=name_of
+    "estimator",
+    [model for model in SELECTORS if not isinstance(model, SEARCHES | BestRankerSelector)],
+    ids=name_of,
 )
 def test_every_selector_can_choose_its_size(estimator):
     X, y = make_data(n=50, p=3)

@@ -46,7 +46,7 @@ def all_pairs(rows: Sequence[Row], scores: Sequence[Scores]) -> list[dict[str, A
     >>> values = [0.7, 0.8, 0.6, 0.7, 0.7], [0.8, 0.8, 0.7, 0.9, 0.8]
     >>> pair, = all_pairs(rows, [Scores({(0, k): s for k, s in enumerate(some)}, 0.2) for some in values])
     >>> pair["method"], pair["other_method"], round(pair["difference"], 3), round(pair["p"], 3)
-    ('gain', 'cfs', 0.1, 0.101)
+    ('gain', 'cfs', 0.1, 0.103)
     """
     families: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     for k, row in enumerate(rows):

@@ -128,7 +128,7 @@ def profiles(names, classes=()):
             "parts": [*(categories if i % 2 else ranges), *others[i % 2 == 0 :]],
         }
     about = {"n_rows": 1000, "overall": target(3)}
-    about |= {"classes": list(classes)} if classes else {"range": [0.0, 90.0]}
+    about |= {"classes": list(classes)} if classes else {}
     return {"target": about, "columns": columns}
 
 

@@ -82,3 +82,9 @@ def test_rows_without_weight_do_not_count():
     y = np.r_[np.arange(50.0), np.random.default_rng(0).permutation(50)]
     weights = np.r_[np.ones(50), np.zeros(50)]
     assert associations(make_table({"x": x, "y": y}), [0, 1], weights)[0, 1] == pytest.approx(1)
+
+
+def test_categories_that_never_repeat_have_no_association():
+    names = [f"id{i}" for i in range(30)]
+    found = associations(make_table({"id": names, "copy": names, "x": np.arange(30.0)}), [0, 1, 2])
+    assert np.isnan(found[np.triu_indices(3, 1)][[0, 1]]).all()

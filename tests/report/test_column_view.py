@@ -84,6 +84,29 @@ def test_several_classes_are_stacked():
     assert "c: " not in said
 
 
+def test_categories_that_begin_alike_keep_their_pattern():
+    d = report_cases.selection(NAMES)
+    parts = d["profiles"]["columns"]["plan"]["parts"]
+    for k, part in enumerate(parts[:3]):
+        part["value"] = "the same long beginning of a category " + str(k)
+    assert "No clear pattern" not in drawn(d, "plan")["words"]
+
+
+def test_ranges_that_look_equal_have_no_direction():
+    d = report_cases.selection(NAMES)
+    for part in d["profiles"]["columns"]["age"]["parts"][:8]:
+        part["high"] = part["low"] = 1 + 1e-15 * part["low"]
+    assert drawn(d)["words"] == "The ranges differ in their last digits only."
+
+
+def test_facts_of_a_sample_say_so():
+    d = report_cases.selection(NAMES)
+    d["profiles"]["target"] |= {"of": 5_000_000, "sampled": True}
+    d["profiles"]["columns"]["plan"]["missing"] = 0
+    assert drawn(d, "plan")["facts"] == "at least 15 distinct values, none missing in the sample"
+    assert "drawn at random from 5,000,000" in Page(selection_html(d)).text
+
+
 def test_shapes_are_on_one_scale():
     d = report_cases.selection(NAMES)
     pictures = pictures_of(d, "t")

@@ -35,7 +35,7 @@ def associations(
     ndarray of shape (n_columns, n_columns)
         The absolute rank correlation of two numeric columns (Spearman), the correlation ratio of the ranks of
         a numeric column and a nominal one, Cramér's V of two nominal columns, the last two corrected for
-        chance. NaN if fewer than 10 rows have both values, 0 if a column is constant in them.
+        chance. NaN if fewer than 10 rows have both values, or no category repeats; 0 if a column is constant.
 
     Examples
     --------
@@ -79,7 +79,9 @@ def _ratio(ranks: NDArray[np.float64], categories: NDArray[np.int64]) -> float:
     sizes = np.bincount(of_row)
     between = (np.bincount(of_row, ranks) ** 2 / sizes).sum() / (ranks**2).sum()
     n, k = len(ranks), len(sizes)
-    corrected = 1 - (1 - between) * (n - 1) / (n - k) if n > k else 0.0
+    if n == k:  # every category is there once, so nothing repeats
+        return np.nan
+    corrected = 1 - (1 - between) * (n - 1) / (n - k)
     return float(np.sqrt(max(0.0, corrected)))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,7 +14,7 @@ from scipy.stats import rankdata
 from foresift.data.table import Table
 from foresift.data.target import Quantity
 
-__all__ = ["Profiles"]
+__all__ = ["MIN_SHOWN", "Profiles"]
 
 MAX_PARTS = 8  # ranges of a numeric column, or categories, beside missing values
 MIN_ROWS = 8  # of a range, on average
@@ -119,27 +118,18 @@ class Profiles:
 
     def target(self) -> dict[str, Any]:
         """What is true of all rows: the classes that are shown and their shares, or the mean."""
-        whole = np.zeros(len(self.y), dtype=np.intp)
+        all_rows = np.zeros(len(self.y), dtype=np.intp)
+        overall = self._summaries(all_rows, 1)[0]
+        about = {"n_rows": len(self.y), "of": self.whole.n_rows, "overall": overall}
         if self.is_quantity:
-            low, high = float(self.y.min()), float(self.y.max())
-            return {
-                "n_rows": len(self.y),
-                "of": self.whole.n_rows,
-                "overall": self._summaries(whole, 1)[0],
-                "range": [low, high],
-            }
+            return about
         names = [""] * self._n_shown
         for name, at in zip(self.classes, self._shown.tolist(), strict=True):
             names[at] = name
         n_others = int((self._shown == self._n_shown - 1).sum())
         if n_others > 1:
             names[-1] = f"{n_others} other classes"
-        about = {"n_rows": len(self.y), "of": self.whole.n_rows, "overall": self._summaries(whole, 1)[0]}
         return {**about, "classes": names, "merged": n_others > 1}
-
-    def columns(self, columns: Iterable[int]) -> Iterator[dict[str, Any]]:
-        """Profiles of some columns."""
-        return map(self.column, columns)
 
     def column(self, j: int) -> dict[str, Any]:
         """Parts of a column with the number of rows and the target of each, and the direction.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from foresift.data.profiles import MIN_SHOWN
 from foresift.data.temporal import DAYS, SECONDS, time_of_number
 from foresift.report.drawing import BAR, Scale, shortened
 from foresift.report.numbers import TYPESET, counted, finite, unknown
@@ -19,10 +20,9 @@ MAX_COLUMNS, MAX_BYTES, FEW_BYTES = 2000, 900_000, 300_000  # of what the script
 PAGE_BYTES = 1_250_000  # of all that the script has, and the list of columns
 MAX_LABEL = 28  # characters
 MOSTLY_MISSING = 0.9
-MIN_ROWS = 5  # of a range or category that is named as the highest or lowest
 _MONTH = 30 * 86_400  # seconds
 _TESTED = {True: "", False: " This is not significant.", None: " This was not tested."}
-_UP, _DOWN = {"up": "rises", "down": "falls"}, {"up": "more", "down": "less"}
+_VERBS, _HOW_FREQUENT = {"up": "rises", "down": "falls"}, {"up": "more", "down": "less"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Pictures:
     def scale(self) -> Scale:
         """Of shares or means: the same for all columns, so that pictures can be compared."""
         parts = [part for one in self.profiles["columns"].values() for part in one["parts"]]
-        enough = [part["target"] for part in parts if part["n"] >= MIN_ROWS] or [[0.0, 0.0, 1.0]]
+        enough = [part["target"] for part in parts if part["n"] >= MIN_SHOWN] or [[0.0, 0.0, 1.0]]
         if self.mode == "mean":
             return Scale.around([x for target in enough for x in (*target, *self.overall)], 4, BAR - 4)
         highest = max(finite([self.overall[0], *(target[0] for target in enough)]), default=1.0)
@@ -131,12 +131,12 @@ class Pictures:
         }
 
     def _facts(self, profile: dict[str, Any]) -> str:
-        missing = profile["missing"]
-        text = counted(profile["n_values"], "distinct value")
+        missing, sampled = profile["missing"], self.profiles["target"].get("sampled")
+        text = ("at least " if sampled else "") + counted(profile["n_values"], "distinct value")
         if missing == 0:
-            return f"{text}, none missing"
+            return f"{text}, none missing{' in the sample' if sampled else ''}"
         much = ": most of this column is missing" if missing >= MOSTLY_MISSING else ""
-        return f"{text}, {_percent(missing)} missing{much}"
+        return f"{text}, {TYPESET.part(missing)} missing{much}"
 
     def _labels(self, name: str, profile: dict[str, Any]) -> list[str]:
         write = self._writer(self.units.get(name) or profile.get("unit") or "", profile)
@@ -162,8 +162,9 @@ class Pictures:
             if "missing" not in part and "n_values" not in part
         ]
         direction = profile["direction"]
-        if len(set(labels)) < len(labels):  # numbers that differ in their last digits only
-            direction = "flat"
+        ranges = [label for label, part in pairs if "low" in part]
+        if direction != "flat" and len(set(ranges)) < len(ranges):
+            return "The ranges differ in their last digits only."
         if direction == "flat" or len(pairs) < 2:
             if not relevant:
                 return "No clear pattern."
@@ -176,20 +177,22 @@ class Pictures:
 
     def _one(self, pairs: list[tuple[str, Any]], direction: str) -> str:
         """How a share or a mean goes."""
-        enough = [pair for pair in pairs if pair[1]["n"] >= MIN_ROWS] or pairs
+        enough = [pair for pair in pairs if pair[1]["n"] >= MIN_SHOWN] or pairs
         ends = [f"{self.write(part['target'])} at {label}" for label, part in (enough[0], enough[-1])]
         by_value = sorted(enough, key=lambda pair: pair[1]["target"][0])
         (low_label, low), (high_label, high) = by_value[0], by_value[-1]
         most, least = (self.write(part["target"]) for part in (high, low))
         if self.mode == "share":
             what = f"{self.target} = {self.classes[0]}" if self.named else f"class {self.classes[0]}"
-            if direction in _UP:
-                return f"{what} is {_DOWN[direction]} frequent at higher values: {ends[0]}, {ends[1]}."
+            if direction in _VERBS:
+                return (
+                    f"{what} is {_HOW_FREQUENT[direction]} frequent at higher values: {ends[0]}, {ends[1]}."
+                )
             most_word, least_word = "most frequent", "least frequent"
         else:
             what = self.target
-            if direction in _UP:
-                return f"{what} {_UP[direction]} with the column: on average {ends[0]}, {ends[1]}."
+            if direction in _VERBS:
+                return f"{what} {_VERBS[direction]} with the column: on average {ends[0]}, {ends[1]}."
             most_word, least_word = "highest", "lowest"
         if direction == "peak":
             return f"{what} is {most_word} in the middle: {most} at {high_label}."
@@ -302,10 +305,3 @@ def _number(value: float, digits: int) -> str:
     text = f"{value:.{digits}g}" if abs(value) >= 1e9 else TYPESET.short(value, digits)
     text = text.replace("-", TYPESET.minus)
     return text.replace(",", "") if abs(value) < 10_000 else text
-
-
-def _percent(share: float) -> str:
-    """A share in percent, never rounded to 0 or 100."""
-    if share < 0.005:
-        return f"<1{TYPESET.percent}"
-    return TYPESET.share(share) if share < 0.995 or share == 1 else f">99{TYPESET.percent}"

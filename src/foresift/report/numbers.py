@@ -121,6 +121,18 @@ class NumberFormat:
         """Write a share in percent."""
         return self.missing if unknown(value) else f"{100 * value:.0f}{self.percent}"
 
+    def part(self, value: float) -> str:
+        """Write a share in percent that is neither rounded to 0 nor to 100.
+
+        Examples
+        --------
+        >>> PLAIN.part(0.001), PLAIN.part(0.25), PLAIN.part(0.999), PLAIN.part(1.0)
+        ('<1 %', '25 %', '>99 %', '100 %')
+        """
+        if 0 < value < 0.005:
+            return f"<1{self.percent}"
+        return f">99{self.percent}" if 0.995 <= value < 1 else self.share(value)
+
     def pvalue(self, value: Any) -> str:
         """Write a p-value."""
         return "<0.001" if not unknown(value) and value < 0.001 else self.number(value, 3)

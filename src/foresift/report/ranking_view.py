@@ -25,7 +25,7 @@ OFTEN, RARELY = 0.9, 0.5  # shares of the subsamples
 _RARE = "The column is significant on all rows, but passed in less than half of the subsamples"
 _INSIDE = (
     "The interval includes the score of an irrelevant column although the test is significant. The test uses"
-    " all rows. The interval is wide because the score varies much between subsamples of the rows"
+    " all rows. The interval is wide because the score varies widely between subsamples of the rows"
 )
 _ABOVE = (
     "The interval lies above the score of an irrelevant column although the test is not significant. The"
@@ -59,7 +59,7 @@ def feature_rows(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "status": STATES[state][0],
                 "with": "" if f.get("redundant_with") is None else shortened(f["redundant_with"]),
                 "bar": _bar(f, scale),
-                "odd": bool(_contradicts(f) or _is_rare(f)),
+                "odd": bool(_odd(f)),
             }
         )
     return rows
@@ -129,12 +129,10 @@ def _passed(feature: dict[str, Any]) -> str:
 
 
 def remarks_of(feature: dict[str, Any], profile: dict[str, Any] | None = None) -> list[str]:
-    """What a reader should know of the numbers of one column."""
+    """What a reader should know about the numbers of one column."""
     remarks = []
-    if text := _contradicts(feature):
-        remarks.append(f"{text}.{_passed(feature) if text == _INSIDE else ''}")
-    elif _is_rare(feature):
-        remarks.append(f"{_RARE}.{_passed(feature)}")
+    if text := _odd(feature):
+        remarks.append(f"{text}.{'' if text == _ABOVE else _passed(feature)}")
     if not unknown(feature.get("p_floor")):
         n, floor = round(1 / feature["p_floor"]) - 1, TYPESET.number(feature["p_floor"], 3)
         remarks.append(

@@ -11,12 +11,13 @@ from foresift.data.profiles import Profiles
 from foresift.data.target import Quantity
 from foresift.evaluation.select.about_target import Modelled
 from foresift.evaluation.select.fitted import Rows
+from foresift.report.column_view import MOSTLY_MISSING
+from foresift.report.numbers import PLAIN
 
 __all__ = ["associations_of", "note_on_missing", "profiles_of"]
 
 MAX_PROFILES = 2000  # columns: those that are kept, then the best
 MAX_ASSOCIATED = 24
-MOSTLY = 0.9  # share of missing values from which on a column is worth a word
 MAX_NAMED = 5
 
 
@@ -36,7 +37,10 @@ def profiles_of(
     place = {name: j for j, name in enumerate(names)}
     kept_first = sorted(ranking, key=lambda row: not row["kept"])[:MAX_PROFILES]
     found = {row["name"]: profiles.column(place[row["name"]]) for row in kept_first}
-    return {"target": profiles.target(), "columns": found}
+    about = profiles.target()
+    if rows.blocks is not None:  # these rows are a sample themselves
+        about |= {"of": rows.blocks.n_rows, "sampled": True}
+    return {"target": about, "columns": found}
 
 
 def associations_of(
@@ -51,7 +55,7 @@ def associations_of(
     kept = {row["name"] for row in ranking if row["kept"]}
     related = {name for leader in groups if groups[leader] for name in (leader, *groups[leader])}
     # Kept columns first, then leaders, then in turns what is redundant with each of them.
-    turns = {name: place for names in groups.values() for place, name in enumerate(names)}
+    turns = {name: turn for members in groups.values() for turn, name in enumerate(members)}
     wanted = sorted(kept | related, key=lambda name: (name not in kept, turns.get(name, -1), place[name]))
     drawn = set(wanted[:MAX_ASSOCIATED])
     chosen = [name for leader in groups for name in (leader, *groups[leader]) if name in drawn]
@@ -72,7 +76,9 @@ def note_on_missing(profiles: dict[str, Any], ranking: list[dict[str, Any]], n_r
     Column lab is missing in 98 % of the rows and is kept: its result rests on about 10 values. Check ...
     """
     columns = profiles["columns"]
-    empty = [row for row in ranking if MOSTLY <= columns.get(row["name"], {"missing": 0.0})["missing"] < 1]
+    empty = [
+        row for row in ranking if MOSTLY_MISSING <= columns.get(row["name"], {"missing": 0.0})["missing"] < 1
+    ]
     if not empty:
         return []
     share = [columns[row["name"]]["missing"] for row in empty]
@@ -80,18 +86,13 @@ def note_on_missing(profiles: dict[str, Any], ranking: list[dict[str, Any]], n_r
     if len(empty) == 1:
         n_values = round(n_rows * (1 - share[0]))
         kept = " and is kept" if empty[0]["kept"] else ""
-        text = f"Column {empty[0]['name']} is missing in {_percent(share[0])} of the rows{kept}"
+        text = f"Column {empty[0]['name']} is missing in {PLAIN.part(share[0])} of the rows{kept}"
         return [f"{text}: its result rests on about {n_values:,} values. {check if kept else ''}".strip()]
     named = [
-        f"{row['name']} ({_percent(missing)}{', kept' if row['kept'] else ''})"
+        f"{row['name']} ({PLAIN.part(missing)}{', kept' if row['kept'] else ''})"
         for row, missing in list(zip(empty, share, strict=True))[:MAX_NAMED]
     ]
     more = f" and {len(empty) - MAX_NAMED} more" if len(empty) > MAX_NAMED else ""
     text = f"{len(empty)} columns are mostly missing: {', '.join(named)}{more}."
     checks = check.replace("it is", "they are").replace("its absence", "their absence")
     return [f"{text} {checks}" if any(row["kept"] for row in empty) else text]
-
-
-def _percent(share: float) -> str:
-    """A share near 1 in percent, which is not rounded to 100."""
-    return f"{100 * share:.0f} %" if share < 0.995 else f"{min(100 * share, 99.9):.1f} %"

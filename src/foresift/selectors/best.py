@@ -29,7 +29,7 @@ __all__ = ["BestRankerSelector", "choose_ranker"]
 
 MAX_FOLDS = 5
 MIN_OF_A_CLASS = 3  # rows; rarer classes are left out of the choice, but not of the ranking
-_DEFAULTS = {  # from the cheapest to the dearest
+_DEFAULTS = {  # cheapest first
     "fscore": FScoreSelector(nominal="one-hot"),
     "info-gain": InfoGainSelector(),
     "mrmr": MutualInfoSelector(scheme="mrmr"),
@@ -59,7 +59,7 @@ class BestRankerSelector(RankingSelector):
     estimator : classifier or regressor, default=None
         The model that scores sets of columns; None is a forest of 100 trees.
     cv : int, splitter, iterable or None, default=None
-        Folds, as in `SubsetSizeCV`. None: 5, or fewer if classes or groups are too small for so many;
+        Folds, as in `SubsetSizeCV`. None: 5, or fewer if classes or groups are too small;
         classes of fewer than 3 rows are then left out of the choice.
     sizes : array-like of int, default=None
         The sizes to score, as in `SubsetSizeCV`.

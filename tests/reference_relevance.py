@@ -101,8 +101,8 @@ def scores(y):
 # --- ranks ---
 
 
-def mean_ranks(x, nominal):
-    """Ranks, or whether in the commonest category; missing values have the mean. None if uneven."""
+def rank_scores(x, nominal):
+    """Normal scores, or whether in the commonest category; missing values have the mean. None if uneven."""
     known = ~np.isnan(x)
     values, counts = np.unique(x[known], return_counts=True)
     if len(values) == 0 or known.sum() - counts.max() < len(x) / 4:
@@ -110,32 +110,63 @@ def mean_ranks(x, nominal):
     if nominal:
         if counts.max() < len(x) / 4:
             return None
-        x = np.where(known, x == values[counts.argmax()], np.nan)
-    ranks = np.zeros(len(x))
-    ranks[known] = rankdata(x[known])
-    ranks[~known] = ranks[known].mean()
-    return ranks
+        return with_gaps(lambda some: 1.0 * (some == values[counts.argmax()]) - counts.max() / known.sum(), x)
+    return with_gaps(normal_scores, x)
+
+
+def distances(x, nominal):
+    """Distances of ranks from the middle, centred and rounded; None if uneven, or of two values."""
+    known = x[~np.isnan(x)]
+    if nominal or len(np.unique(known)) < 3:
+        return None
+    far = np.abs(rankdata(known) - (len(known) + 1) / 2)
+    if len(known) - np.unique(far, return_counts=True)[1].max() < len(x) / 4:
+        return None
+    far -= far.mean()
+    return with_gaps(lambda some: np.round(far * max(1024, len(some)) / np.abs(far).max()), x)
 
 
 def rank_log_pvalues(X, y, nominal, quantity=False):
-    """Logs of p-values of every column by the target, and by residuals after unrelated strong predictors."""
+    """Logs of p-values of every column by the target, by residuals after unrelated strong predictors, and
+    of its distances from the middle by both."""
     values = scores(y) if quantity else contrasts(y, False)
-    ranks = {j: r for j, x in enumerate(X.T) if (r := mean_ranks(x, j in nominal)) is not None}
-    if quantity:
-        ranks = {j: r if j in nominal else with_gaps(normal_scores, X[:, j]) for j, r in ranks.items()}
-    of_classes, of_residuals = np.full((2, X.shape[1]), np.nan)
-    for j, r in ranks.items():
-        of_classes[j] = together(r, values, quantity)
-    level = math.log(min(0.02, 2 / max(1, len(ranks))))
-    strong = sorted((j for j in ranks if of_classes[j] < level), key=lambda j: of_classes[j])[: len(y) // 10]
+    of = {}
+    for kind, made in enumerate((rank_scores, distances)):
+        found = {(kind, j): made(x, j in nominal) for j, x in enumerate(X.T)}
+        of |= {key: some for key, some in found.items() if some is not None}
+    plain, left = np.full((2, 2, X.shape[1]), np.nan)
+    for key, some in of.items():
+        plain[key] = together(some, values, quantity)
+    level = math.log(min(0.02, 2 / max(1, sum(kind == 0 for kind, _ in of))))
+    bars = {key: plain[key] + (math.log(10) if key[0] else 0) for key in of}
+    strong = sorted((key for key in of if bars[key] < level), key=lambda key: bars[key])[: len(y) // 10]
     limit = min(0.9, max(0.3, 4 / math.sqrt(len(y))))
-    for j, r in ranks.items() if strong else ():
-        others = [ranks[k] for k in strong if abs(np.corrcoef(r, ranks[k])[0, 1]) <= limit]
-        left = [residuals(others, c) for c in values]
-        some = [np.sum(e**2) > 1e-9 * len(y) * c.var() for e, c in zip(left, values, strict=True)]
-        left = [e if is_left else None for e, is_left in zip(left, some, strict=True)]
-        of_residuals[j] = together(r, left, quantity)
-    return of_classes, of_residuals
+
+    def related(j, k):
+        both = [(of[a, j], of[b, k]) for a in (0, 1) for b in (0, 1) if (a, j) in of and (b, k) in strong]
+        return any(abs(np.corrcoef(*pair)[0, 1]) > limit for pair in both)
+
+    for key, some in of.items() if strong else ():
+        others = [of[other] for other in strong if not related(key[1], other[1])]
+        rest = [residuals(others, c) for c in values]
+        is_left = [np.sum(e**2) > 1e-9 * len(y) * c.var() for e, c in zip(rest, values, strict=True)]
+        left[key] = together(
+            some, [e if is_some else None for e, is_some in zip(rest, is_left, strict=True)], quantity
+        )
+    curves = [
+        cauchy_mean([p for p in pair if not math.isnan(p)]) for pair in zip(plain[1], left[1], strict=True)
+    ]
+    return plain[0], left[0], np.array(curves)
+
+
+def cauchy_mean(logs, shares=None):
+    """Log of the Cauchy combination of p-values, given as logs; NaN without any."""
+    if not logs:
+        return math.nan
+    pvalues = [min(0.99, math.exp(log)) for log in logs]
+    if min(logs) < math.log(1e-14):
+        return -math.log(np.average([math.exp(min(700, -log)) for log in logs], weights=shares))
+    return math.log(cauchy.sf(np.average(cauchy.isf(pvalues), weights=shares)))
 
 
 def with_gaps(made, x):
@@ -150,15 +181,13 @@ def together(r, values, quantity):
 
     None among the values is what nothing is left of.
     """
-    if not quantity:
-        return of_any(min([1.0, *(permutation_pvalue(r, c) for c in values if c is not None)]), len(values))
-    shares = [share for share, c in zip((1, 2, 1), values, strict=False) if c is not None]
-    pvalues = [min(0.99, correlation_pvalue(r, c)) for c in values if c is not None]
+    pvalues = [correlation_pvalue(r, c) for c in values if c is not None]
     if not pvalues:
         return math.nan
-    if min(pvalues) < 1e-14:
-        return -math.log(np.average([1 / p for p in pvalues], weights=shares))
-    return math.log(cauchy.sf(np.average(cauchy.isf(pvalues), weights=shares)))
+    if not quantity:
+        return of_any(min(pvalues), len(pvalues))
+    shares = [share for share, c in zip((1, 2, 1), values, strict=False) if c is not None]
+    return cauchy_mean([math.log(max(p, 1e-300)) for p in pvalues], shares)
 
 
 def residuals(columns, y):

@@ -16,7 +16,7 @@ import pytest
 from block_cases import NOMINAL, blocks_of, few_values, fitted, same, signals
 from power import seeds
 from relevance_cases import NULL_KINDS, exceeds, null_table
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm
 
 from foresift import RelevanceSelector
 from foresift.data import coded_blocks
@@ -42,7 +42,7 @@ def both_rank_tests(X, y, nominal=NOMINAL):
     columns = np.arange(X.shape[1], dtype=np.uint32)
     expected = rank_tests(table, None, columns)
     found = block_rank_tests(blocks, *root_sums(blocks, Root.of(blocks, scores)), columns, quantity=quantity)
-    return (expected.ranks, expected.residuals), found
+    return expected, found
 
 
 @seeds(3, 20)
@@ -50,21 +50,37 @@ def both_rank_tests(X, y, nominal=NOMINAL):
 def test_rank_tests_equal_those_of_a_table(target, seed, monkeypatch):
     monkeypatch.setattr(coded_blocks, "MAX_BLOCK_ROWS", 700)
     monkeypatch.setattr(block_ranks, "CELLS", 2000)  # a few columns at a time
-    (ranks, residuals), found = both_rank_tests(*few_values(seed, target))
-    np.testing.assert_allclose(found[0], ranks, rtol=1e-3, atol=1e-3)
-    assert np.isnan(ranks).tolist() == [False] * 7 + [True]  # most rows have one value: no test
+    expected, found = both_rank_tests(*few_values(seed, target))
+    np.testing.assert_allclose(found.ranks, expected.ranks, rtol=1e-3, atol=1e-3)
+    assert np.isnan(expected.ranks).tolist() == [False] * 7 + [True]  # most rows have one value: no test
     # Moments of residuals are taken from the target, which is not quite the same.
-    np.testing.assert_allclose(found[1], residuals, rtol=0.02, atol=0.02)
-    assert not np.isnan(residuals[:7]).any()
+    np.testing.assert_allclose(found.residuals, expected.residuals, rtol=0.02, atol=0.02)
+    assert not np.isnan(expected.residuals[:7]).any()
+    np.testing.assert_allclose(found.curves, expected.curves, rtol=0.02, atol=0.02)
+    assert np.isnan(found.curves).any()
+    assert np.isfinite(found.curves).any()
 
 
 def test_rank_tests_without_strong_predictors():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 50, (1000, 3)).astype(float)
-    (ranks, residuals), found = both_rank_tests(X, np.arange(1000) % 2, np.zeros(3, dtype=bool))
-    np.testing.assert_allclose(found[0], ranks, rtol=1e-3, atol=1e-3)
-    assert np.isnan(residuals).all()
-    assert np.isnan(found[1]).all()
+    expected, found = both_rank_tests(X, np.arange(1000) % 2, np.zeros(3, dtype=bool))
+    np.testing.assert_allclose(found.ranks, expected.ranks, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(found.curves, expected.curves, rtol=1e-3, atol=1e-3)
+    assert np.isnan(expected.residuals).all()
+    assert np.isnan(found.residuals).all()
+
+
+@pytest.mark.parametrize("target", ["two", "quantity"])
+def test_rank_tests_of_columns_that_act_by_their_distance_from_the_middle(target):
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 60, (1500, 6)).astype(float)
+    y = (np.abs(X[:, :3] - 30) / 30).sum(axis=1) + rng.normal(size=1500)
+    y = y if target == "quantity" else (y > np.median(y)).astype(int)
+    expected, found = both_rank_tests(X, y, np.zeros(6, dtype=bool))
+    assert expected.curves[:3].max() < -20
+    np.testing.assert_allclose(found.curves, expected.curves, rtol=0.02, atol=0.02)
+    np.testing.assert_allclose(found.residuals, expected.residuals, rtol=0.02, atol=0.02)
 
 
 @pytest.mark.parametrize("target", ["two", "quantity"])
@@ -72,18 +88,18 @@ def test_rank_tests_with_a_column_that_says_all(target):
     X, y = few_values(0, target)
     X[:, 5] = np.unique(y, return_inverse=True)[1] if target == "two" else np.digitize(y, np.unique(y)[::9])
     X[:, 4] = X[:, 5]
-    (ranks, residuals), found = both_rank_tests(X, y)
-    np.testing.assert_allclose(found[0], ranks, rtol=2e-3, atol=1e-3)
-    assert np.isfinite(found[1][:4]).all() == np.isfinite(residuals[:4]).all()
-    assert found[1][5] < -100
+    expected, found = both_rank_tests(X, y)
+    np.testing.assert_allclose(found.ranks, expected.ranks, rtol=2e-3, atol=1e-3)
+    assert np.isfinite(found.residuals[:4]).all() == np.isfinite(expected.residuals[:4]).all()
+    assert found.residuals[5] < -100
 
 
 def test_more_strong_predictors_than_are_multiplied(monkeypatch):
     X, y = few_values(1)
     monkeypatch.setattr(block_ranks, "MAX_STRONG", 1)
-    (ranks, _), found = both_rank_tests(X, y)
-    np.testing.assert_allclose(found[0], ranks, rtol=1e-3, atol=1e-3)
-    assert np.isfinite(found[1][:7]).all()
+    expected, found = both_rank_tests(X, y)
+    np.testing.assert_allclose(found.ranks, expected.ranks, rtol=1e-3, atol=1e-3)
+    assert np.isfinite(found.residuals[:7]).all()
 
 
 # Equal columns, constant columns
@@ -111,7 +127,9 @@ def test_finds_the_relevant_columns():
     assert selector.relevant_.tolist() == [True] * 3 + [False] * 12
     exact = fitted(X, y, error="fwer", max_bins=65_536)
     assert exact.relevant_.tolist() == selector.relevant_.tolist()
-    np.testing.assert_allclose(selector.test_pvalues_["ranks"], exact.test_pvalues_["ranks"], atol=0.02)
+    for name in ("ranks", "curves"):
+        found, expected = (norm.isf(some.test_pvalues_[name] / 2) for some in (selector, exact))
+        np.testing.assert_allclose(found, expected, atol=0.05, rtol=0.01)
 
 
 @pytest.mark.parametrize("target", ["two", "three", "quantity", "zeros"])

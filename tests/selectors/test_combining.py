@@ -15,17 +15,15 @@ def combined(**pvalues):
 
 
 def weights_of(pvalues):
-    """Weights of the tests go by how many columns each finds, less chance."""
-    n_forest, n_ranks, n_residuals = (
+    """Ranks and residuals share by how many columns each finds, less chance."""
+    n_ranks, n_residuals = (
         max(0, (p <= 0.005).sum() - 0.005 * len(p))
-        for p in (pvalues[name] for name in ("forest", "ranks", "residuals"))
+        for p in (pvalues[name] for name in ("ranks", "residuals"))
     )
-    ratio = (20 + n_forest) / (20 + max(n_ranks, n_residuals))
-    forest = min(0.5, max(0.16, 0.16 * ratio**12))
     odds = ((5 + n_residuals) / (5 + n_ranks)) ** 8
     share = min(0.95, max(0.05, odds / (1 + odds)))
-    both = 1 - forest - WEIGHTS["pairs"]
-    return {**WEIGHTS, "forest": forest, "ranks": (1 - share) * both, "residuals": share * both}
+    both = WEIGHTS["ranks"] + WEIGHTS["residuals"]
+    return {**WEIGHTS, "ranks": (1 - share) * both, "residuals": share * both}
 
 
 def test_equals_a_weighted_mean_of_cauchy_quantiles():
@@ -77,25 +75,14 @@ def test_small_pvalues_are_divided_by_their_weight_and_neither_overflow_nor_vani
 
 def test_without_a_test_its_weight_is_shared_out():
     p = {"forest": 0.01, "ranks": 0.02, "pairs": 0.7}
-    alone = combined(**p, residuals=np.nan)
+    alone = combined(**p, residuals=np.nan, curves=np.nan)
     own = {"forest": WEIGHTS["forest"], "pairs": WEIGHTS["pairs"]}
     own["ranks"] = WEIGHTS["ranks"] + WEIGHTS["residuals"]  # without residuals ranks are that test
     mean = sum(own[name] * cauchy.isf(p[name]) for name in p) / sum(own.values())
     assert alone == pytest.approx(cauchy.sf(mean))
-    two = combined(forest=0.01, residuals=0.3, ranks=np.nan, pairs=np.nan)
+    two = combined(forest=0.01, residuals=0.3, ranks=np.nan, curves=np.nan, pairs=np.nan)
     shares = WEIGHTS["forest"] * cauchy.isf(0.01) + WEIGHTS["residuals"] * cauchy.isf(0.3)
     assert two == pytest.approx(cauchy.sf(shares / (WEIGHTS["forest"] + WEIGHTS["residuals"])))
-
-
-def test_the_forest_weighs_more_where_it_finds_more_of_the_same_columns():
-    forest = np.r_[np.full(20, 1e-9), 1e-3, np.full(100, 0.5)]
-    few = np.r_[np.full(10, 1e-9), np.full(111, 0.5)]
-    untested = np.r_[np.full(20, np.nan), np.full(101, 0.5)]
-    found = [
-        combined(forest=forest, ranks=ranks, residuals=ranks, pairs=np.full(121, 0.5))[20]
-        for ranks in (few, untested)
-    ]
-    assert found == pytest.approx([1e-3 / 0.5, 1e-3 / 0.16], rel=0.3)
 
 
 def test_no_test_no_pvalue():
@@ -108,8 +95,8 @@ def test_no_test_no_pvalue():
 
 def test_a_hopeless_test_costs_little():
     # A p-value of 1 has a quantile without end: it must not outweigh the others.
-    assert combined(forest=1.0, ranks=1e-6, residuals=1e-6, pairs=1.0) < 2e-6
-    assert combined(forest=1.0, ranks=1.0, residuals=1.0, pairs=1.0) == pytest.approx(0.99)
+    assert combined(forest=1.0, ranks=1e-6, residuals=1e-6, curves=1.0, pairs=1.0) < 2e-6
+    assert combined(forest=1.0, ranks=1.0, residuals=1.0, curves=1.0, pairs=1.0) == pytest.approx(0.99)
 
 
 @pytest.mark.parametrize("correlation", [0, 0.5, 0.95])

@@ -5,7 +5,12 @@ import pytest
 
 from foresift.data.table import make_table
 from foresift.selectors.relevance import counting
-from foresift.selectors.relevance.column_ranks import normal_scores, ranks_by_code
+from foresift.selectors.relevance.column_ranks import (
+    distances_by_code,
+    middle_distances,
+    normal_scores,
+    ranks_by_code,
+)
 from foresift.selectors.relevance.counting import code_counts
 from foresift.selectors.relevance.pooling import log_effective_levels
 
@@ -24,8 +29,8 @@ def make(seed):
     return make_table(columns, rng.integers(2, size=n))
 
 
-def literal_ranks(codes, n_values, nominal, least, quantity):
-    """Ranks of the codes of one column as the definition has them; None with too few rows."""
+def literal_ranks(codes, n_values, nominal, least):
+    """Scores of the codes of one column as the definition has them; None with too few rows."""
     counts = np.bincount(codes, minlength=n_values + 1)
     counts[n_values] = 0
     n_known, most = counts.sum(), counts.max()
@@ -34,28 +39,48 @@ def literal_ranks(codes, n_values, nominal, least, quantity):
     if nominal:
         ranks = np.where(np.arange(n_values + 1) == counts.argmax(), n_known, 0) - most
     else:
-        ranks = np.array([2 * counts[:code].sum() + counts[code] - n_known for code in range(n_values + 1)])
-        ranks = normal_scores(ranks, counts) if quantity else ranks
+        ranks = normal_scores(twice_ranks(counts), counts)
     ranks[n_values] = 0
     return ranks
 
 
+def literal_distances(codes, n_values, nominal, least):
+    """The same of distances from the middle."""
+    counts = np.bincount(codes, minlength=n_values + 1)
+    counts[n_values] = 0
+    if nominal or np.count_nonzero(counts) < 3:
+        return None
+    far = np.abs(twice_ranks(counts))
+    rows_as_far = [counts[far == one].sum() for one in far]
+    if counts.sum() - max(rows_as_far) < least:
+        return None
+    distances = middle_distances(twice_ranks(counts), counts)
+    distances[n_values] = 0
+    return distances
+
+
+def twice_ranks(counts):
+    return np.array([2 * counts[:code].sum() + counts[code] - counts.sum() for code in range(len(counts))])
+
+
 @pytest.mark.parametrize("cells", [1, 500, 2**17])
 @pytest.mark.parametrize("every_row", [True, False])
-@pytest.mark.parametrize("quantity", [True, False])
-def test_ranks_of_many_columns_are_those_of_each(monkeypatch, cells, every_row, quantity):
+@pytest.mark.parametrize(
+    ("scored", "literal"), [(ranks_by_code, literal_ranks), (distances_by_code, literal_distances)]
+)
+def test_scores_of_many_columns_are_those_of_each(monkeypatch, cells, every_row, scored, literal):
     monkeypatch.setattr(counting, "_CELLS", cells)
     table = make(seed=3)
     rows = np.arange(table.n_rows) if every_row else np.arange(0, table.n_rows, 3)
     columns, least, n_found = np.arange(table.n_columns)[::-1], 5.0, 0
     for some in code_counts(table, columns, rows):
-        by_code, usable = ranks_by_code(some, table.store, least, quantity=quantity)
+        by_code, usable = scored(some, table.store, least)
         for at, (column, counts) in enumerate(zip(some.columns.tolist(), some.each(), strict=True)):
             assert column == columns[n_found]
             n_found += 1
             codes, n_values = np.asarray(table.store.codes(column))[rows], table.store.n_values(column)
             assert np.array_equal(counts, np.bincount(codes, minlength=n_values + 1))
-            own = literal_ranks(codes, n_values, table.store.is_nominal(column), least, quantity)
+            own = literal(codes, n_values, table.store.is_nominal(column), least)
             assert (own is not None) == (at in usable)
             if own is not None:
                 assert np.array_equal(by_code[some.places[at]], own[codes])

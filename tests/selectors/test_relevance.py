@@ -131,7 +131,7 @@ def test_the_pvalues_of_each_test():
     assert list(tests) == list(WEIGHTS)
     assert all(tests[name][:3].max() < 0.001 for name in ("forest", "ranks", "residuals"))
     assert np.isfinite(tests["forest"]).sum() == 11
-    for name in ("ranks", "residuals", "pairs"):
+    for name in ("ranks", "residuals", "curves", "pairs"):
         assert np.flatnonzero(np.isnan(tests[name])).tolist() == [4, 5]
     logs = combined_log_pvalues({name: np.log(p) for name, p in tests.items()})
     assert selector.pvalues_ == pytest.approx(np.where(np.isnan(logs), 1, np.exp(logs)))
@@ -140,7 +140,9 @@ def test_the_pvalues_of_each_test():
     assert np.isnan(without["pairs"]).all()
     assert np.array_equal(without["residuals"], tests["residuals"], equal_nan=True)
     weighted = RelevanceSelector(**QUICK).fit(X, y, sample_weight=1 + np.arange(len(y)) % 2)
-    assert np.isnan([weighted.test_pvalues_[name] for name in ("ranks", "residuals", "pairs")]).all()
+    assert np.isnan(
+        [weighted.test_pvalues_[name] for name in ("ranks", "residuals", "curves", "pairs")]
+    ).all()
     assert weighted.relevant_[:3].all()
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.data.coded_blocks import Block, CodedBlocks, Sums
-from foresift.selectors.relevance.column_ranks import normal_scores
-from foresift.selectors.relevance.moments import MIN_SHARE
-from foresift.selectors.relevance.ranks import strong_predictors
+from foresift.selectors.relevance.column_ranks import middle_distances, normal_scores
+from foresift.selectors.relevance.combining import log_cauchy_mean
+from foresift.selectors.relevance.moments import MIN_SHARE, log_rarest
+from foresift.selectors.relevance.ranks import RankTests, strong_predictors
 from foresift.selectors.relevance.residuals import RELATED
 from foresift.selectors.relevance.sums import Powers, Products
 
@@ -27,19 +28,22 @@ _NOTHING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class RankProducts:
-    """Sums of products of ranks: of all columns with some of them, and with numbers of the target.
+    """Sums of products of scores: of all of them with some, and with numbers of the target.
 
     Attributes
     ----------
-    ranks : ndarray of shape (n_columns, 256)
-        Rank of every code, a whole number of at most `STEPS`.
+    ranks : ndarray of shape (n_scores, 256)
+        Score of every code of a column, a whole number of at most `STEPS`.
+    columns : ndarray of int of shape (n_scores,)
+        Whose codes these are; a column may have several scores.
     some : ndarray of int
-        The columns to multiply with.
+        The scores to multiply with.
     values : ndarray of shape (n_values, n_target_codes)
         Numbers of every target code, likewise.
     """
 
     ranks: NDArray[np.float64]
+    columns: NDArray[np.intp]
     some: NDArray[np.intp]
     values: NDArray[np.float64]
 
@@ -48,36 +52,35 @@ class RankProducts:
         return (np.zeros((len(self.ranks), len(self.some) + len(self.values)), np.int64),)
 
     def add(self, block: Block, to: Sums, stop: Any) -> None:
-        """Multiply some columns of a block at a time."""
+        """Multiply some scores of a block at a time."""
         n_rows = len(block.target)
         if not n_rows:
             return
         others = np.empty((len(self.some) + len(self.values), n_rows))
-        for k, column in enumerate(self.some.tolist()):
-            others[k] = self.ranks[column][block.codes[column]]
+        for k, score in enumerate(self.some.tolist()):
+            others[k] = self.ranks[score][block.codes[self.columns[score]]]
         others[len(self.some) :] = self.values[:, block.target]
         step = max(1, CELLS // n_rows)
         for first in range(0, len(self.ranks), step):
             part = slice(first, first + step)
-            ranks = np.array(
-                [own[codes] for own, codes in zip(self.ranks[part], block.codes[part], strict=True)]
-            )
+            columns = self.columns[part].tolist()
+            ranks = np.array([own[block.codes[j]] for own, j in zip(self.ranks[part], columns, strict=True)])
             to[0][part] += (ranks @ others.T).astype(np.int64)
 
 
 class BlockRanks(NamedTuple):
-    """Ranks of the codes of all columns.
+    """Scores of the codes of all columns: normal scores, then the distances of ranks from the middle.
 
     Attributes
     ----------
-    ranks : ndarray of shape (n_columns, 256)
-        Whole numbers of mean 0, but for rounding; 0 for a column without a test.
-    tested : ndarray of bool of shape (n_columns,)
+    ranks : ndarray of shape (n_scores, 256)
+        Whole numbers of mean 0, but for rounding; 0 for a score without a test.
+    tested : ndarray of bool of shape (n_scores,)
         Which columns have enough values.
     powers : Powers
         Sums over all rows.
-    totals : ndarray of shape (n_columns,)
-        Sums of the ranks themselves, which rounding leaves.
+    totals : ndarray of shape (n_scores,)
+        Sums of the scores themselves, which rounding leaves.
     """
 
     ranks: NDArray[np.float64]
@@ -85,31 +88,42 @@ class BlockRanks(NamedTuple):
     powers: Powers
     totals: NDArray[np.float64]
 
+    @property
+    def n_columns(self) -> int:
+        """Half of the scores."""
+        return len(self.tested) // 2
 
-def block_ranks(counts: list[NDArray[np.int64]], nominal: NDArray[np.bool_], *, quantity: bool) -> BlockRanks:
-    """Ranks of every column, as in `ranks._Ranked.ranks`, from how many rows have each code.
+
+def block_ranks(counts: list[NDArray[np.int64]], nominal: NDArray[np.bool_]) -> BlockRanks:
+    """Scores of every column, as in `ranks._Ranked.scores`, from how many rows have each code.
 
     The last code of every column stands for missing.
     """
-    ranks = np.zeros((len(counts), 256))
-    tested = np.zeros(len(counts), dtype=bool)
-    of_codes = np.zeros((len(counts), 256))
+    n_columns = len(counts)
+    ranks = np.zeros((2 * n_columns, 256))
+    tested = np.zeros(2 * n_columns, dtype=bool)
+    of_codes = np.zeros((2 * n_columns, 256))
     for j, own in enumerate(counts):
-        n_rows, n_known, n_values = int(own.sum()), int(own[:-1].sum()), len(own) - 1
-        of_codes[j, : len(own)] = own
-        most = int(own[:-1].max(initial=0))
-        if min(most if nominal[j] else n_known, n_known - most) < MIN_SHARE * n_rows:
-            continue
-        if nominal[j]:
-            exact = n_known * (np.arange(n_values) == own[:-1].argmax()) - float(most)
-        else:
-            exact = (2 * np.cumsum(own[:-1]) - own[:-1] - n_known).astype(np.float64)
-            if quantity:
-                exact = normal_scores(exact, own[:-1])
-        tested[j] = True
-        ranks[j, :n_values] = np.round(exact * (STEPS / np.abs(exact).max()))
+        of_codes[j, : len(own)] = of_codes[n_columns + j, : len(own)] = own
+        known, least = own[:-1], MIN_SHARE * own.sum()
+        n_known, most = int(known.sum()), int(known.max(initial=0))
+        twice = (2 * np.cumsum(known) - known - n_known).astype(np.float64)
+        if min(most if nominal[j] else n_known, n_known - most) >= least:
+            by_category = n_known * (np.arange(len(known)) == known.argmax()) - float(most)
+            _set(ranks[j], by_category if nominal[j] else normal_scores(twice, known))
+            tested[j] = True
+        if not nominal[j] and n_known >= least and np.count_nonzero(known) > 2:
+            _, place = np.unique(np.abs(twice), return_inverse=True)
+            if n_known - np.bincount(place, known).max() >= least:
+                _set(ranks[n_columns + j], middle_distances(twice, known))
+                tested[n_columns + j] = True
     powers = Powers(*((of_codes * ranks**k).sum(axis=1) for k in (2, 3, 4)))
     return BlockRanks(ranks, tested, powers, (of_codes * ranks).sum(axis=1))
+
+
+def _set(ranks: NDArray[np.float64], exact: NDArray[np.float64]) -> None:
+    """Round scores to steps; missing stays 0."""
+    ranks[: len(exact)] = np.round(exact * (STEPS / np.abs(exact).max()))
 
 
 def target_scores(counts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -156,6 +170,12 @@ class _Target:
     def n_rows(self) -> int:
         return int(self.counts.sum())
 
+    @property
+    def arrangements(self) -> list[NDArray[np.intp]]:
+        """How many rows have each of the distinct values, of every row of `values`."""
+        found = [np.bincount(np.unique(own, return_inverse=True)[1], self.counts) for own in self.values]
+        return [own.astype(np.intp) for own in found]
+
     @cached_property
     def means(self) -> NDArray[np.float64]:
         return np.asarray(self.values @ self.counts / self.n_rows)
@@ -179,8 +199,8 @@ def block_rank_tests(
     columns: NDArray[np.uint32],
     *,
     quantity: bool,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Logs of the p-values of `rank_tests`: ranks, and residuals after strong predictors.
+) -> RankTests:
+    """Logs of the p-values of `rank_tests`, of single columns.
 
     Skewness and kurtosis of residuals are those of the classes or scores themselves. With the many rows of
     blocks that makes no difference.
@@ -201,28 +221,31 @@ def block_rank_tests(
     """
     nominal = blocks.coding.schema.nominal[columns]
     of_codes = [(sums[j][0] if quantity else sums[j].sum(axis=0)) for j in columns.tolist()]
-    ranks = block_ranks(of_codes, nominal, quantity=quantity)
+    ranks = block_ranks(of_codes, nominal)
     target = _Target.of(counts, quantity=quantity)
-    nothing = np.full(len(columns), np.nan)
+    nothing, no_joint = np.full(len(columns), np.nan), np.empty(0)
     if not len(target.values) or not ranks.tested.any():
-        return nothing, nothing
-    whole = np.zeros((blocks.n_columns, 256))
-    whole[columns] = ranks.ranks
-    none = np.empty(0, np.intp)
+        return RankTests(nothing, nothing, nothing, no_joint)
+    owners = np.tile(columns.astype(np.intp), 2)
     if quantity:
-        products = blocks.sum(RankProducts(whole, none, target.values))[0][columns].astype(np.float64)
+        none = np.empty(0, np.intp)
+        products = blocks.sum(RankProducts(ranks.ranks, owners, none, target.values))[0].astype(np.float64)
     else:
-        per_class = [ranks.ranks[k, : sums[j].shape[1]] @ sums[j].T for k, j in enumerate(columns.tolist())]
+        per_class = [own[: sums[j].shape[1]] @ sums[j].T for own, j in zip(ranks.ranks, owners, strict=True)]
         products = np.array(per_class) @ target.values.T
     products -= np.outer(ranks.totals, target.means)
-    of_classes = _log_pvalues(ranks, products, target.powers, target, quantity=quantity)
-    strong = strong_predictors(of_classes, min(MAX_STRONG, target.n_rows // 10))
+    logs = _log_pvalues(ranks, products, target.powers, target, quantity=quantity)
+    logs = np.maximum(logs, log_rarest(target.arrangements))
+    of_ranks, curves = np.split(logs, 2)
+    strong = strong_predictors(of_ranks, min(MAX_STRONG, target.n_rows // 10), curves)
     if not strong:
-        return of_classes, nothing
-    known = blocks.sum(RankProducts(whole, columns[strong].astype(np.intp), np.empty((0, len(counts)))))[0]
-    gram = known[columns].astype(np.float64) - np.outer(ranks.totals, ranks.totals[strong]) / target.n_rows
-    residuals = _Residuals(ranks, gram, products, strong, target)
-    return of_classes, residuals.log_pvalues(quantity=quantity)
+        return RankTests(of_ranks, nothing, curves, no_joint)
+    nobody = np.empty((0, len(counts)))
+    known = blocks.sum(RankProducts(ranks.ranks, owners, np.array(strong, np.intp), nobody))[0]
+    gram = known.astype(np.float64) - np.outer(ranks.totals, ranks.totals[strong]) / target.n_rows
+    left = _Residuals(ranks, gram, products, strong, target).log_pvalues(quantity=quantity)
+    both = np.array([curves, left[len(columns) :]])
+    return RankTests(of_ranks, left[: len(columns)], log_cauchy_mean(both, np.ones_like(both)), no_joint)
 
 
 def _log_pvalues(
@@ -242,7 +265,7 @@ def _log_pvalues(
         sums = Products(
             products[tested][:, left], ranks.powers.take(tested), of_values.take(left), target.n_rows
         )
-        found[tested] = sums.log_pvalues(sums.permuted(), left, quantity=quantity, student=quantity)
+        found[tested] = sums.log_pvalues(sums.permuted(), left, quantity=quantity)
     return found
 
 
@@ -254,12 +277,12 @@ class _Residuals:
     ----------
     ranks : BlockRanks
         Of all columns that are tested.
-    gram : ndarray of shape (n_columns, n_strong)
-        Products of all columns with the strong predictors.
-    products : ndarray of shape (n_columns, n_values)
+    gram : ndarray of shape (n_scores, n_strong)
+        Products of all scores with those of the strong predictors.
+    products : ndarray of shape (n_scores, n_values)
         Products with the target.
     strong : list of int
-        Numbers of the strong predictors.
+        Numbers of the scores of the strong predictors.
     target : _Target
         The target.
     """
@@ -276,6 +299,9 @@ class _Residuals:
         with np.errstate(divide="ignore", invalid="ignore"):
             correlation = np.abs(self.gram) / np.sqrt(np.outer(squares, squares[self.strong]))
         related = correlation > min(0.9, max(RELATED, 4 / np.sqrt(n_rows)))
+        owners = np.array(self.strong) % self.ranks.n_columns
+        of_one_column = np.equal.outer(owners, owners)
+        related = np.tile(np.logical_or(*np.split(related, 2)) @ of_one_column, (2, 1))
         found = np.full(len(squares), np.nan)
         keys, group = np.unique(related, axis=0, return_inverse=True)
         for number, key in enumerate(keys):

@@ -122,7 +122,8 @@ class BlockTests(ColumnTests):
         """Fill in what the tests without a forest find."""
         with one_blas_thread():
             found = block_rank_tests(self.blocks, *self._root, tested, quantity=self._quantity)
-            logs["ranks"][tested], logs["residuals"][tested] = found
+            for name in ("ranks", "residuals", "curves"):
+                logs[name][tested] = getattr(found, name)
             if self.interactions:
                 logs["pairs"][tested] = pair_tests(self.table, None, tested, seed)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +12,53 @@ from scipy.special import ndtri
 from foresift import _core
 from foresift.selectors.relevance.counting import CodeCounts
 
-__all__ = ["normal_scores", "ranks_by_code"]
+__all__ = ["distances_by_code", "middle_distances", "normal_scores", "ranks_by_code"]
 
 _FINE = 2**10  # steps to the largest normal score, if there are no more rows
 
 
+class _Codes(NamedTuple):
+    """Codes of some columns, one column after another.
+
+    Attributes
+    ----------
+    known : ndarray of int
+        Rows of every code; none of missing values.
+    ranks : ndarray of int
+        Twice the rank of every code less the mean, ties in the middle; 0 of missing values.
+    column : ndarray of int
+        The column of every code.
+    n_known, most : ndarray of int of shape (n_columns,)
+        Rows whose value is known, and those of the commonest value.
+    nominal : ndarray of bool of shape (n_columns,)
+        Whether codes have no order.
+    """
+
+    known: NDArray[np.intp]
+    ranks: NDArray[np.intp]
+    column: NDArray[np.intp]
+    n_known: NDArray[np.intp]
+    most: NDArray[np.intp]
+    nominal: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, some: CodeCounts, store: _core.ColumnStore) -> _Codes:
+        nominal = np.array([store.is_nominal(j) for j in some.columns.tolist()])
+        known = some.counts.copy()
+        known[some.missing] = 0
+        n_known, most = np.add.reduceat(known, some.starts), np.maximum.reduceat(known, some.starts)
+        column = np.repeat(np.arange(len(some.columns)), some.sizes)
+        below = np.cumsum(known)
+        below -= (below - known)[some.starts][column]
+        ranks = 2 * below - known - n_known[column]
+        ranks[some.missing] = 0
+        return cls(known, ranks, column, n_known, most, nominal)
+
+
 def ranks_by_code(
-    some: CodeCounts, store: _core.ColumnStore, least: float, *, quantity: bool
+    some: CodeCounts, store: _core.ColumnStore, least: float
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Twice the rank of every code less their mean, or whether it is the commonest category; missing is 0.
+    """Normal score of every code, or of nominal columns whether it is the commonest; missing is 0.
 
     Parameters
     ----------
@@ -29,8 +68,6 @@ def ranks_by_code(
         Says which of them are nominal.
     least : float
         Rows that must have another value, or the commonest category, and rows that must not.
-    quantity : bool
-        Whether ordered columns have normal scores.
 
     Returns
     -------
@@ -39,31 +76,75 @@ def ranks_by_code(
     usable : ndarray of int
         Which of the columns have enough rows.
     """
-    nominal = np.array([store.is_nominal(j) for j in some.columns.tolist()])
-    known = some.counts.copy()
-    known[some.missing] = 0
-    n_known, most = np.add.reduceat(known, some.starts), np.maximum.reduceat(known, some.starts)
+    codes = _Codes.of(some, store)
+    known, n_known, most, nominal = codes.known, codes.n_known, codes.most, codes.nominal
     usable = np.flatnonzero(np.minimum(np.where(nominal, most, n_known), n_known - most) >= least)
-    column = np.repeat(np.arange(len(some.columns)), some.sizes)
-    below = np.cumsum(known)
-    below -= (below - known)[some.starts][column]
-    ranks = 2 * below - known - n_known[column]  # ties in the middle
+    by_code = np.zeros(len(known))
     if nominal.any():
-        commonest = np.where(known == most[column], np.arange(len(known)), len(known))
-        commonest = np.minimum.reduceat(commonest, some.starts)[column]  # of equal ones the first
-        by_category = n_known[column] * (np.arange(len(known)) == commonest) - most[column]
-        ranks = np.where(nominal[column], by_category, ranks)
-    ranks[some.missing] = 0
-    by_code = ranks.astype(np.float64)
-    if quantity:
-        scores: dict[bytes, NDArray[np.float64]] = {}  # columns without ties all have the same
-        for at in usable[~nominal[usable]].tolist():
-            codes = slice(some.starts[at], some.missing[at] + 1)
-            key = known[codes].tobytes()
-            if key not in scores:
-                scores[key] = normal_scores(ranks[codes], known[codes])
-            by_code[codes] = scores[key]
-    return by_code, usable
+        at = np.arange(len(known))
+        commonest = np.where(known == most[codes.column], at, len(known))
+        commonest = np.minimum.reduceat(commonest, some.starts)[codes.column]  # of equal ones the first
+        by_category = n_known[codes.column] * (at == commonest) - most[codes.column]
+        by_code = np.where(nominal[codes.column], by_category, by_code)
+        by_code[some.missing] = 0
+    return _scored(some, codes, usable[~nominal[usable]], normal_scores, by_code), usable
+
+
+def distances_by_code(
+    some: CodeCounts, store: _core.ColumnStore, least: float
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Distance of the rank of every code from the middle less the mean of all rows; missing is 0.
+
+    As `ranks_by_code`. Nominal columns have none, nor those of two values, whose distances say no more than
+    the values do. At least `least` rows must have another distance than the commonest.
+    """
+    codes = _Codes.of(some, store)
+    n_values = np.add.reduceat(codes.known > 0, some.starts)
+    ordered = ~codes.nominal & (n_values > 2) & (codes.n_known >= least)
+    # Two values have the same distance, at most: of columns without many ties there is nothing to look at.
+    usable = ordered & (2 * codes.most <= codes.n_known - least)
+    for at in np.flatnonzero(ordered & ~usable).tolist():
+        own = slice(some.starts[at], some.missing[at])
+        _, place = np.unique(np.abs(codes.ranks[own]), return_inverse=True)
+        usable[at] = codes.n_known[at] - np.bincount(place, codes.known[own]).max() >= least
+    numbers = np.flatnonzero(usable)
+    return _scored(some, codes, numbers, middle_distances, np.zeros(len(codes.known))), numbers
+
+
+def _scored(
+    some: CodeCounts,
+    codes: _Codes,
+    columns: NDArray[np.intp],
+    score: Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.float64]],
+    by_code: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Fill in the scores of some columns, of the ranks and counts of their codes."""
+    scores: dict[bytes, NDArray[np.float64]] = {}  # columns without ties all have the same
+    for at in columns.tolist():
+        own = slice(some.starts[at], some.missing[at] + 1)
+        key = codes.known[own].tobytes()
+        if key not in scores:
+            scores[key] = score(codes.ranks[own], codes.known[own])
+        by_code[own] = scores[key]
+    return by_code
+
+
+def middle_distances(ranks: NDArray[Any], counts: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Distances of twice the ranks from their mean, less the mean distance, each as often as `counts` says.
+
+    Whole numbers as those of `normal_scores`. A column that matters where it is far from its middle, or near
+    it, has no trend in its ranks, but one in these.
+
+    Examples
+    --------
+    >>> middle_distances(np.array([-4, -2, 0, 2, 4]), np.ones(5, dtype=int))
+    array([  683.,  -171., -1024.,  -171.,   683.])
+    """
+    scores, present, n = np.zeros(len(ranks)), counts > 0, int(counts.sum())
+    some = np.abs(ranks[present]).astype(np.float64)
+    some -= counts[present] @ some / n
+    scores[present] = np.round(some * (max(n, _FINE) / np.abs(some).max()))
+    return scores
 
 
 def normal_scores(ranks: NDArray[Any], counts: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,41 +10,26 @@ from scipy.special import logsumexp
 
 from foresift.selectors.units import Units
 
-__all__ = [
-    "CLASSES",
-    "QUANTITY",
-    "WEIGHTS",
-    "Sharing",
-    "combined_log_pvalues",
-    "log_cauchy_mean",
-    "unit_log_pvalues",
-]
+__all__ = ["WEIGHTS", "combined_log_pvalues", "log_cauchy_mean", "unit_log_pvalues"]
 
-
-class Sharing(NamedTuple):
-    """How far tests that find more may have more weight."""
-
-    forest: tuple[float, float]  # least and most of all weight
-    pairs: tuple[float, float]
-    least: float  # share of ranks, and of residuals, in the weight of both
-    power: int  # how far the ratio of what they find goes
-
-
-# Values were chosen on other seeds than the published figures, but revised after looking at those (see
-# docs/relevance.md). Pairs are for columns that nothing else finds; how the others share, see `_weights`.
-WEIGHTS: dict[str, float] = {"forest": 0.16, "ranks": 0.405, "residuals": 0.405, "pairs": 0.03}
-CLASSES = Sharing(forest=(0.16, 0.5), pairs=(0.03, 0.03), least=0.05, power=8)
-QUANTITY = Sharing(forest=(0.05, 0.5), pairs=(0.01, 0.2), least=0.02, power=12)
-_CLEAR = 0.005  # p-value of the columns that decide which tests weigh more,
-_OFFSET = 5  # and how many of them it takes
-_FOREST_OFFSET, _FOREST_POWER = 20, 12  # between the forest and the tests of ranks
+# Chosen on other seeds than those of the published figures (docs/measurements/relevance-defaults.md).
+# Curves and pairs are for columns that nothing else finds; how ranks and residuals share, see `_weights`.
+WEIGHTS: dict[str, float] = {
+    "forest": 0.16,
+    "ranks": 0.375,
+    "residuals": 0.375,
+    "curves": 0.06,
+    "pairs": 0.03,
+}
+_CLEAR = 0.005  # p-value of the columns that decide whether ranks or residuals weigh more,
+_OFFSET = 5  # how many of them it takes,
+_POWER = 8  # how far the ratio of what they find goes,
+_LEAST = 0.05  # and what either has at least of the weight of both
 _SMALL = -30.0  # log of p-values below which Cauchy quantiles are 1 / (pi p) to the last bit
 _LARGEST = 0.99  # p-values count at most this much against the others
 
 
-def combined_log_pvalues(
-    tests: Mapping[str, NDArray[np.float64]], sharing: Sharing = CLASSES
-) -> NDArray[np.float64]:
+def combined_log_pvalues(tests: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
     """Combine p-values by a weighted mean of Cauchy quantiles (Liu & Xie 2020), given and returned as logs.
 
     The tail of the mean hardly depends on how the tests depend on each other. A small p-value of weight w
@@ -54,11 +38,8 @@ def combined_log_pvalues(
     Parameters
     ----------
     tests : mapping of str to ndarray of shape (n,)
-        All of `WEIGHTS`; NaN where a column has no such test. Tests that find more in the table weigh more.
-        Columns without residuals have that weight on their ranks; those of other missing tests are shared
-        out in proportion.
-    sharing : Sharing
-        How far weights may go from `WEIGHTS`.
+        All of `WEIGHTS`; NaN where a column has no such test. Columns without residuals have that weight on
+        their ranks; those of other missing tests are shared out in proportion.
 
     Returns
     -------
@@ -67,14 +48,15 @@ def combined_log_pvalues(
 
     Examples
     --------
-    >>> p = {"forest": [0.01, 0.01, 1e-90], "ranks": [0.01, 0.8, 0.1], "residuals": np.nan, "pairs": np.nan}
+    >>> p = {"forest": [0.01, 0.01, 1e-90], "ranks": [0.01, 0.8, 0.1]}
+    >>> p |= dict.fromkeys(("residuals", "curves", "pairs"), np.nan)
     >>> logs = {name: np.log(np.broadcast_to(some, 3)) for name, some in p.items()}
     >>> np.exp(combined_log_pvalues(logs)).round(4)
-    array([0.01  , 0.0378, 0.    ])
+    array([0.01  , 0.0702, 0.    ])
     """
     logs = np.array([tests[name] for name in WEIGHTS])
-    shares = _weights(logs, sharing)
-    _, ranks, residuals, _ = weights = np.repeat(shares[:, np.newaxis], logs.shape[1], axis=1)
+    shares = _weights(tests["ranks"], tests["residuals"])
+    _, ranks, residuals, _, _ = weights = np.repeat(shares[:, np.newaxis], logs.shape[1], axis=1)
     ranks += np.where(np.isnan(tests["residuals"]), residuals, 0.0)
     return log_cauchy_mean(logs, weights)
 
@@ -113,37 +95,23 @@ def log_cauchy_mean(logs: NDArray[np.float64], weights: NDArray[np.float64]) -> 
     return np.asarray(np.where(total > 0, np.where(least < _SMALL, small, moderate), np.nan))
 
 
-def _weights(logs: NDArray[np.float64], sharing: Sharing) -> NDArray[np.float64]:
-    """`WEIGHTS` for this table: tests that find more clear columns have more.
+def _weights(ranks: NDArray[np.float64], residuals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """`WEIGHTS` for this table: of ranks and residuals the one that finds more clear columns has more.
 
-    The forest has more where it finds more than the tests of ranks: effects do not add up there.
     Where columns cause the classes, the strong ones are noise in the test of the others, and residuals find
     more than ranks. Where the classes cause the columns, as in groups that differ in their means, the strong
-    ones are noisy copies of the classes, and residuals lose what the others share with them. Products of
-    numbers are fainter than an exclusive or, so that of a quantity pairs have more where they find more.
+    ones are noisy copies of the classes, and residuals lose what the others share with them.
 
     Examples
     --------
     >>> few, many = (np.log(np.r_[np.full(k, 1e-4), np.full(100 - k, 0.5)]) for k in (10, 20))
-    >>> tests = (few, few, few, few), (many, few, few, few), (few, few, many, few), (few, few, few, many)
-    >>> [_weights(np.array(logs), CLASSES).round(2) for logs in tests[:3]]
-    [array([0.16, 0.4 , 0.4 , 0.03]), array([0.5 , 0.24, 0.24, 0.03]), array([0.16, 0.04, 0.77, 0.03])]
-    >>> [_weights(np.array(logs), QUANTITY).round(2) for logs in tests[2:]]
-    [array([0.05, 0.02, 0.92, 0.01]), array([0.16, 0.32, 0.32, 0.2 ])]
+    >>> _weights(few, few).round(2), _weights(few, many).round(2)
+    (array([0.16, 0.38, 0.38, 0.06, 0.03]), array([0.16, 0.04, 0.71, 0.06, 0.03]))
     """
-    forest, ranks, residuals, pairs = logs
-    # Columns without ranks do not say which of the two is better.
-    n_forest = _n_clear(np.where(np.isnan(ranks), np.nan, forest))
-    n_ranks, n_residuals, n_pairs = _n_clear(ranks), _n_clear(residuals), _n_clear(pairs)
-    most = max(n_ranks, n_residuals)
-    ratio = (_FOREST_OFFSET + n_forest) / (_FOREST_OFFSET + most)
-    of_forest = float(np.clip(WEIGHTS["forest"] * ratio**_FOREST_POWER, *sharing.forest))
-    ratio = (_OFFSET + n_pairs) / (_OFFSET + most)
-    of_pairs = float(np.clip(WEIGHTS["pairs"] * ratio**sharing.power, *sharing.pairs))
-    odds = ((_OFFSET + n_residuals) / (_OFFSET + n_ranks)) ** sharing.power
-    share = float(np.clip(odds / (1 + odds), sharing.least, 1 - sharing.least))
-    others = 1 - of_forest - of_pairs
-    return np.array([of_forest, others * (1 - share), others * share, of_pairs])
+    odds = ((_OFFSET + _n_clear(residuals)) / (_OFFSET + _n_clear(ranks))) ** _POWER
+    share = float(np.clip(odds / (1 + odds), _LEAST, 1 - _LEAST))
+    both = WEIGHTS["ranks"] + WEIGHTS["residuals"]
+    return np.array(list((WEIGHTS | {"ranks": both * (1 - share), "residuals": both * share}).values()))
 
 
 def _n_clear(logs: NDArray[np.float64]) -> float:

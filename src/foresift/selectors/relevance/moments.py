@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr
+from scipy.special import gammaln, log_ndtr
 
 from foresift.data.table import Table
 
@@ -13,6 +15,7 @@ __all__ = [
     "as_correlations",
     "counted_rows",
     "log_of_any",
+    "log_rarest",
     "log_two_sided",
     "unskewed",
     "without_kurtosis",
@@ -81,6 +84,19 @@ def without_kurtosis(z: NDArray[np.float64], kurtosis: NDArray[np.float64]) -> N
 def log_two_sided(z: NDArray[np.float64]) -> NDArray[np.float64]:
     """Log of the probability that a normal number is as far from 0."""
     return np.asarray(np.minimum(np.log(2) + log_ndtr(-np.abs(z)), 0.0))
+
+
+def log_rarest(counts: Sequence[NDArray[np.intp]]) -> float:
+    """Log of the least p-value there is: that of one of all arrangements of the rows.
+
+    Given how many rows have each of the distinct values of a target; of several targets the least counts.
+
+    Examples
+    --------
+    >>> float(np.exp(-log_rarest([np.array([1, 3])])).round())
+    4.0
+    """
+    return float(min(gammaln(own + 1).sum() - gammaln(own.sum() + 1) for own in counts))
 
 
 def log_of_any(log_least: NDArray[np.float64], n_tests: int) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from foresift.data.table import Table
 from foresift.selectors.relevance.beside import Kept
-from foresift.selectors.relevance.column_ranks import normal_scores, ranks_by_code
+from foresift.selectors.relevance.column_ranks import distances_by_code, normal_scores, ranks_by_code
 from foresift.selectors.relevance.combining import log_cauchy_mean
 from foresift.selectors.relevance.counting import code_counts
 from foresift.selectors.relevance.joint import category_ranks, joint_log_pvalues
@@ -20,6 +20,7 @@ from foresift.selectors.relevance.moments import (
     MIN_SHARE,
     counted_rows,
     log_of_any,
+    log_rarest,
 )
 from foresift.selectors.relevance.residuals import Block, Residuals
 from foresift.selectors.relevance.sums import Powers, Products
@@ -30,7 +31,8 @@ __all__ = ["RankTests", "rank_tests", "strong_predictors"]
 CELLS = 2**22  # ranks at a time
 MAX_KNOWN = 2**20  # ranks of strong predictors; at most a tenth as many columns as rows
 _STRONG = 0.02  # p-value of a strong predictor;
-_BY_CHANCE = 2  # of many columns less, so that of noise no more than this many are expected
+_BY_CHANCE = 2  # of many columns less, so that of noise no more than this many are expected,
+_CURVED = 0.1  # and of their distances from the middle this share of it: fewer columns have no trend
 _FEW = 0.01  # share of the rows in which a column that is tested with others must have another value
 
 
@@ -42,12 +44,16 @@ class RankTests(NamedTuple):
     ranks, residuals : ndarray of shape (n_columns,)
         Of single columns, the classes taken together; NaN for columns with too few values, and residuals
         without strong predictors.
+    curves : ndarray of shape (n_columns,)
+        Of distances from the middle, with the classes and with residuals, both together; NaN as before, and
+        if they are not tested.
     joint : ndarray of shape (n_groups,)
         Of columns that were tested together.
     """
 
     ranks: NDArray[np.float64]
     residuals: NDArray[np.float64]
+    curves: NDArray[np.float64]
     joint: NDArray[np.float64]
 
 
@@ -60,10 +66,14 @@ def rank_tests(
 ) -> RankTests:
     """Test whether the ranks of a column are related to the classes, and to what strong predictors leave.
 
-    The test of Wilcoxon, Mann & Whitney, of each class against the others. Where a class becomes steadily
-    likelier with a column, a split in two wastes a third of the information in the ranks. Nominal columns
-    count by their most frequent category, missing values have the middle rank. With a quantity, normal scores
-    of the columns are correlated with several scores of its ranks (see `_scores`), and the p-values combined.
+    Normal scores of the column (van der Waerden), of each class against the others: as much power as a t-test
+    if columns are normal, and more if they are not. Where a class becomes steadily likelier with a column, a
+    split in two wastes a third of the information in the ranks. Nominal columns count by their most frequent
+    category, missing values have the middle rank. A quantity has several scores of its ranks (see `_scores`),
+    whose p-values are combined.
+
+    A column may matter where it is far from its middle. So the distances of ranks from the middle are tested,
+    too, if rows do not depend on each other and no columns are kept.
 
     What other columns explain is noise in this test. So it is repeated with the residuals of a linear
     regression of the classes on the ranks of the strong predictors. Predictors that are correlated with the
@@ -71,9 +81,9 @@ def rank_tests(
     residuals of an irrelevant column are therefore made from nothing that depends on it (but that, at the
     limit of their number, it may take another's place among the strong predictors).
 
-    A sum of ranks times values has known moments if rows are permuted. Its p-value is that of a gamma
-    distribution of the same mean, variance and skewness, corrected where the tails are longer. Sums are of
-    whole numbers (residuals and normal scores are rounded), so they do not depend on rounding.
+    A sum of scores times values has known moments if rows are permuted. Its p-value is that of Student's t,
+    corrected by the skewness and, where the tails are longer, by the kurtosis of the sum. Sums are of whole
+    numbers (residuals and scores are rounded), so they do not depend on the order of the rows.
 
     Rows that depend on each other are seen so that they do not, in one or two ways; see `View`. The p-values
     of both ways are combined.
@@ -98,10 +108,11 @@ def rank_tests(
     """
     counted = counted_rows(table, weights)
     contrasts = table.target.contrasts(counted)
-    nothing = np.full(len(columns), np.nan)
+    n_columns = len(columns)
+    nothing = np.full(n_columns, np.nan)
     joint = np.full(len(members), np.nan)
     if not contrasts.shape[1]:
-        return RankTests(nothing, nothing, joint)
+        return RankTests(nothing, nothing, nothing, joint)
     if table.target.task == "regression":
         contrasts = _scores(contrasts[:, 0])
     views: list[View] = [Independent()]
@@ -109,21 +120,34 @@ def rank_tests(
         views = views_of(table.dependence.take(counted), contrasts)
     if kept is not None:
         views = [kept.seen(view, counted) for view in views]
-    seen = [(_Ranked(table, columns, counted, view), visible(view, contrasts.T).T) for view in views]
+    curved = table.dependence is None and kept is None
+    seen = [(_Ranked(table, columns, counted, view, curved), visible(view, contrasts.T).T) for view in views]
     of_classes = _together(views, [ranked.log_pvalues(values) for ranked, values in seen], nothing)
     if table.dependence is not None:
         of_classes = _with_all_categories(seen, of_classes)
+    else:
+        counts = [np.unique(one, return_counts=True)[1] for one in contrasts.T]
+        of_classes = np.maximum(of_classes, log_rarest(counts))
     if members:
         joint = np.array([_of_all(seen, some) for some in members])
-    strong = strong_predictors(of_classes, min(len(counted) // 10, MAX_KNOWN // len(counted)))
+    ranks, curves = of_classes[:n_columns], of_classes[n_columns:] if curved else nothing
+    limit = min(len(counted) // 10, MAX_KNOWN // len(counted))
+    strong = strong_predictors(ranks, limit, curves if curved else None)
     if not strong:
-        return RankTests(of_classes, nothing, joint)
+        return RankTests(ranks, nothing, curves, joint)
     of_residuals = []
     for ranked, values in seen:
-        known = [ranks for k in strong if (ranks := ranked.seen(k)) is not None][: len(values) // 10]
-        residuals = Residuals(ranked.view.centred(values), known) if known else None
+        known = [(k, scores) for k in strong if (scores := ranked.seen(k)) is not None][: len(values) // 10]
+        residuals = None
+        if known:
+            owners = [k % n_columns for k, _ in known]
+            residuals = Residuals(ranked.view.centred(values), [scores for _, scores in known], owners)
         of_residuals.append(ranked.log_pvalues(values if residuals is None else residuals.values, residuals))
-    return RankTests(of_classes, _together(views, of_residuals, nothing), joint)
+    left = _together(views, of_residuals, nothing)
+    if curved:
+        both = np.array([curves, left[n_columns:]])
+        curves = log_cauchy_mean(both, np.ones_like(both))
+    return RankTests(ranks, left[:n_columns], curves, joint)
 
 
 def _with_all_categories(
@@ -180,48 +204,56 @@ def _together(
 
 @dataclass(frozen=True)
 class _Ranked:
-    """Columns by ranks, in the rows that count."""
+    """Columns by scores, in the rows that count: normal scores and, if `curved`, distances from the middle.
+
+    The scores of all columns are numbered first, then their distances.
+    """
 
     table: Table
     columns: NDArray[np.uint32]
     rows: NDArray[np.intp]
     view: View
+    curved: bool
 
     @property
     def quantity(self) -> bool:
-        """Whether the target is one; then columns have normal scores."""
+        """Whether the target is one: it then has several scores, too."""
         return self.table.target.task == "regression"
 
-    def ranks(self, numbers: range, *, few: bool = False) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Numbers of the columns that have ranks, and a row of whole numbers of mean 0 for each.
+    def scores(
+        self, numbers: range, *, distances: bool = False, few: bool = False
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Numbers of the columns that have scores, and a row of whole numbers of mean 0 for each.
 
-        At most the number of rows: twice the rank, or the commonest category. Columns of which too few rows
-        have another value, or that category, have none; `few` of them may do.
+        Columns of which too few rows have another value, or the commonest category, have none; `few` of them
+        may do.
         """
         least = (_FEW if few else MIN_SHARE) * len(self.rows)
-        known, ranks, begin = [], [], numbers.start
+        by = distances_by_code if distances else ranks_by_code
+        known, scores, begin = [], [], numbers.start
         for some in code_counts(self.table, self.columns[begin : numbers.stop], self.rows):
-            by_code, usable = ranks_by_code(some, self.table.store, least, quantity=self.quantity)
-            ranks.append(by_code[some.places[usable]])
+            by_code, usable = by(some, self.table.store, least)
+            scores.append(by_code[some.places[usable]])
             for row in np.flatnonzero(some.counts[some.missing[usable]]).tolist():
                 missing = some.places[usable[row]] == some.missing[usable[row]]
-                ranks[-1][row] = self.view.filled(ranks[-1][row], missing)
+                scores[-1][row] = self.view.filled(scores[-1][row], missing)
             known.append(begin + usable)
             begin += len(some.columns)
         if not known:
             return np.empty(0, dtype=np.intp), np.empty((0, len(self.rows)))
-        return np.concatenate(known), np.concatenate(ranks)
+        return np.concatenate(known), np.concatenate(scores)
 
     def seen(self, k: int, *, few: bool = False) -> NDArray[np.float64] | None:
-        """The ranks of a column as they are seen, unless there are none or nothing is seen."""
-        for ranks in self.ranks(range(k, k + 1), few=few)[1]:
-            seen = visible(self.view, ranks)
+        """Scores of a number as they are seen, unless there are none or nothing is seen."""
+        distances, column = divmod(k, len(self.columns))
+        for scores in self.scores(range(column, column + 1), distances=bool(distances), few=few)[1]:
+            seen = self.view.centred(visible(self.view, scores))  # without the mean that rounding leaves
             return seen if seen.any() else None
         return None
 
     def blocks(self) -> Iterator[Block]:
-        """Columns that have ranks, some at a time; made anew each time, unless they fit in one block."""
-        size = max(1, CELLS // len(self.rows))
+        """Columns that have scores, some at a time; made anew each time, unless they fit in one block."""
+        size = max(1, CELLS // (len(self.rows) * (1 + self.curved)))
         if len(self.columns) <= size:
             yield self._only_block
         else:
@@ -233,14 +265,19 @@ class _Ranked:
         return self._block(range(len(self.columns)))
 
     def _block(self, numbers: range) -> Block:
-        known_numbers, ranks = self.ranks(numbers)
-        ranks = visible(self.view, ranks)
-        some = ranks.any(axis=1)
-        if not some.all():
-            known_numbers, ranks = known_numbers[some], ranks[some]
-        squares = ranks**2
-        cubes, fourths = (np.einsum("ij,ij->i", other, squares) for other in (ranks, squares))
-        return Block(known_numbers, ranks, squares.sum(axis=1), cubes, fourths)
+        columns, scores = self.scores(numbers)
+        scores_of = np.zeros(len(columns), dtype=np.intp)
+        if self.curved:
+            others, distances = self.scores(numbers, distances=True)
+            scores_of = np.concatenate([scores_of, np.ones(len(others), dtype=np.intp)])
+            columns, scores = np.concatenate([columns, others]), np.concatenate([scores, distances])
+        scores = visible(self.view, scores)
+        if not (some := scores.any(axis=1)).all():
+            columns, scores, scores_of = columns[some], scores[some], scores_of[some]
+        squares = scores**2
+        cubes, fourths = (np.einsum("ij,ij->i", other, squares) for other in (scores, squares))
+        known = columns + scores_of * len(self.columns)
+        return Block(known, columns, scores, squares.sum(axis=1), cubes, fourths)
 
     def log_pvalues(
         self, values: NDArray[np.float64], residuals: Residuals | None = None
@@ -249,7 +286,7 @@ class _Ranked:
 
         With `residuals`, columns that are related to strong predictors have values of their own.
         """
-        found = np.full(len(self.columns), np.nan)
+        found = np.full(len(self.columns) * (1 + self.curved), np.nan)
         for block in self.blocks():
             groups = {b"": np.arange(len(block.numbers))} if residuals is None else residuals.related(block)
             for related, some in groups.items():
@@ -295,13 +332,21 @@ def _log_pvalues(
     of_ranks = Powers(block.squares, block.cubes, block.fourths)
     of_values = Powers(squares, (centred**3).sum(axis=0), (centred**4).sum(axis=0))
     spread = view.spread(block.ranks, centred[:, left], Squares(block.squares, squares[left]))
-    found = Products(block.ranks @ values[:, left], of_ranks, of_values.take(left), len(values))
-    return found.log_pvalues(spread, left, quantity=quantity, student=quantity or view.student)
+    # Products of whole numbers are exact. Scores have a mean of 0 but for rounding, which is taken away here.
+    totals = np.outer(block.ranks.sum(axis=1), (values - centred)[0, left])
+    found = Products(block.ranks @ values[:, left] - totals, of_ranks, of_values.take(left), len(values))
+    return found.log_pvalues(spread, left, quantity=quantity)
 
 
-def strong_predictors(log_pvalues: NDArray[np.float64], limit: int) -> list[int]:
-    """Numbers of the columns that clearly predict the classes, the best first, up to a limit."""
-    logs = np.where(np.isnan(log_pvalues), 0.0, log_pvalues)
-    most = np.log(min(_STRONG, _BY_CHANCE / max(1, int(np.count_nonzero(~np.isnan(log_pvalues))))))
+def strong_predictors(
+    ranks: NDArray[np.float64], limit: int, curves: NDArray[np.float64] | None = None
+) -> list[int]:
+    """Numbers of the scores that clearly predict the classes, the best first, up to a limit.
+
+    Given logs of p-values; those of distances from the middle, `curves`, are numbered after those of ranks.
+    """
+    most = np.log(min(_STRONG, _BY_CHANCE / max(1, int(np.count_nonzero(~np.isnan(ranks))))))
+    logs = ranks if curves is None else np.concatenate([ranks, curves - np.log(_CURVED)])
+    logs = np.where(np.isnan(logs), 0.0, logs)
     best = np.argsort(logs, kind="stable")[:limit]
     return [int(k) for k in best if logs[k] < most]

@@ -15,9 +15,13 @@ _NOTHING = 1e-9  # of the variance of a class; residuals below this are rounding
 
 
 class Block(NamedTuple):
-    """Some columns, each as a row of ranks, and the sums of their second, third and fourth powers."""
+    """Some columns as rows of scores, and the sums of their second, third and fourth powers.
+
+    `numbers` count the scores of all columns, `columns` say whose they are: a column may have two.
+    """
 
     numbers: NDArray[np.intp]
+    columns: NDArray[np.intp]
     ranks: NDArray[np.float64]
     squares: NDArray[np.float64]
     cubes: NDArray[np.float64]
@@ -26,14 +30,20 @@ class Block(NamedTuple):
     def take(self, some: NDArray[np.intp]) -> Block:
         """Return some of the columns."""
         sums = (power[some] for power in (self.squares, self.cubes, self.fourths))
-        return Block(self.numbers[some], self.ranks[some], *sums)
+        return Block(self.numbers[some], self.columns[some], self.ranks[some], *sums)
 
 
 class Residuals:
-    """Residuals of the classes: their indicators less a regression on the ranks of strong predictors."""
+    """Residuals of the classes: their indicators less a regression on the scores of strong predictors.
 
-    def __init__(self, centred: NDArray[np.float64], strong: list[NDArray[np.float64]]) -> None:
+    `columns` say whose scores these are.
+    """
+
+    def __init__(
+        self, centred: NDArray[np.float64], strong: list[NDArray[np.float64]], columns: list[int]
+    ) -> None:
         self.strong = np.column_stack([ranks / np.sqrt(ranks @ ranks) for ranks in strong])
+        self.of_one_column = np.equal.outer(columns, columns)
         largest = np.maximum(np.abs(centred).max(axis=0), 1.0)
         centred = centred / 2.0 ** np.ceil(np.log2(largest))  # up to 1
         self.nothing = _NOTHING * (centred**2).sum(axis=0)
@@ -43,9 +53,13 @@ class Residuals:
         self.values = self._whole(self.left)
 
     def related(self, block: Block) -> dict[bytes, NDArray[np.intp]]:
-        """Columns of a block by the strong predictors that they are correlated with."""
+        """Scores of a block by the strong predictors that their columns are correlated with, in any score."""
         least = _related(len(self.strong)) * np.sqrt(block.squares)[:, np.newaxis]
         correlated = np.abs(block.ranks @ self.strong) > least
+        columns, place = np.unique(block.columns, return_inverse=True)
+        by_column = np.zeros((len(columns), correlated.shape[1]), dtype=bool)
+        np.logical_or.at(by_column, place, correlated)
+        correlated = (by_column @ self.of_one_column)[place]
         some = correlated.any(axis=1)
         groups = {b"": np.flatnonzero(~some).tolist()}
         for k in np.flatnonzero(some).tolist():

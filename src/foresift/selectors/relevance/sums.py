@@ -42,24 +42,18 @@ class Products(NamedTuple):
     of_values: Powers
     n_rows: int
 
-    def log_pvalues(
-        self, spread: Spread, left: NDArray[np.bool_], *, quantity: bool, student: bool
-    ) -> NDArray[np.float64]:
+    def log_pvalues(self, spread: Spread, left: NDArray[np.bool_], *, quantity: bool) -> NDArray[np.float64]:
         """Logs of p-values, the values taken together; `left` says which of all values these are."""
         n_rows, ranks, values = self.n_rows, self.of_ranks, self.of_values
         z = self.sums / np.sqrt(spread.variance)
         third = np.outer(ranks.cubes, values.cubes) * (n_rows / float((n_rows - 1) * max(1, n_rows - 2)))
         # Both moments of all rows permuted: by a spread of the sums of a few series skewness has no bound.
         skewness = np.sign(z) * third / np.sqrt(self.permuted().variance) ** 3
-        # A class of a few rows in a column that is mostly missing has longer tails than a gamma distribution.
+        # Beyond Student's t, which is that of normal numbers: both have long tails, or both have short ones.
         of_ranks = n_rows * ranks.fourths / ranks.squares**2 - 3
         of_values = n_rows * values.fourths / values.squares**2 - 3
-        if quantity:
-            kurtosis = np.maximum(np.outer(of_ranks, of_values), 0) / n_rows
-        else:
-            kurtosis = np.outer(np.maximum(of_ranks, 0), np.maximum(of_values, 0)) / n_rows
-        if student:
-            z = as_correlations(z, spread.n_free)
+        kurtosis = np.maximum(np.outer(of_ranks, of_values), 0) / n_rows
+        z = as_correlations(z, spread.n_free)
         z = without_kurtosis(unskewed(np.abs(z), skewness), kurtosis)
         logs = log_two_sided(z)
         if quantity:

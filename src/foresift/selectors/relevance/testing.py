@@ -14,13 +14,7 @@ from foresift.data.sklearn_compat import Progress
 from foresift.data.table import Table
 from foresift.engine.grow import one_blas_thread
 from foresift.selectors.relevance.beside import Kept
-from foresift.selectors.relevance.combining import (
-    CLASSES,
-    QUANTITY,
-    WEIGHTS,
-    combined_log_pvalues,
-    unit_log_pvalues,
-)
+from foresift.selectors.relevance.combining import WEIGHTS, combined_log_pvalues, unit_log_pvalues
 from foresift.selectors.relevance.dependent import DependentRows
 from foresift.selectors.relevance.pairs import pair_tests
 from foresift.selectors.relevance.pooling import (
@@ -119,8 +113,7 @@ class ColumnTests:
                 logs["forest"][tested] = forest_log_pvalues(z)
             if weights is None or table.target.equal_weights(weights):  # these tests know of no others
                 self._test_ranks(logs, joint, tested, weights, kept, seed)
-        sharing = QUANTITY if table.target.task == "regression" else CLASSES
-        by_column = combined_log_pvalues(logs, sharing)[first]
+        by_column = combined_log_pvalues(logs)[first]
         by_column[(requested | explained) & ~units.kept] = 0.0
         return Tested(
             unit_log_pvalues(units, by_column, joint),
@@ -185,6 +178,6 @@ class ColumnTests:
         # Threads of linear algebra on small products wait for each other longer than they work.
         with one_blas_thread():
             found = rank_tests(self.table, weights, tested, kept, members)
-            logs["ranks"][tested], logs["residuals"][tested], joint[large] = found
+            logs["ranks"][tested], logs["residuals"][tested], logs["curves"][tested], joint[large] = found
             if self.interactions and self.table.dependence is None and kept is None:
                 logs["pairs"][tested] = pair_tests(self.table, weights, tested, seed)

@@ -45,7 +45,6 @@ class View(ABC):
     """A linear map of rows; afterwards those of the target are exchangeable, if nothing predicts it."""
 
     weight = 1.0  # of its p-value
-    student = True  # whether sums are distributed as a correlation of normal numbers
 
     def filled(self, values: NDArray[np.float64], missing: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Ranks of a column, of which some are missing and in the middle."""
@@ -73,8 +72,6 @@ class View(ABC):
 
 class Independent(View):
     """Rows as they are."""
-
-    student = False
 
     def seen(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return them."""

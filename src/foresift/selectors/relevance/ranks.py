@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from foresift.selectors.relevance.moments import (
     log_rarest,
 )
 from foresift.selectors.relevance.residuals import Block, Residuals
-from foresift.selectors.relevance.sums import Powers, Products
+from foresift.selectors.relevance.sums import Powers, Products, powers_of
 from foresift.selectors.relevance.views import Independent, Squares, View, views_of, visible
 
 __all__ = ["RankTests", "rank_tests", "strong_predictors"]
@@ -221,32 +222,37 @@ class _Ranked:
         return self.table.target.task == "regression"
 
     def scores(
-        self, numbers: range, *, distances: bool = False, few: bool = False
+        self, numbers: range, kinds: Sequence[bool], *, few: bool = False
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Numbers of the columns that have scores, and a row of whole numbers of mean 0 for each.
+        """Numbers of the scores that columns have, and a row of whole numbers of mean 0 for each.
 
-        Columns of which too few rows have another value, or the commonest category, have none; `few` of them
-        may do.
+        First those of one kind, then those of the other; `kinds` say whether they are distances. Columns of
+        which too few rows have another value, or the commonest category, have none; `few` of them may do.
         """
         least = (_FEW if few else MIN_SHARE) * len(self.rows)
-        by = distances_by_code if distances else ranks_by_code
-        known, scores, begin = [], [], numbers.start
+        known: list[list[NDArray[np.intp]]] = [[] for _ in kinds]
+        scores: list[list[NDArray[np.float64]]] = [[] for _ in kinds]
+        begin = numbers.start
         for some in code_counts(self.table, self.columns[begin : numbers.stop], self.rows):
-            by_code, usable = by(some, self.table.store, least)
-            scores.append(by_code[some.places[usable]])
-            for row in np.flatnonzero(some.counts[some.missing[usable]]).tolist():
-                missing = some.places[usable[row]] == some.missing[usable[row]]
-                scores[-1][row] = self.view.filled(scores[-1][row], missing)
-            known.append(begin + usable)
+            for k, distances in enumerate(kinds):
+                by_code, usable = (distances_by_code if distances else ranks_by_code)(
+                    some, self.table.store, least
+                )
+                own = by_code[some.places[usable]]
+                for row in np.flatnonzero(some.counts[some.missing[usable]]).tolist():
+                    missing = some.places[usable[row]] == some.missing[usable[row]]
+                    own[row] = self.view.filled(own[row], missing)
+                known[k].append(begin + usable + distances * len(self.columns))
+                scores[k].append(own)
             begin += len(some.columns)
-        if not known:
+        if begin == numbers.start:
             return np.empty(0, dtype=np.intp), np.empty((0, len(self.rows)))
-        return np.concatenate(known), np.concatenate(scores)
+        return np.concatenate([*chain(*known)]), np.concatenate([*chain(*scores)])
 
     def seen(self, k: int, *, few: bool = False) -> NDArray[np.float64] | None:
         """Scores of a number as they are seen, unless there are none or nothing is seen."""
         distances, column = divmod(k, len(self.columns))
-        for scores in self.scores(range(column, column + 1), distances=bool(distances), few=few)[1]:
+        for scores in self.scores(range(column, column + 1), [bool(distances)], few=few)[1]:
             seen = self.view.centred(visible(self.view, scores))  # without the mean that rounding leaves
             return seen if seen.any() else None
         return None
@@ -265,19 +271,11 @@ class _Ranked:
         return self._block(range(len(self.columns)))
 
     def _block(self, numbers: range) -> Block:
-        columns, scores = self.scores(numbers)
-        scores_of = np.zeros(len(columns), dtype=np.intp)
-        if self.curved:
-            others, distances = self.scores(numbers, distances=True)
-            scores_of = np.concatenate([scores_of, np.ones(len(others), dtype=np.intp)])
-            columns, scores = np.concatenate([columns, others]), np.concatenate([scores, distances])
+        known, scores = self.scores(numbers, [False, True][: 1 + self.curved])
         scores = visible(self.view, scores)
         if not (some := scores.any(axis=1)).all():
-            columns, scores, scores_of = columns[some], scores[some], scores_of[some]
-        squares = scores**2
-        cubes, fourths = (np.einsum("ij,ij->i", other, squares) for other in (scores, squares))
-        known = columns + scores_of * len(self.columns)
-        return Block(known, columns, scores, squares.sum(axis=1), cubes, fourths)
+            known, scores = known[some], scores[some]
+        return Block(known, known % len(self.columns), scores, *powers_of(scores))
 
     def log_pvalues(
         self, values: NDArray[np.float64], residuals: Residuals | None = None

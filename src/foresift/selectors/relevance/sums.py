@@ -17,8 +17,9 @@ from foresift.selectors.relevance.moments import (
 )
 from foresift.selectors.relevance.views import Spread
 
-__all__ = ["Powers", "Products"]
+__all__ = ["Powers", "Products", "powers_of"]
 
+_CELLS = 2**15  # numbers at a time
 _SHARES = np.array([1.0, 2.0, 1.0])  # of the scores of a quantity in its p-value
 
 
@@ -32,6 +33,25 @@ class Powers(NamedTuple):
     def take(self, some: NDArray[Any]) -> Powers:
         """Return some of them."""
         return Powers(*(power[some] for power in self))
+
+
+def powers_of(rows: NDArray[np.float64]) -> Powers:
+    """Sums of powers of rows of numbers, some rows at a time that stay in the cache.
+
+    Examples
+    --------
+    >>> powers_of(np.array([[-1.0, 0.0, 2.0]]))
+    Powers(squares=array([5.]), cubes=array([7.]), fourths=array([17.]))
+    """
+    found = np.empty((3, len(rows)))
+    step = max(1, _CELLS // max(1, rows.shape[1]))
+    for begin in range(0, len(rows), step):
+        some = rows[begin : begin + step]
+        squares = some**2
+        found[0, begin : begin + step] = squares.sum(axis=1)
+        for k, other in enumerate((some, squares), start=1):
+            found[k, begin : begin + step] = np.einsum("ij,ij->i", other, squares)
+    return Powers(*found)
 
 
 class Products(NamedTuple):

@@ -136,7 +136,7 @@ def rank_log_pvalues(X, y, nominal, quantity=False):
         of |= {key: some for key, some in found.items() if some is not None}
     plain, left = np.full((2, 2, X.shape[1]), np.nan)
     for key, some in of.items():
-        plain[key] = together(some, values, quantity)
+        plain[key] = max(together(some, values, quantity), min(rarest(c) for c in values))
     level = math.log(min(0.02, 2 / max(1, sum(kind == 0 for kind, _ in of))))
     bars = {key: plain[key] + (math.log(10) if key[0] else 0) for key in of}
     strong = sorted((key for key in of if bars[key] < level), key=lambda key: bars[key])[: len(y) // 10]
@@ -167,6 +167,12 @@ def cauchy_mean(logs, shares=None):
     if min(logs) < math.log(1e-14):
         return -math.log(np.average([math.exp(min(700, -log)) for log in logs], weights=shares))
     return math.log(cauchy.sf(np.average(cauchy.isf(pvalues), weights=shares)))
+
+
+def rarest(values):
+    """Log of the p-value of one of all arrangements of these values."""
+    counts = np.unique(values, return_counts=True)[1].tolist()
+    return sum(math.lgamma(count + 1) for count in counts) - math.lgamma(len(values) + 1)
 
 
 def with_gaps(made, x):

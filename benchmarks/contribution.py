@@ -1,7 +1,7 @@
 """Contribution ratio: times of a deletion, and pairs of features.
 
     python benchmarks/contribution.py times    # of a deletion, also by the number of features
-    python benchmarks/contribution.py pairs    # how often pairs are found in XOR, noise and sums
+    python benchmarks/contribution.py pairs    # how often pairs are found in XOR, noise and sums, and kept
 
 The tables go into docs/murata.md, between their markers. The searches themselves, Figures 4 to 9, are made by
 `foresift reproduce murata`. The UCI tables are read from the folder that FORESIFT_DATA names.
@@ -140,9 +140,9 @@ def pairs(seeds: int = 40) -> dict[str, Any]:
     return found
 
 
-def protection(seeds: int = 10) -> dict[str, int]:
+def protection(seeds: int = 40) -> dict[str, int]:
     """In how many tables of XOR and 30 columns of noise both halves are among the last two features."""
-    kept = {"plain": 0, "protect_pairs": 0}
+    kept = {"plain": 0, "protect_pairs=True": 0}
     for seed in range(seeds):
         X, y = xor(seed, p=32)
         for name in kept:
@@ -150,7 +150,7 @@ def protection(seeds: int = 10) -> dict[str, int]:
             options: dict[str, Any] = {"estimator": trees, "random_state": seed}
             search = ContributionSelector(2, mode="batch", protect_pairs=name != "plain", **options).fit(X, y)
             kept[name] += int(search.support_[:2].all())
-    return kept | {"tables": seeds}
+    return {"tables": seeds, **kept}
 
 
 # --- tables of the page -------------------------------------------------------------------------------------
@@ -180,11 +180,12 @@ def write_times() -> None:
 
 
 def write_pairs() -> None:
-    """Count and write the pairs that are found; print how often `protect_pairs` keeps one."""
+    """Count and write the pairs that are found, and how often `protect_pairs` keeps one."""
     found = pairs()
     rows = [[name, *map(str, row.values())] for name, row in found.items()]
     put("pairs", ["data", *next(iter(found.values()))], rows)
-    print("Both halves of XOR kept:", protection())
+    kept = protection()
+    put("protection", list(kept), [[str(count) for count in kept.values()]])
 
 
 def main() -> None:

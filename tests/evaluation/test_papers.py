@@ -182,6 +182,12 @@ CELLS = [
 ]
 
 
+def test_a_number_that_is_printed_twice_is_one_published_cell():
+    tool = counting()
+    cells = {"rogers-gunn": 49, "bommaganti": 182, "murata": 0, "opitz": 95, "grabczewski-jankowski": 12}
+    assert {key: tool.published(read_paper(key)) for key in PAPERS} == cells
+
+
 def test_cells_are_counted_by_standard_errors(tmp_path):
     tool = counting()
     with (tmp_path / "rogers-gunn.csv").open("w", newline="") as file:

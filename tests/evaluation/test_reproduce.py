@@ -221,6 +221,16 @@ def test_methods_without_published_numbers_win_nothing():
     assert [len(grid.rows) for grid in grids_of_table(paper, paper.tables[0], alone)] == [1]
 
 
+def test_means_that_differ_by_rounding_are_a_tie():
+    paper = read_paper("opitz")
+    networks = (("Bagging", 0.1 + 0.2, 5.7), ("AdaBoost", 0.3, 4.5))
+    rows = [Row("3", "sick", name, name, "", "", ours, math.nan, 1, said) for name, ours, said in networks]
+    assert rows[0].ours > rows[1].ours
+    errors, wins = grids_of_table(paper, paper.tables[0], rows)
+    assert wins.rows == [["Bagging", "0-0-1 (1-0-0)"]]
+    assert "0 of 1 pairs" in errors.remark
+
+
 @pytest.mark.parametrize("width", [40, 80, 300])
 def test_numbers_are_whole_on_a_narrow_terminal(width, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", str(width))

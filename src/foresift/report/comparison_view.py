@@ -13,7 +13,7 @@ from foresift.report.plots.pareto import pareto_chart
 from foresift.report.plots.rank_diagram import rank_diagram
 from foresift.report.plots.size_curve import MAX_CHARACTERS, curves, known_points
 
-__all__ = ["MAX_PAIRS", "view"]
+__all__ = ["ALPHA", "BASELINE", "MAX_PAIRS", "NONE", "view"]
 
 ALPHA = 0.05  # a difference of this p-value or less is significant
 MAX_NAMES = 12  # features named per method

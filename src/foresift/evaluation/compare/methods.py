@@ -11,11 +11,11 @@ from foresift.data.target import Classes, Quantity
 from foresift.errors import no_such
 from foresift.evaluation.harness.chosen import Size
 from foresift.evaluation.registry import METHODS, OTHERS, takes_quantities
+from foresift.report.comparison_view import BASELINE, NONE
 
 __all__ = ["make_method", "methods_of", "named"]
 
-NONE = "none"  # the name of no selection
-DEFAULT_METHODS = ("forest-gain", "relevance", "info-gain", "relieff", "random")
+DEFAULT_METHODS = ("forest-gain", "relevance", "info-gain", "relieff", BASELINE)
 
 
 def methods_of(given: Any, sizes: Sequence[Size], task: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from foresift.evaluation.harness.evaluate import selected
 from foresift.evaluation.harness.tasks import Record
+from foresift.report.comparison_view import ALPHA, BASELINE
 from foresift.stats import corrected_interval, corrected_resampled_ttest, holm
 from foresift.stats.stability import Stability, selection_stability
 
@@ -34,8 +35,6 @@ __all__ = [
 
 # Few scores are often equal by chance, so their spread is no estimate.
 MIN_SPLITS = 5
-ALPHA = 0.05  # a difference of this p-value or less is significant
-BASELINE = "random"  # the method that is there to be beaten
 # Ranges of scorers of scikit-learn.
 _RANGES = {
     re.compile(

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from foresift.evaluation.compare.summary import ALPHA, BASELINE, MIN_SPLITS, Row, best_row, recommended_row
-from foresift.report.comparison_view import MAX_PAIRS
+from foresift.evaluation.compare.summary import MIN_SPLITS, Row, best_row, recommended_row
+from foresift.report.comparison_view import ALPHA, BASELINE, MAX_PAIRS
 from foresift.report.drawing import shortened, words
 from foresift.report.numbers import PLAIN
 

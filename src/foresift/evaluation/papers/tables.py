@@ -20,6 +20,7 @@ from foresift.stats import win_loss_tie
 __all__ = ["Grid", "grids_of_table", "print_grids", "write_results"]
 
 MAX_COLUMNS = 14
+ROUNDING = 1e-9  # of means: equal numbers of errors in other folds are a tie
 FIELDS = (
     *("table", "dataset", "model", "classifier", "size", "ours", "spread", "n"),
     *("published", "published_spread", "difference", "within", "z"),
@@ -117,7 +118,8 @@ def _agreement(rows: Sequence[Row]) -> str:
         for b in published[:i]:
             if a.dataset == b.dataset and a.published != b.published:
                 pairs += 1
-                same += (a.ours - b.ours) * ((a.published or 0) - (b.published or 0)) > 0
+                lower, higher = sorted((a, b), key=lambda row: row.published or 0.0)
+                same += higher.ours - lower.ours > ROUNDING
     if pairs:
         parts.append(f"{same} of {pairs} pairs of methods on one data set are in the published order.")
     return " ".join([*parts, _means(rows, "splits or repeats")])
@@ -144,7 +146,7 @@ def _wins(table: PaperTable, rows: Sequence[Row]) -> Grid:
                 line.append("")
                 continue
             a, b = [ours[d, first] for d in both], [ours[d, second] for d in both]
-            mine = win_loss_tie([r.ours for r in a], [r.ours for r in b])
+            mine = win_loss_tie([r.ours for r in a], [r.ours for r in b], ROUNDING)
             theirs = win_loss_tie([r.published or 0.0 for r in a], [r.published or 0.0 for r in b])
             line.append(f"{'-'.join(map(str, mine))} ({'-'.join(map(str, theirs))})")
         lines.append(line)

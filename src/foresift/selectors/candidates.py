@@ -153,7 +153,7 @@ class TableCandidates(Candidates):
         return _Codes(codes, max(n_codes, 1))
 
     def _information(self, target: _Codes, given: _Codes | None, orders: list[Any]) -> NDArray[np.float64]:
-        """I(X;Y|W), I(X,W;Y) and H(X,W,Y), on the last axis, of all that are left in each order of their rows.
+        """I(X;Y|W), I(X,W;Y) and H(X,W,Y), on the last axis, of all that are left in each order of rows.
 
         Permuting the rows of all but X gives the same counts as permuting X.
         """

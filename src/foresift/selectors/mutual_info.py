@@ -105,14 +105,17 @@ class MutualInfoSelector(RankingSelector):
 
     "mrmr" compares relevance instead of scores, because shadows are not redundant with any feature: the
     redundancy decides which feature is next, and not when to stop. The *excess information* of a feature is
-    its I(X;Y) less the mean of that of itself and its shadows, which is larger for more categories. Two things
-    must hold for the next feature. First, the feature with the most excess information is above all shadows.
-    If the features left are independent of the target, all together, that happens with probability at most
-    1 / (n_shadows + 1). Second, at the next feature or further down there are more features than shadows of
-    all permutations, so that about one of `n_shadows` features that pass is irrelevant. A feature that is
-    redundant comes after those that are irrelevant, if it scores less; then it is not added.
+    its I(X;Y) less the mean of that of itself and its shadows, which is larger for more categories. Two
+    conditions must hold. First, of the features left, the one with the most excess information is above all
+    shadows. If the features left are independent of the target, all of them together, that happens with
+    probability at most 1 / (n_shadows + 1). Second, the next feature is above chance: down to it, or to a
+    feature with less excess information, there are more features than shadows of all permutations. About one
+    of `n_shadows` features above chance is then irrelevant; this is an estimate and no bound. An irrelevant
+    feature has a score of about 0 and comes before those that are more redundant than relevant; the selection
+    ends there.
 
-    Weights count rows: one of weight 2 is two rows, but not for the permutations, which move whole rows.
+    Weights count rows: one of weight 2 is two rows, but not for the permutations, which move whole rows. So
+    with None a table of repeated rows may have more features added than one of weighted rows.
 
     Rows that come in batches all count if missing is a value. Bins are then made of at most 255 codes per
     numeric column, of more than 255 categories the rare ones are one, and shadows are permuted within blocks

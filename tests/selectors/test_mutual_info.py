@@ -14,6 +14,7 @@ from foresift import MutualInfoSelector, _core
 from foresift.data.discretize import equal_frequency_bins
 from foresift.data.sklearn_compat import seed_of
 from foresift.data.table import make_table
+from foresift.selectors.mutual_info import _above_chance
 
 SCHEMES = ["mim", "mrmr", "jmi", "cmim", "disr"]
 pytestmark = pytest.mark.filterwarnings("ignore:No feature passed the rule")
@@ -283,6 +284,15 @@ def test_mrmr_stops_as_the_reference(seed, grouped):
     if added:
         kept = sorted(j for g in added for j in groups[g])
         assert np.flatnonzero(selector.support_).tolist() == kept
+
+
+def test_features_above_chance_by_hand():
+    own = [1.0, 9.0, 4.0, 5.0]
+    shadows = [[2.0, 4.5, 2.0, 0.0], [3.0, 0.0, 0.0, 2.0]]
+    # at least 4: three features and one shadow; at least 1: four features and five shadows
+    assert _above_chance(np.array([own, *shadows])).tolist() == [False, True, True, True]
+    shadows[1][1] = 9.0  # as good as the best
+    assert not _above_chance(np.array([own, *shadows])).any()
 
 
 def test_mrmr_does_not_stop_at_redundant_columns():

@@ -88,3 +88,40 @@ def greedy(
         order.append(best)
         scores.append(last[best])
     return order, scores, last
+
+
+def mrmr_until_chance(
+    columns: list[list[Any]], y: list[Any], orders: list[list[int]], groups: list[list[int]] | None = None
+) -> tuple[list[int], list[list[float]]]:
+    """What mRMR adds until the next column is not above chance, and the best shadow of every order per step.
+
+    The excess information of a column is its information about the target less the mean of that of itself and
+    of its shadows. A column is informative if the best column left is above all shadows, and if at this or at
+    a worse column more columns than shadows are at least as good. Of groups the best column counts.
+    """
+    table = Table(columns, y, [1.0] * len(y), False)
+    every = [list(range(len(y))), *orders]
+    about = [[table.information([[x[i] for i in rows]], y) for rows in every] for x in columns]
+    groups = groups or [[j] for j in range(len(columns))]
+    best = [[max(about[j][b] for j in group) for b in range(len(every))] for group in groups]
+    excess = [[value - sum(values) / len(values) for value in values] for values in best]
+    added: list[int] = []
+    bests: list[list[float]] = []
+    while len(added) < len(groups):
+        left = [g for g in range(len(groups)) if g not in added]
+        chosen = [j for g in added for j in groups[g]]
+        scores = [max(table.score("mrmr", j, chosen) for j in groups[g]) for g in left]
+        following = next(g for g, score in zip(left, scores, strict=True) if score >= max(scores) - 1e-11)
+        shadows = [excess[g][b] for g in left for b in range(1, len(every))]
+        bests.append([max(excess[g][b] for g in left) for b in range(1, len(every))])
+        informative: set[int] = set()
+        by_excess = sorted(left, key=lambda g: -excess[g][0])
+        if excess[by_excess[0]][0] > max(shadows) + 1e-11:
+            for g in by_excess:
+                as_good = [h for h in left if excess[h][0] >= excess[g][0]]
+                if len(as_good) > sum(shadow >= excess[g][0] - 1e-11 for shadow in shadows):
+                    informative |= set(as_good)
+        if following not in informative:
+            break
+        added.append(following)
+    return added, bests

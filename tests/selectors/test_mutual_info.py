@@ -12,7 +12,9 @@ from sklearn.datasets import load_iris
 
 from foresift import MutualInfoSelector, _core
 from foresift.data.discretize import equal_frequency_bins
+from foresift.data.sklearn_compat import seed_of
 from foresift.data.table import make_table
+from foresift.selectors.mutual_info import _above_chance
 
 SCHEMES = ["mim", "mrmr", "jmi", "cmim", "disr"]
 pytestmark = pytest.mark.filterwarnings("ignore:No feature passed the rule")
@@ -241,13 +243,81 @@ def test_stops_where_the_shadows_begin(scheme, quantity):
     assert len(selector.shadow_scores_) == len(kept) + 1 == selector.n_added_ + 1
     order = np.argsort(selector.ranking_)
     last = selector.shadow_scores_.max(axis=1)
-    assert (selector.scores_[order[: len(kept)]] > last[:-1]).all()
-    assert selector.scores_[order[len(kept)]] <= last[-1] + 1e-12
+    if scheme != "mrmr":  # which compares relevance
+        assert (selector.scores_[order[: len(kept)]] > last[:-1]).all()
+        assert selector.scores_[order[len(kept)]] <= last[-1] + 1e-12
     fixed = MutualInfoSelector(len(kept), scheme=scheme, n_bins=5).fit(X, y)
     assert (fixed.support_ == selector.support_).all()
     assert fixed.shadow_scores_.shape == (0, 0)
     if scheme not in ("mim", "jmi", "disr"):
         assert not {2, 3} <= set(kept)
+
+
+def correlated_table(seed):
+    """Numbers that many columns share, in two to nine categories, some of them grouped."""
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(20, 120)), int(rng.integers(2, 14))
+    shared = rng.normal(size=(n, 2))
+    X = shared @ rng.normal(size=(2, p)) + rng.choice([0.3, 1.0, 3.0], p) * rng.normal(size=(n, p))
+    X = np.column_stack([np.digitize(x, np.sort(rng.normal(size=int(rng.integers(1, 9))))) for x in X.T])
+    X[:, rng.random(p) < 0.1] = 0
+    return X, np.digitize(shared[:, 0] + 0.5 * rng.normal(size=n), [-0.5, 0.5]), rng
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("seed", range(25))
+def test_mrmr_stops_as_the_reference(seed, grouped):
+    X, y, rng = correlated_table(seed)
+    n_shadows, p = int(rng.integers(1, 8)), X.shape[1]
+    labels = rng.permutation(np.arange(p) // 2) if grouped and p % 2 == 0 else np.arange(p)
+    selector = MutualInfoSelector(
+        n_bins=9, n_shadows=n_shadows, random_state=seed, feature_groups=[f"g{k}" for k in labels]
+    ).fit(X, y)
+    drawn = np.random.default_rng(seed_of(seed))
+    # a shadow has the target of row i at row order[i], so rows are put back
+    orders = [np.argsort(drawn.permutation(len(y))).tolist() for _ in range(n_shadows)]
+    names = list(dict.fromkeys(labels.tolist()))  # groups in the order of their first column
+    groups = [np.flatnonzero(labels == name).tolist() for name in names]
+    added, bests = reference.mrmr_until_chance(X.T.tolist(), y.tolist(), orders, groups)
+    assert selector.n_added_ == len(added)
+    assert selector.shadow_scores_ == pytest.approx(np.array(bests), abs=1e-12)
+    if added:
+        kept = sorted(j for g in added for j in groups[g])
+        assert np.flatnonzero(selector.support_).tolist() == kept
+
+
+def test_features_above_chance_by_hand():
+    own = [1.0, 9.0, 4.0, 5.0]
+    shadows = [[2.0, 4.5, 2.0, 0.0], [3.0, 0.0, 0.0, 2.0]]
+    # at least 4: three features and one shadow; at least 1: four features and five shadows
+    assert _above_chance(np.array([own, *shadows])).tolist() == [False, True, True, True]
+    shadows[1][1] = 9.0  # as good as the best
+    assert not _above_chance(np.array([own, *shadows])).any()
+
+
+def test_mrmr_does_not_stop_at_redundant_columns():
+    rng = np.random.default_rng(0)
+    factor = rng.normal(size=(500, 1))
+    X = np.hstack([factor + 0.5 * rng.normal(size=(500, 6)), rng.normal(size=(500, 3))])
+    y = factor[:, 0] + 2 * rng.normal(size=500)
+    selector = MutualInfoSelector(random_state=0).fit(X[:, :6], y)
+    assert selector.n_added_ == 6
+    assert (selector.scores_[selector.ranking_ > 1] < -0.1).all()  # shadows have about 0
+    with_noise = MutualInfoSelector(random_state=0).fit(X, y)
+    assert not with_noise.support_[6:].any()
+
+
+def test_mrmr_is_not_stopped_by_columns_of_many_categories():
+    rng = np.random.default_rng(1)
+    y = np.arange(200) % 2
+    flipped = rng.permutation(200) < 72
+    frame = {"two": np.where(flipped, 1 - y, y).astype(str), "many": rng.integers(0, 12, 200).astype(str)}
+    one = MutualInfoSelector(scheme="mim", random_state=0).fit(frame, y)
+    other = MutualInfoSelector(random_state=0).fit(frame, y)
+    assert one.relevance_[1] < one.relevance_[0] < one.shadow_scores_[0].max()
+    assert one.n_added_ == 0
+    assert other.n_added_ == 1
+    assert other.support_.tolist() == [True, False]
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -38,44 +38,51 @@ class BlockCandidates(Candidates):
         Permutations.
     seed : int
         Draws them.
+    scores_shadows : bool
+        Whether shadows are scored as well.
     """
 
-    def __init__(self, scheme: str, blocks: CodedBlocks, n_bins: int, n_shadows: int, seed: int) -> None:
+    def __init__(
+        self, scheme: str, blocks: CodedBlocks, n_bins: int, n_shadows: int, seed: int, scores_shadows: bool
+    ) -> None:
         self._blocks, self._n_shadows, self._seed = blocks, n_shadows, seed % 2**63
         self._nominal, self._n_bins = blocks.schema.nominal, n_bins
         self._target = np.arange(blocks.coding.n_target_codes)
         if blocks.coding.labels is None:
             self._target = equal_frequency_bins(blocks.target_counts, n_bins)
         self._bins: list[NDArray[np.intp]] = []  # of every code of each column
-        super().__init__(scheme, blocks.n_columns)
+        super().__init__(scheme, blocks.n_columns, scores_shadows)
 
     def _about_target(self, given: int | None) -> NDArray[np.float64]:
-        n_targets = int(self._target.max()) + 1
+        n_targets, n_rounds = int(self._target.max()) + 1, 1 + self._n_shadows
         if given is None:
-            return self._information(self._counted(_Labels(self._target, n_targets)), n_targets)
+            counts = self._counted(_Labels(self._target, n_targets), n_rounds)
+            return self._information(counts, n_targets, n_rounds)
         bins = self._bins[given]
         n_given, at_once = int(bins.max()) + 1, max(1, (_MAX_CODES - 1) // n_targets)
         rounds = [
-            self._counted(_Labels(self._target, n_targets, given, bins, first, min(at_once, n_given - first)))
+            self._counted(
+                _Labels(self._target, n_targets, given, bins, first, min(at_once, n_given - first)), n_rounds
+            )
             for first in range(0, n_given, at_once)
         ]
         joined = rounds[0] if len(rounds) == 1 else map(np.concatenate, zip(*rounds, strict=True))
-        return self._information(joined, n_targets)
+        return self._information(joined, n_targets, n_rounds)
 
     def _about_column(self, column: int) -> NDArray[np.float64]:
         bins, nothing = self._bins[column], np.zeros_like(self._target)
         n_given = int(bins.max()) + 1
         labels = _Labels(nothing, 1, column, bins, 0, n_given)
-        return self._information(self._counted(labels), n_given)[..., 0]
+        return self._information(self._counted(labels, self._n_scored), n_given, self._n_scored)[..., 0]
 
-    def _information(self, counts: Any, n_targets: int) -> NDArray[np.float64]:
+    def _information(self, counts: Any, n_targets: int, n_rounds: int) -> NDArray[np.float64]:
         found = [information(some.reshape(-1, n_targets, some.shape[1])) for some in counts]
-        return np.array(found).reshape(1 + self._n_shadows, len(self.left), 3)
+        return np.array(found).reshape(n_rounds, len(self.left), 3)
 
-    def _counted(self, labels: _Labels) -> Iterator[NDArray[np.int64]]:
-        """Joint counts of the labels and the bins of all that are left, and of their shadows."""
-        columns = np.tile(self.left, 1 + self._n_shadows)
-        shadows = np.repeat(np.arange(1 + self._n_shadows), len(self.left))
+    def _counted(self, labels: _Labels, n_rounds: int) -> Iterator[NDArray[np.int64]]:
+        """Joint counts of the labels and the bins of all that are left, and of their first shadows."""
+        columns = np.tile(self.left, n_rounds)
+        shadows = np.repeat(np.arange(n_rounds), len(self.left))
         root = Root.of(self._blocks)._replace(n_codes=labels.n_labels, scores=np.empty(0, np.uint32))
         prepare = partial(_LabelCounts, labels)
         counts = root_histograms(self._blocks, root, columns, shadows, self._seed, prepare)

@@ -28,6 +28,8 @@ class Candidates(ABC):
         The score.
     n_columns : int
         Number of features.
+    scores_shadows : bool
+        Whether shadows are scored as well. If not, only their relevance is known.
 
     Attributes
     ----------
@@ -37,16 +39,18 @@ class Candidates(ABC):
         I(X;Y) of every feature, and of its shadows.
     """
 
-    def __init__(self, scheme: str, n_columns: int) -> None:
+    def __init__(self, scheme: str, n_columns: int, scores_shadows: bool) -> None:
         self._scheme = scheme
         self.left = np.arange(n_columns)
         self.relevance = self._about_target(None)[..., 0]
-        self._sums = self.relevance.copy() if scheme == "cmim" else np.zeros_like(self.relevance)
+        self._n_scored = len(self.relevance) if scores_shadows else 1
+        scored = self.relevance[: self._n_scored]
+        self._sums = scored.copy() if scheme == "cmim" else np.zeros_like(scored)
         self._n_added = 0
 
     def scores(self) -> NDArray[np.float64]:
-        """Scores of the features that are left, and below them those of their shadows."""
-        relevance, sums = self.relevance[:, self.left], self._sums[:, self.left]
+        """Scores of the features that are left, and below them those of their shadows, if they are scored."""
+        relevance, sums = self.relevance[: self._n_scored, self.left], self._sums[:, self.left]
         if self._scheme == "mim" or self._n_added == 0:
             return relevance
         return relevance - sums / self._n_added if self._scheme == "mrmr" else sums
@@ -79,7 +83,7 @@ class Candidates(ABC):
 
     @abstractmethod
     def _about_column(self, column: int) -> NDArray[np.float64]:
-        """I(X;W) of all that are left and their shadows, with W a column."""
+        """I(X;W) of all that are left, and of their shadows if they are scored, with W a column."""
 
 
 class _Codes(NamedTuple):
@@ -110,6 +114,8 @@ class TableCandidates(Candidates):
         Whether every table of counts leaves out rows where something is missing.
     n_jobs : int or None
         Threads.
+    scores_shadows : bool
+        Whether shadows are scored as well.
     """
 
     def __init__(
@@ -122,6 +128,7 @@ class TableCandidates(Candidates):
         n_bins: int,
         known_only: bool,
         n_jobs: int | None,
+        scores_shadows: bool,
     ) -> None:
         self._known_only, self._n_jobs = known_only, n_jobs
         self._weights, self._orders = weights, [slice(None), *orders]
@@ -131,13 +138,13 @@ class TableCandidates(Candidates):
             self._store.add_nominal(column.rows, column.n_codes)
         self._target = _discrete_target(table.target, used, weights, n_bins)
         self._counter = _core.MutualInfo(self._store)
-        super().__init__(scheme, table.n_columns)
+        super().__init__(scheme, table.n_columns, scores_shadows)
 
     def _about_target(self, given: int | None) -> NDArray[np.float64]:
-        return self._information(self._target, None if given is None else self._codes(given))
+        return self._information(self._target, None if given is None else self._codes(given), self._orders)
 
     def _about_column(self, column: int) -> NDArray[np.float64]:
-        return self._information(self._codes(column), None)[..., 0]
+        return self._information(self._codes(column), None, self._orders[: self._n_scored])[..., 0]
 
     def _codes(self, column: int) -> _Codes:
         codes = np.asarray(self._store.codes(column)).astype(np.int32)
@@ -145,8 +152,8 @@ class TableCandidates(Candidates):
         codes[codes == n_codes] = -1
         return _Codes(codes, max(n_codes, 1))
 
-    def _information(self, target: _Codes, given: _Codes | None) -> NDArray[np.float64]:
-        """I(X;Y|W), I(X,W;Y) and H(X,W,Y) of all that are left and their shadows, on the last axis.
+    def _information(self, target: _Codes, given: _Codes | None, orders: list[Any]) -> NDArray[np.float64]:
+        """I(X;Y|W), I(X,W;Y) and H(X,W,Y), on the last axis, of all that are left in each order of rows.
 
         Permuting the rows of all but X gives the same counts as permuting X.
         """
@@ -167,9 +174,9 @@ class TableCandidates(Candidates):
             )
             return found
 
-        tasks = [(order, start) for order in self._orders for start in starts]
+        tasks = [(order, start) for order in orders for start in starts]
         parts = in_threads(work, tasks, self._n_jobs, stop)
-        return np.concatenate(parts or [np.empty((0, 3))]).reshape(len(self._orders), len(self.left), 3)
+        return np.concatenate(parts or [np.empty((0, 3))]).reshape(len(orders), len(self.left), 3)
 
 
 def _discrete(

@@ -38,7 +38,7 @@ class MutualInfoSelector(RankingSelector):
     ----------
     n_features_to_select : int, float, "cv", SubsetSizeCV or None, default=None
         The number of features to add, or their fraction; choose the number by cross-validation; None stops
-        when the next feature does not score above its shadows (see Notes), after one feature at least.
+        when the next feature is not above its shadows (see Notes), after one feature at least.
     scheme : {"mim", "mrmr", "jmi", "cmim", "disr"}, default="mrmr"
         The score.
     n_bins : int, default=5
@@ -48,7 +48,8 @@ class MutualInfoSelector(RankingSelector):
         Missing is a value of its own; or every table of counts leaves out the rows where one of its columns
         is missing.
     n_shadows : int, default=19
-        Permutations that a further feature has to beat, all of them, if `n_features_to_select` is None.
+        Permutations that give shadows, if `n_features_to_select` is None. At least one feature has to beat
+        all of them.
     task : {"auto", "classification", "regression"}, default="auto"
         Whether y holds classes or a quantity; "auto" takes numbers with fractions for a quantity, as
         scikit-learn's `type_of_target` does.
@@ -78,8 +79,8 @@ class MutualInfoSelector(RankingSelector):
     support_ : ndarray of shape (n_features,)
         Mask of the kept features.
     shadow_scores_ : ndarray of shape (n_steps, n_shadows)
-        The best shadow of each permutation at every step, with the one that ended the selection; no rows if
-        `n_features_to_select` is given.
+        The best shadow of each permutation at every step, with the one that ended the selection: its score,
+        or with "mrmr" its excess information (see Notes). No rows if `n_features_to_select` is given.
     n_added_ : int
         Number of features that were added.
     n_features_in_, feature_names_in_, schema_
@@ -102,14 +103,26 @@ class MutualInfoSelector(RankingSelector):
     If no feature left depends on the target or on those so far, that happens with probability at most
     1 / (n_shadows + 1), 5 % by default.
 
-    Weights count rows: one of weight 2 is two rows, but not for the permutations, which move whole rows.
+    "mrmr" compares relevance instead of scores, because shadows are not redundant with any feature: the
+    redundancy decides which feature is next, and not when to stop. The *excess information* of a feature is
+    its I(X;Y) less the mean of that of itself and its shadows, which is larger for more categories. Two
+    conditions must hold. First, of the features left, the one with the most excess information is above all
+    shadows. If the features left are independent of the target, all of them together, that happens with
+    probability at most 1 / (n_shadows + 1). Second, the next feature is above chance: down to it, or to a
+    feature with less excess information, there are more features than shadows of all permutations. About one
+    of `n_shadows` features above chance is then irrelevant; this is an estimate and no bound. An irrelevant
+    feature has a score of about 0 and comes before those that are more redundant than relevant; the selection
+    ends there.
+
+    Weights count rows: one of weight 2 is two rows, but not for the permutations, which move whole rows. So
+    with None a table of repeated rows may have more features added than one of weighted rows.
 
     Rows that come in batches all count if missing is a value. Bins are then made of at most 255 codes per
     numeric column, of more than 255 categories the rare ones are one, and shadows are permuted within blocks
     of up to 65,535 rows.
 
     Time grows with rows times features times those added, times 1 + `n_shadows` where it must find the
-    number itself.
+    number itself; with "mrmr" that factor holds for the first step alone.
 
     References
     ----------
@@ -179,16 +192,17 @@ class MutualInfoSelector(RankingSelector):
         scores, added, shadow_scores = np.empty(units.n_free), [], []
         with track(self, n_wanted or units.n_free, task="feature") as progress:
             while len(pool.left):
-                left, (own, *shadows) = _scores_of_units(pool, units)
-                scores[left] = own
+                left, values = _scores_of_units(pool, units)
+                own = scores[left] = values[0]
                 if n_wanted == 0:  # nothing beside the kept columns
                     break
-                rounding = _ROUNDING * max(1.0, abs(own.max()))
+                following = int((own >= own.max() - _rounding(own)).argmax())
                 if n_wanted is None:
-                    shadow_scores.append([shadow.max() for shadow in shadows])
-                    if own.max() <= max(shadow_scores[-1]) + rounding:
+                    compared = _excess_of_units(pool, units) if self.scheme == "mrmr" else values
+                    shadow_scores.append(compared[1:].max(axis=1))
+                    if not _above_chance(compared)[following]:
                         break
-                added.append(int(left[(own >= own.max() - rounding).argmax()]))
+                added.append(int(left[following]))
                 if progress.advance() or len(added) == n_wanted:
                     break
                 for column in units.members[added[-1]].tolist():
@@ -208,8 +222,9 @@ class MutualInfoSelector(RankingSelector):
     ) -> Candidates:
         """All columns, and permutations for their shadows."""
         seed = seed_of(self.random_state)
+        scores_shadows = self.scheme != "mrmr" or self.units_.unequal
         if isinstance(table, CodedBlocks):
-            return BlockCandidates(self.scheme, table, self.n_bins, n_shadows, seed)
+            return BlockCandidates(self.scheme, table, self.n_bins, n_shadows, seed, scores_shadows)
         used = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights)
         kept = None
         if weights is not None:  # a power of two takes their size away, and no bit of the scores
@@ -217,7 +232,9 @@ class MutualInfoSelector(RankingSelector):
         rng = np.random.default_rng(seed)
         orders = [rng.permutation(len(used)) for _ in range(n_shadows)]
         known_only = self.missing == "pairwise"
-        return TableCandidates(self.scheme, table, used, kept, orders, self.n_bins, known_only, self.n_jobs)
+        return TableCandidates(
+            self.scheme, table, used, kept, orders, self.n_bins, known_only, self.n_jobs, scores_shadows
+        )
 
     def _own_support(self) -> NDArray[np.bool_]:
         return self.ranking_ <= self.n_added_
@@ -228,11 +245,49 @@ def _scores_of_units(pool: Candidates, units: Units) -> tuple[NDArray[np.intp], 
 
     If some have more columns than others, less what the best of the shadows is above their mean on average.
     """
-    owner, values = units.free_of_column[pool.left], pool.scores()
+    left, best, means = _best_of_units(pool, units, pool.scores())
+    if units.unequal:
+        best = best - (best[1:] - means[1:]).mean(axis=0)
+    return left, best
+
+
+def _excess_of_units(pool: Candidates, units: Units) -> NDArray[np.float64]:
+    """The relevance of the best column of each unit that is left, and of its shadows, above that by chance.
+
+    The mean is that of all, and not of the shadows alone: if the target is independent of the units, rows are
+    then exchangeable.
+    """
+    best = _best_of_units(pool, units, pool.relevance[:, pool.left])[1]
+    excess: NDArray[np.float64] = best - best.mean(axis=0)
+    return excess
+
+
+def _best_of_units(
+    pool: Candidates, units: Units, values: NDArray[np.float64]
+) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
+    """The free units that are left, and the best and the mean of what the columns of each have."""
+    owner = units.free_of_column[pool.left]
     order = np.argsort(owner, kind="stable")
     left, starts, sizes = np.unique(owner[order], return_index=True, return_counts=True)
     best = np.maximum.reduceat(values[:, order], starts, axis=1)
-    if units.unequal:
-        means = np.add.reduceat(values[1:, order], starts, axis=1) / sizes
-        best = best - (best[1:] - means).mean(axis=0)
-    return left, best
+    return left, best, np.add.reduceat(values[:, order], starts, axis=1) / sizes
+
+
+def _above_chance(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which features, in the first row, are above chance, by their shadows below.
+
+    None, unless the best is above all shadows. Then those down to the last one above which there are fewer
+    shadows, of all permutations together, than features: the best is always one of them.
+    """
+    own, shadows = values[0], np.sort(values[1:], axis=None)
+    n_shadows = shadows.size - np.searchsorted(shadows, own - _rounding(own))
+    if n_shadows[own.argmax()] > 0:
+        return np.zeros(own.size, dtype=bool)
+    n_features = own.size - np.searchsorted(np.sort(own), own)
+    passed: NDArray[np.bool_] = own >= own[n_features > n_shadows].min()
+    return passed
+
+
+def _rounding(values: NDArray[np.float64]) -> float:
+    """Values that differ by less are equal."""
+    return _ROUNDING * max(1.0, abs(float(values.max())))

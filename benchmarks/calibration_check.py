@@ -15,7 +15,7 @@ from foresift.stats import holm
 LEVEL = 0.05  # of the tests of error rates, adjusted by Holm over the cells
 MARGIN = 0.02  # of power below the best single test
 OURS = ("relevance", "minimal", "auto")
-TESTS = ("forest", "ranks", "residuals", "pairs")
+TESTS = ("forest", "ranks", "residuals", "curves", "pairs")
 PEERS = ("f-test", "spearman", "boruta", "ipss", "ipss-l1")  # for a quantity
 ADDITIVE, MADELON = "additive 500x500, 15", "Madelon-like"
 

@@ -42,10 +42,11 @@ _UNEVEN = 0.02  # of the variance of the target, between parts
 class RelevanceSelector(RankingSelector):
     """Keep the features that are relevant to the classes, at an error rate that holds.
 
-    Four tests look at every feature: its gain in a forest compared with that of shadow features (permuted
-    copies), the rank sums of the classes, the same for residuals after the strong predictors, and products of
-    signs of pairs of features. Of a quantity all tests use the ranks, the second and the third also their
-    normal scores. The p-values are combined to one, which is adjusted for the number of features.
+    Five tests look at every feature: its gain in a forest compared with that of shadow features (permuted
+    copies), the normal scores of its ranks in the classes, the same for residuals after the strong
+    predictors, distances of its ranks from the middle, and products of signs of pairs of features. Of a
+    quantity all tests use the ranks. The p-values are combined to one, which is adjusted for the number of
+    features.
 
     Parameters
     ----------
@@ -120,8 +121,8 @@ class RelevanceSelector(RankingSelector):
     adjusted_pvalues_ : ndarray of shape (n_features,)
         Adjusted for the number of features, as `error` says; relevant is what has at most `alpha`.
     test_pvalues_ : dict of str to ndarray of shape (n_features,)
-        P-values of each test: "forest", "ranks", "residuals" and "pairs"; NaN where a feature has no such
-        test.
+        P-values of each test: "forest", "ranks", "residuals", "curves" and "pairs"; NaN where a feature has
+        no such test.
     relevant_ : ndarray of bool of shape (n_features,)
         The features that pass. May be none.
     shadow_scores_ : ndarray of shape (n_features, n_shadows)

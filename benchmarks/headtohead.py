@@ -6,7 +6,7 @@ the last one stopped. All cells, tables and methods are done for the first seed,
 method gets one thread.
 
     pip install '.[heads]'                                             # the other packages
-    nice -n 15 python benchmarks/headtohead.py run docs/headtohead     # 50 seeds; stop and resume at will
+    nice -n 15 python benchmarks/headtohead.py run docs/headtohead     # 50 seeds, null 300; resumable
     python benchmarks/headtohead.py run docs/headtohead --only truth --methods relevance,f-test --seeds 10
     python benchmarks/headtohead.py run docs/headtohead --quiet --seeds 3   # times, with nothing else running
     python benchmarks/headtohead.py check docs/headtohead [docs/headtohead.md]   # what holds and what is lost
@@ -47,7 +47,7 @@ from headtohead_tables import as_numbers, data_of, scores, split_of, tables
 
 from foresift.data.slices import take_rows
 
-N_SEEDS = 100  # at most; cells say how many
+N_SEEDS = 300  # at most; cells say how many
 LIMIT = 120.0  # seconds of processor time
 SLOW, FEW = 30.0, 5  # seconds, seeds
 N_SPLITS = 10  # of a classic table

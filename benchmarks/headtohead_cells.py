@@ -46,10 +46,10 @@ class Cell:
 
 
 CELLS: dict[str, Cell] = {
-    "null classes 200x100": Cell(200, 100, seeds=100),
-    "null classes 100x1000": Cell(100, 1000, seeds=100),
-    "null minority 3 % 1000x100": Cell(1000, 100, minority=0.03, seeds=100),
-    "null quantity t(2) 300x200": Cell(300, 200, target="quantity", noise="t(2)", seeds=100),
+    "null classes 200x100": Cell(200, 100, seeds=300),
+    "null classes 100x1000": Cell(100, 1000, seeds=300),
+    "null minority 3 % 1000x100": Cell(1000, 100, minority=0.03, seeds=300),
+    "null quantity t(2) 300x200": Cell(300, 200, target="quantity", noise="t(2)", seeds=300),
     "linear classes 100x100, 5": Cell(100, 100, 5, effect=1.0),
     "linear classes 500x500, 20": Cell(500, 500, 20, effect=0.5),
     "linear classes 2000x200, 20": Cell(2000, 200, 20, effect=0.12),

@@ -143,23 +143,32 @@ def compared(found: dict[str, dict[str, Found]]) -> tuple[str, list[str]]:
 
 
 def best_peer(classic: dict[str, dict[str, Classic]], task: str) -> str:
-    """Our methods beside the peer with the best mean score, model by model, on the same splits."""
+    """Our methods beside the peer with the best mean score, by model and for all three, on the same splits.
+
+    Also the shares of the columns that both keep, over these tables.
+    """
     unit, what = (100, "points of accuracy") if task == "classification" else (1, "R2")
+    digits = 2 if unit == 100 else 4
     peers = [m for m in methods_of(classic) if not METHODS[m].is_ours and m != "all"]
     gaps = {peer: differences(classic, task, peer, "all") for peer in peers}
     most = max(map(len, gaps.values()))
     whole = {peer: of for peer, of in gaps.items() if len(of) == most}  # others have seen fewer tables
     lines = []
-    for k, model in enumerate(MODELS):
-        best = max(whole, key=lambda peer: float(np.mean([gap[k] for gap in whole[peer].values()])))
+    for model, some in {
+        **{model: [k] for k, model in enumerate(MODELS)},
+        "mean of the three": [0, 1, 2],
+    }.items():
+        best = max(whole, key=lambda peer: float(np.mean([gap[some].mean() for gap in whole[peer].values()])))
         for method in ("select", "relevance", "mrmr", "aggregate"):
-            pairs = [gap[k] for gap in differences(classic, task, method, best).values()]
-            if not pairs:
+            found = differences(classic, task, method, best)
+            if not found:
                 continue
+            pairs = [float(gap[some].mean()) for gap in found.values()]
             mean, error = error_of(np.array(pairs) * unit)
             p = float(wilcoxon(pairs).pvalue) if np.any(pairs) else 1.0
-            digits = 2 if unit == 100 else 4
+            shares = [np.mean([classic[table][one].share for table in found]) for one in (method, best)]
             difference = f"{mean:+.{digits}f} ({error:.{digits}f})"
-            lines.append([model, best, method, str(len(pairs)), difference, f"{p:.2g}"])
+            columns = f"{shares[0]:.2f}, {shares[1]:.2f}"
+            lines.append([model, best, method, str(len(pairs)), difference, f"{p:.2g}", columns])
     header = ["model", "best peer", "method", "tables", f"difference, {what}", "p (Wilcoxon)"]
-    return in_markdown(header, lines)
+    return in_markdown([*header, "share of columns, its and the peer's"], lines)

@@ -115,26 +115,37 @@ def rank_scores(x, nominal):
 
 
 def distances(x, nominal):
-    """Distances of ranks from the middle, centred and rounded; None if uneven, or of two values."""
+    """Distances of ranks from the middle; None if uneven, or of two values."""
+    return curve(x, nominal, 2, lambda shares: np.abs(shares - 0.5))
+
+
+def waves(x, nominal):
+    """One and a half waves over the ranks; None if uneven, or of three values."""
+    return curve(x, nominal, 3, lambda shares: np.sin(3 * np.pi * (shares - 0.5)))
+
+
+def curve(x, nominal, n_values, of_shares):
+    """A curve of the shares of rows below, centred and rounded; missing values have the mean."""
     known = x[~np.isnan(x)]
-    if nominal or len(np.unique(known)) < 3:
+    if nominal or len(np.unique(known)) <= n_values:
         return None
-    far = np.abs(rankdata(known) - (len(known) + 1) / 2)
-    if len(known) - np.unique(far, return_counts=True)[1].max() < len(x) / 4:
+    some = of_shares((rankdata(known) - 0.5) / len(known))
+    some -= some.mean()
+    some = np.round(some * max(1024, len(known)) / np.abs(some).max())
+    if len(known) - np.unique(some, return_counts=True)[1].max() < len(x) / 4:
         return None
-    far -= far.mean()
-    return with_gaps(lambda some: np.round(far * max(1024, len(some)) / np.abs(far).max()), x)
+    return with_gaps(lambda _: some, x)
 
 
 def rank_log_pvalues(X, y, nominal, quantity=False):
     """Logs of p-values of every column by the target, by residuals after unrelated strong predictors, and
-    of its distances from the middle by both."""
+    of curves of its ranks by both."""
     values = scores(y) if quantity else contrasts(y, False)
     of = {}
-    for kind, made in enumerate((rank_scores, distances)):
+    for kind, made in enumerate((rank_scores, distances, waves)):
         found = {(kind, j): made(x, j in nominal) for j, x in enumerate(X.T)}
         of |= {key: some for key, some in found.items() if some is not None}
-    plain, left = np.full((2, 2, X.shape[1]), np.nan)
+    plain, left = np.full((2, 3, X.shape[1]), np.nan)
     for key, some in of.items():
         plain[key] = max(together(some, values, quantity), min(rarest(c) for c in values))
     level = math.log(min(0.02, 2 / max(1, sum(kind == 0 for kind, _ in of))))
@@ -143,7 +154,7 @@ def rank_log_pvalues(X, y, nominal, quantity=False):
     limit = min(0.9, max(0.3, 4 / math.sqrt(len(y))))
 
     def related(j, k):
-        both = [(of[a, j], of[b, k]) for a in (0, 1) for b in (0, 1) if (a, j) in of and (b, k) in strong]
+        both = [(of[a, j], of[b, k]) for a in range(3) for b in range(3) if (a, j) in of and (b, k) in strong]
         return any(abs(np.corrcoef(*pair)[0, 1]) > limit for pair in both)
 
     for key, some in of.items() if strong else ():
@@ -153,9 +164,8 @@ def rank_log_pvalues(X, y, nominal, quantity=False):
         left[key] = together(
             some, [e if is_some else None for e, is_some in zip(rest, is_left, strict=True)], quantity
         )
-    curves = [
-        cauchy_mean([p for p in pair if not math.isnan(p)]) for pair in zip(plain[1], left[1], strict=True)
-    ]
+    tests = np.vstack([plain[1:], left[1:]]).T
+    curves = [cauchy_mean([p for p in own if not math.isnan(p)]) for own in tests]
     return plain[0], left[0], np.array(curves)
 
 

@@ -6,8 +6,8 @@ import pytest
 from foresift.data.table import make_table
 from foresift.selectors.relevance import counting
 from foresift.selectors.relevance.column_ranks import (
-    distances_by_code,
-    middle_distances,
+    CURVES,
+    curves_by_code,
     normal_scores,
     ranks_by_code,
 )
@@ -44,19 +44,17 @@ def literal_ranks(codes, n_values, nominal, least):
     return ranks
 
 
-def literal_distances(codes, n_values, nominal, least):
-    """The same of distances from the middle."""
+def literal_curve(codes, n_values, nominal, least, curve):
+    """The same of a curve."""
     counts = np.bincount(codes, minlength=n_values + 1)
     counts[n_values] = 0
-    if nominal or np.count_nonzero(counts) < 3:
+    if nominal or np.count_nonzero(counts) <= curve.n_equal:
         return None
-    far = np.abs(twice_ranks(counts))
-    rows_as_far = [counts[far == one].sum() for one in far]
-    if counts.sum() - max(rows_as_far) < least:
+    scores = curve.scores(twice_ranks(counts), counts)
+    if counts.sum() - max(counts[scores == one].sum() for one in scores) < least:
         return None
-    distances = middle_distances(twice_ranks(counts), counts)
-    distances[n_values] = 0
-    return distances
+    scores[n_values] = 0
+    return scores
 
 
 def twice_ranks(counts):
@@ -65,22 +63,23 @@ def twice_ranks(counts):
 
 @pytest.mark.parametrize("cells", [1, 500, 2**17])
 @pytest.mark.parametrize("every_row", [True, False])
-@pytest.mark.parametrize(
-    ("scored", "literal"), [(ranks_by_code, literal_ranks), (distances_by_code, literal_distances)]
-)
-def test_scores_of_many_columns_are_those_of_each(monkeypatch, cells, every_row, scored, literal):
+@pytest.mark.parametrize("curve", [None, *CURVES], ids=lambda curve: curve.name if curve else "ranks")
+def test_scores_of_many_columns_are_those_of_each(monkeypatch, cells, every_row, curve):
+    scored, literal, more = (
+        (curves_by_code, literal_curve, [curve]) if curve else (ranks_by_code, literal_ranks, [])
+    )
     monkeypatch.setattr(counting, "_CELLS", cells)
     table = make(seed=3)
     rows = np.arange(table.n_rows) if every_row else np.arange(0, table.n_rows, 3)
     columns, least, n_found = np.arange(table.n_columns)[::-1], 5.0, 0
     for some in code_counts(table, columns, rows):
-        by_code, usable = scored(some, table.store, least)
+        by_code, usable = scored(some, table.store, least, *more)
         for at, (column, counts) in enumerate(zip(some.columns.tolist(), some.each(), strict=True)):
             assert column == columns[n_found]
             n_found += 1
             codes, n_values = np.asarray(table.store.codes(column))[rows], table.store.n_values(column)
             assert np.array_equal(counts, np.bincount(codes, minlength=n_values + 1))
-            own = literal(codes, n_values, table.store.is_nominal(column), least)
+            own = literal(codes, n_values, table.store.is_nominal(column), least, *more)
             assert (own is not None) == (at in usable)
             if own is not None:
                 assert np.array_equal(by_code[some.places[at]], own[codes])

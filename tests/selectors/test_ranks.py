@@ -15,6 +15,7 @@ from foresift import RelevanceSelector
 from foresift.data.table import make_table
 from foresift.selectors.relevance import ranks
 from foresift.selectors.relevance import residuals as of_residuals
+from foresift.selectors.relevance.column_ranks import CURVES
 from foresift.selectors.relevance.ranks import rank_tests
 
 
@@ -44,7 +45,8 @@ def test_equals_a_t_test_of_normal_scores(share):
 
 
 @pytest.mark.parametrize("share", [0.2, 0.5])
-def test_distances_from_the_middle_equal_the_test_of_ansari_and_bradley(share):
+def test_distances_from_the_middle_equal_the_test_of_ansari_and_bradley(share, monkeypatch):
+    monkeypatch.setattr(ranks, "CURVES", CURVES[:1])
     # Which has the same scores, and a normal tail. One column at a time: there are no residuals.
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(400, 30)), minority(rng, 400, share)
@@ -54,7 +56,20 @@ def test_distances_from_the_middle_equal_the_test_of_ansari_and_bradley(share):
         assert found == pytest.approx(np.log(ansari(x[y == 0], x[y == 1]).pvalue), abs=0.05, rel=0.05)
 
 
-def test_distances_from_the_middle_need_three_values_and_rows_enough():
+@pytest.mark.parametrize("kind", range(len(CURVES)))
+def test_curves_are_found_by_their_own_test(kind, monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 20))
+    y = CURVES[kind].scores(2 * rankdata(X[:, 0]) - 301, np.ones(300, dtype=int)) / 700 + rng.normal(size=300)
+    logs = [rank_tests(make_table(X, y > 0), None, np.arange(20, dtype=np.uint32)).curves]
+    monkeypatch.setattr(ranks, "CURVES", CURVES[1 - kind : 2 - kind])
+    logs.append(rank_tests(make_table(X, y > 0), None, np.arange(20, dtype=np.uint32)).curves)
+    assert logs[0][0] < -8
+    assert logs[0][1:].min() > -8
+    assert logs[1][0] > -5
+
+
+def test_curves_need_several_values_and_rows_enough():
     x = np.repeat([0.0, 1, 2], [98, 4, 98])  # 98 and 98 are as far from the middle
     X = np.column_stack([x, np.arange(200) % 2, np.arange(200) % 3, np.arange(200.0)])
     found = rank_tests(make_table(X, np.arange(200) % 5 == 0), None, np.arange(4, dtype=np.uint32)).curves
@@ -63,7 +78,7 @@ def test_distances_from_the_middle_need_three_values_and_rows_enough():
     assert np.isnan(rank_tests(nominal, None, np.arange(4, dtype=np.uint32)).curves[2])
 
 
-def test_residuals_of_a_column_do_not_depend_on_its_own_distances():
+def test_residuals_of_a_column_do_not_depend_on_its_own_curves():
     # Columns that act by their squares: each is a strong predictor for the others alone.
     rng = np.random.default_rng(7)
     X = rng.normal(size=(400, 12))

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.data.coded_blocks import Block, CodedBlocks, Sums
-from foresift.selectors.relevance.column_ranks import middle_distances, normal_scores
-from foresift.selectors.relevance.combining import log_cauchy_mean
+from foresift.selectors.relevance.column_ranks import CURVES, normal_scores
 from foresift.selectors.relevance.moments import MIN_SHARE, log_rarest
-from foresift.selectors.relevance.ranks import RankTests, strong_predictors
+from foresift.selectors.relevance.ranks import RankTests, any_curve, strong_predictors
 from foresift.selectors.relevance.residuals import RELATED
 from foresift.selectors.relevance.sums import Powers, Products
 
@@ -22,6 +21,7 @@ __all__ = ["block_rank_tests"]
 STEPS = 2.0**14  # of ranks on either side of 0: products of 2^16 rows are exact in double precision
 MAX_STRONG = 32  # predictors whose products with all columns are summed
 CELLS = 2**21  # ranks at a time
+_KINDS = 1 + len(CURVES)  # of scores of a column
 _RIDGE = 1e-6  # of unit columns, as in `residuals`
 _NOTHING = 1e-9
 
@@ -69,7 +69,7 @@ class RankProducts:
 
 
 class BlockRanks(NamedTuple):
-    """Scores of the codes of all columns: normal scores, then the distances of ranks from the middle.
+    """Scores of the codes of all columns: normal scores, then those of one curve after the other.
 
     Attributes
     ----------
@@ -90,8 +90,8 @@ class BlockRanks(NamedTuple):
 
     @property
     def n_columns(self) -> int:
-        """Half of the scores."""
-        return len(self.tested) // 2
+        """Each has as many scores."""
+        return len(self.tested) // _KINDS
 
 
 def block_ranks(counts: list[NDArray[np.int64]], nominal: NDArray[np.bool_]) -> BlockRanks:
@@ -100,11 +100,10 @@ def block_ranks(counts: list[NDArray[np.int64]], nominal: NDArray[np.bool_]) -> 
     The last code of every column stands for missing.
     """
     n_columns = len(counts)
-    ranks = np.zeros((2 * n_columns, 256))
-    tested = np.zeros(2 * n_columns, dtype=bool)
-    of_codes = np.zeros((2 * n_columns, 256))
+    ranks, of_codes = np.zeros((2, _KINDS * n_columns, 256))
+    tested = np.zeros(_KINDS * n_columns, dtype=bool)
     for j, own in enumerate(counts):
-        of_codes[j, : len(own)] = of_codes[n_columns + j, : len(own)] = own
+        of_codes[j::n_columns, : len(own)] = own
         known, least = own[:-1], MIN_SHARE * own.sum()
         n_known, most = int(known.sum()), int(known.max(initial=0))
         twice = (2 * np.cumsum(known) - known - n_known).astype(np.float64)
@@ -112,11 +111,11 @@ def block_ranks(counts: list[NDArray[np.int64]], nominal: NDArray[np.bool_]) -> 
             by_category = n_known * (np.arange(len(known)) == known.argmax()) - float(most)
             _set(ranks[j], by_category if nominal[j] else normal_scores(twice, known))
             tested[j] = True
-        if not nominal[j] and n_known >= least and np.count_nonzero(known) > 2:
-            _, place = np.unique(np.abs(twice), return_inverse=True)
-            if n_known - np.bincount(place, known).max() >= least:
-                _set(ranks[n_columns + j], middle_distances(twice, known))
-                tested[n_columns + j] = True
+        for k, curve in enumerate(CURVES, start=1):
+            enough = n_known >= least and np.count_nonzero(known) > curve.n_equal
+            if not nominal[j] and enough and curve.spread(twice, known) >= least:
+                _set(ranks[k * n_columns + j], curve.scores(twice, known))
+                tested[k * n_columns + j] = True
     powers = Powers(*((of_codes * ranks**k).sum(axis=1) for k in (2, 3, 4)))
     return BlockRanks(ranks, tested, powers, (of_codes * ranks).sum(axis=1))
 
@@ -226,7 +225,7 @@ def block_rank_tests(
     nothing, no_joint = np.full(len(columns), np.nan), np.empty(0)
     if not len(target.values) or not ranks.tested.any():
         return RankTests(nothing, nothing, nothing, no_joint)
-    owners = np.tile(columns.astype(np.intp), 2)
+    owners = np.tile(columns.astype(np.intp), _KINDS)
     if quantity:
         none = np.empty(0, np.intp)
         products = blocks.sum(RankProducts(ranks.ranks, owners, none, target.values))[0].astype(np.float64)
@@ -236,16 +235,16 @@ def block_rank_tests(
     products -= np.outer(ranks.totals, target.means)
     logs = _log_pvalues(ranks, products, target.powers, target, quantity=quantity)
     logs = np.maximum(logs, log_rarest(target.arrangements))
-    of_ranks, curves = np.split(logs, 2)
+    of_ranks, curves = np.split(logs, [len(columns)])
     strong = strong_predictors(of_ranks, min(MAX_STRONG, target.n_rows // 10), curves)
     if not strong:
-        return RankTests(of_ranks, nothing, curves, no_joint)
+        return RankTests(of_ranks, nothing, any_curve(len(columns), curves), no_joint)
     nobody = np.empty((0, len(counts)))
     known = blocks.sum(RankProducts(ranks.ranks, owners, np.array(strong, np.intp), nobody))[0]
     gram = known.astype(np.float64) - np.outer(ranks.totals, ranks.totals[strong]) / target.n_rows
     left = _Residuals(ranks, gram, products, strong, target).log_pvalues(quantity=quantity)
-    both = np.array([curves, left[len(columns) :]])
-    return RankTests(of_ranks, left[: len(columns)], log_cauchy_mean(both, np.ones_like(both)), no_joint)
+    of_curves = any_curve(len(columns), curves, left[len(columns) :])
+    return RankTests(of_ranks, left[: len(columns)], of_curves, no_joint)
 
 
 def _log_pvalues(
@@ -301,7 +300,8 @@ class _Residuals:
         related = correlation > min(0.9, max(RELATED, 4 / np.sqrt(n_rows)))
         owners = np.array(self.strong) % self.ranks.n_columns
         of_one_column = np.equal.outer(owners, owners)
-        related = np.tile(np.logical_or(*np.split(related, 2)) @ of_one_column, (2, 1))
+        by_column = related.reshape(_KINDS, self.ranks.n_columns, -1).any(axis=0)
+        related = np.tile(by_column @ of_one_column, (_KINDS, 1))
         found = np.full(len(squares), np.nan)
         keys, group = np.unique(related, axis=0, return_inverse=True)
         for number, key in enumerate(keys):

@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from foresift import _core
 from foresift.selectors.relevance.counting import CodeCounts
 
-__all__ = ["distances_by_code", "middle_distances", "normal_scores", "ranks_by_code"]
+__all__ = ["CURVES", "Curve", "curves_by_code", "normal_scores", "ranks_by_code"]
 
 _FINE = 2**10  # steps to the largest normal score, if there are no more rows
 
@@ -90,25 +90,24 @@ def ranks_by_code(
     return _scored(some, codes, usable[~nominal[usable]], normal_scores, by_code), usable
 
 
-def distances_by_code(
-    some: CodeCounts, store: _core.ColumnStore, least: float
+def curves_by_code(
+    some: CodeCounts, store: _core.ColumnStore, least: float, curve: Curve
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Distance of the rank of every code from the middle less the mean of all rows; missing is 0.
+    """Score of every code by a curve of its rank; missing is 0.
 
-    As `ranks_by_code`. Nominal columns have none, nor those of two values, whose distances say no more than
-    the values do. At least `least` rows must have another distance than the commonest.
+    As `ranks_by_code`. Nominal columns have none, nor those of few values, for which a curve says no more
+    than ranks do. At least `least` rows must have another score than the commonest.
     """
     codes = _Codes.of(some, store)
     n_values = np.add.reduceat(codes.known > 0, some.starts)
-    ordered = ~codes.nominal & (n_values > 2) & (codes.n_known >= least)
-    # Two values have the same distance, at most: of columns without many ties there is nothing to look at.
-    usable = ordered & (2 * codes.most <= codes.n_known - least)
+    ordered = ~codes.nominal & (n_values > curve.n_equal) & (codes.n_known >= least)
+    # Of columns without many ties there is nothing to look at.
+    usable = ordered & (curve.n_equal * codes.most <= codes.n_known - least)
     for at in np.flatnonzero(ordered & ~usable).tolist():
         own = slice(some.starts[at], some.missing[at])
-        _, place = np.unique(np.abs(codes.ranks[own]), return_inverse=True)
-        usable[at] = codes.n_known[at] - np.bincount(place, codes.known[own]).max() >= least
+        usable[at] = curve.spread(codes.ranks[own], codes.known[own]) >= least
     numbers = np.flatnonzero(usable)
-    return _scored(some, codes, numbers, middle_distances, np.zeros(len(codes.known))), numbers
+    return _scored(some, codes, numbers, curve.scores, np.zeros(len(codes.known))), numbers
 
 
 def _scored(
@@ -129,22 +128,52 @@ def _scored(
     return by_code
 
 
-def middle_distances(ranks: NDArray[Any], counts: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Distances of twice the ranks from their mean, less the mean distance, each as often as `counts` says.
+class Curve(NamedTuple):
+    """A curve without a trend, of twice the ranks less their mean and the number of rows.
 
-    Whole numbers as those of `normal_scores`. A column that matters where it is far from its middle, or near
-    it, has no trend in its ranks, but one in these.
-
-    Examples
-    --------
-    >>> middle_distances(np.array([-4, -2, 0, 2, 4]), np.ones(5, dtype=int))
-    array([  683.,  -171., -1024.,  -171.,   683.])
+    Attributes
+    ----------
+    name : str
+        What it is.
+    of_ranks : callable
+        The curve.
+    n_equal : int
+        How many ranks may have the same score.
     """
-    scores, present, n = np.zeros(len(ranks)), counts > 0, int(counts.sum())
-    some = np.abs(ranks[present]).astype(np.float64)
-    some -= counts[present] @ some / n
-    scores[present] = np.round(some * (max(n, _FINE) / np.abs(some).max()))
-    return scores
+
+    name: str
+    of_ranks: Callable[[NDArray[np.float64], int], NDArray[np.float64]]
+    n_equal: int
+
+    def scores(self, ranks: NDArray[Any], counts: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Scores of ranks less their mean, each as often as `counts` says.
+
+        Whole numbers as those of `normal_scores`.
+
+        Examples
+        --------
+        >>> CURVES[0].scores(np.array([-4, -2, 0, 2, 4]), np.ones(5, dtype=int))
+        array([  683.,  -171., -1024.,  -171.,   683.])
+        >>> CURVES[1].scores(np.array([-4, -2, 0, 2, 4]), np.ones(5, dtype=int))
+        array([  633., -1024.,     0.,  1024.,  -633.])
+        """
+        scores, present, n = np.zeros(len(ranks)), counts > 0, int(counts.sum())
+        some = self.of_ranks(np.asarray(ranks[present], dtype=np.float64), n)
+        some -= counts[present] @ some / n
+        scores[present] = np.round(some * (max(n, _FINE) / np.abs(some).max()))
+        return scores
+
+    def spread(self, ranks: NDArray[Any], counts: NDArray[np.intp]) -> int:
+        """How many rows have another score than the commonest."""
+        _, place = np.unique(self.scores(ranks, counts), return_inverse=True)
+        return int(counts.sum() - np.bincount(place, counts).max())
+
+
+# A column may matter where it is far from its middle; or go up, down and up again. Neither has a trend.
+CURVES = (
+    Curve("distance from the middle", lambda ranks, n: np.abs(ranks), 2),
+    Curve("one and a half waves", lambda ranks, n: np.sin(1.5 * np.pi * ranks / n), 3),
+)
 
 
 def normal_scores(ranks: NDArray[Any], counts: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from foresift.data.table import Table
 from foresift.selectors.relevance.beside import Kept
-from foresift.selectors.relevance.column_ranks import distances_by_code, normal_scores, ranks_by_code
+from foresift.selectors.relevance.column_ranks import CURVES, curves_by_code, normal_scores, ranks_by_code
 from foresift.selectors.relevance.combining import log_cauchy_mean
 from foresift.selectors.relevance.counting import code_counts
 from foresift.selectors.relevance.joint import category_ranks, joint_log_pvalues
@@ -27,13 +27,13 @@ from foresift.selectors.relevance.residuals import Block, Residuals
 from foresift.selectors.relevance.sums import Powers, Products, powers_of
 from foresift.selectors.relevance.views import Independent, Squares, View, views_of, visible
 
-__all__ = ["RankTests", "rank_tests", "strong_predictors"]
+__all__ = ["RankTests", "any_curve", "rank_tests", "strong_predictors"]
 
-CELLS = 2**22  # ranks at a time
+CELLS = 2**23  # scores at a time
 MAX_KNOWN = 2**20  # ranks of strong predictors; at most a tenth as many columns as rows
 _STRONG = 0.02  # p-value of a strong predictor;
 _BY_CHANCE = 2  # of many columns less, so that of noise no more than this many are expected,
-_CURVED = 0.1  # and of their distances from the middle this share of it: fewer columns have no trend
+_CURVED = 0.1  # and by either curve this share of it: fewer columns have no trend
 _FEW = 0.01  # share of the rows in which a column that is tested with others must have another value
 
 
@@ -46,8 +46,8 @@ class RankTests(NamedTuple):
         Of single columns, the classes taken together; NaN for columns with too few values, and residuals
         without strong predictors.
     curves : ndarray of shape (n_columns,)
-        Of distances from the middle, with the classes and with residuals, both together; NaN as before, and
-        if they are not tested.
+        Of all curves of ranks, with the classes and with residuals, together; NaN as before, and if they are
+        not tested.
     joint : ndarray of shape (n_groups,)
         Of columns that were tested together.
     """
@@ -73,8 +73,8 @@ def rank_tests(
     category, missing values have the middle rank. A quantity has several scores of its ranks (see `_scores`),
     whose p-values are combined.
 
-    A column may matter where it is far from its middle. So the distances of ranks from the middle are tested,
-    too, if rows do not depend on each other and no columns are kept.
+    A column may matter without a trend. So two curves of its ranks are tested, too (see `CURVES`), if rows do
+    not depend on each other and no columns are kept.
 
     What other columns explain is noise in this test. So it is repeated with the residuals of a linear
     regression of the classes on the ranks of the strong predictors. Predictors that are correlated with the
@@ -131,11 +131,10 @@ def rank_tests(
         of_classes = np.maximum(of_classes, log_rarest(counts))
     if members:
         joint = np.array([_of_all(seen, some) for some in members])
-    ranks, curves = of_classes[:n_columns], of_classes[n_columns:] if curved else nothing
-    limit = min(len(counted) // 10, MAX_KNOWN // len(counted))
-    strong = strong_predictors(ranks, limit, curves if curved else None)
+    ranks, curves = of_classes[:n_columns], of_classes[n_columns:]
+    strong = strong_predictors(ranks, min(len(counted) // 10, MAX_KNOWN // len(counted)), curves)
     if not strong:
-        return RankTests(ranks, nothing, curves, joint)
+        return RankTests(ranks, nothing, any_curve(n_columns, curves), joint)
     of_residuals = []
     for ranked, values in seen:
         known = [(k, scores) for k in strong if (scores := ranked.seen(k)) is not None][: len(values) // 10]
@@ -145,10 +144,7 @@ def rank_tests(
             residuals = Residuals(ranked.view.centred(values), [scores for _, scores in known], owners)
         of_residuals.append(ranked.log_pvalues(values if residuals is None else residuals.values, residuals))
     left = _together(views, of_residuals, nothing)
-    if curved:
-        both = np.array([curves, left[n_columns:]])
-        curves = log_cauchy_mean(both, np.ones_like(both))
-    return RankTests(ranks, left[:n_columns], curves, joint)
+    return RankTests(ranks, left[:n_columns], any_curve(n_columns, curves, left[n_columns:]), joint)
 
 
 def _with_all_categories(
@@ -205,9 +201,9 @@ def _together(
 
 @dataclass(frozen=True)
 class _Ranked:
-    """Columns by scores, in the rows that count: normal scores and, if `curved`, distances from the middle.
+    """Columns by scores, in the rows that count: normal scores and, if `curved`, curves of their ranks.
 
-    The scores of all columns are numbered first, then their distances.
+    The normal scores of all columns are numbered first, then those of one curve after the other.
     """
 
     table: Table
@@ -217,32 +213,38 @@ class _Ranked:
     curved: bool
 
     @property
+    def n_kinds(self) -> int:
+        """Kinds of scores."""
+        return 1 + len(CURVES) * self.curved
+
+    @property
     def quantity(self) -> bool:
         """Whether the target is one: it then has several scores, too."""
         return self.table.target.task == "regression"
 
     def scores(
-        self, numbers: range, kinds: Sequence[bool], *, few: bool = False
+        self, numbers: range, kinds: range, *, few: bool = False
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Numbers of the scores that columns have, and a row of whole numbers of mean 0 for each.
 
-        First those of one kind, then those of the other; `kinds` say whether they are distances. Columns of
-        which too few rows have another value, or the commonest category, have none; `few` of them may do.
+        Those of one kind after those of another; kind 0 is normal scores. Columns of which too few rows have
+        another value, or the commonest category, have none; `few` of them may do.
         """
         least = (_FEW if few else MIN_SHARE) * len(self.rows)
         known: list[list[NDArray[np.intp]]] = [[] for _ in kinds]
         scores: list[list[NDArray[np.float64]]] = [[] for _ in kinds]
         begin = numbers.start
         for some in code_counts(self.table, self.columns[begin : numbers.stop], self.rows):
-            for k, distances in enumerate(kinds):
-                by_code, usable = (distances_by_code if distances else ranks_by_code)(
-                    some, self.table.store, least
-                )
+            for k, kind in enumerate(kinds):
+                if kind:
+                    by_code, usable = curves_by_code(some, self.table.store, least, CURVES[kind - 1])
+                else:
+                    by_code, usable = ranks_by_code(some, self.table.store, least)
                 own = by_code[some.places[usable]]
                 for row in np.flatnonzero(some.counts[some.missing[usable]]).tolist():
                     missing = some.places[usable[row]] == some.missing[usable[row]]
                     own[row] = self.view.filled(own[row], missing)
-                known[k].append(begin + usable + distances * len(self.columns))
+                known[k].append(begin + usable + kind * len(self.columns))
                 scores[k].append(own)
             begin += len(some.columns)
         if begin == numbers.start:
@@ -251,15 +253,15 @@ class _Ranked:
 
     def seen(self, k: int, *, few: bool = False) -> NDArray[np.float64] | None:
         """Scores of a number as they are seen, unless there are none or nothing is seen."""
-        distances, column = divmod(k, len(self.columns))
-        for scores in self.scores(range(column, column + 1), [bool(distances)], few=few)[1]:
+        kind, column = divmod(k, len(self.columns))
+        for scores in self.scores(range(column, column + 1), range(kind, kind + 1), few=few)[1]:
             seen = self.view.centred(visible(self.view, scores))  # without the mean that rounding leaves
             return seen if seen.any() else None
         return None
 
     def blocks(self) -> Iterator[Block]:
         """Columns that have scores, some at a time; made anew each time, unless they fit in one block."""
-        size = max(1, CELLS // (len(self.rows) * (1 + self.curved)))
+        size = max(1, CELLS // (len(self.rows) * self.n_kinds))
         if len(self.columns) <= size:
             yield self._only_block
         else:
@@ -271,7 +273,7 @@ class _Ranked:
         return self._block(range(len(self.columns)))
 
     def _block(self, numbers: range) -> Block:
-        known, scores = self.scores(numbers, [False, True][: 1 + self.curved])
+        known, scores = self.scores(numbers, range(self.n_kinds))
         scores = visible(self.view, scores)
         if not (some := scores.any(axis=1)).all():
             known, scores = known[some], scores[some]
@@ -284,7 +286,7 @@ class _Ranked:
 
         With `residuals`, columns that are related to strong predictors have values of their own.
         """
-        found = np.full(len(self.columns) * (1 + self.curved), np.nan)
+        found = np.full(len(self.columns) * self.n_kinds, np.nan)
         for block in self.blocks():
             groups = {b"": np.arange(len(block.numbers))} if residuals is None else residuals.related(block)
             for related, some in groups.items():
@@ -336,15 +338,22 @@ def _log_pvalues(
     return found.log_pvalues(spread, left, quantity=quantity)
 
 
-def strong_predictors(
-    ranks: NDArray[np.float64], limit: int, curves: NDArray[np.float64] | None = None
-) -> list[int]:
+def strong_predictors(ranks: NDArray[np.float64], limit: int, curves: NDArray[np.float64]) -> list[int]:
     """Numbers of the scores that clearly predict the classes, the best first, up to a limit.
 
-    Given logs of p-values; those of distances from the middle, `curves`, are numbered after those of ranks.
+    Given logs of p-values; those of curves, if any, are numbered after those of ranks.
     """
     most = np.log(min(_STRONG, _BY_CHANCE / max(1, int(np.count_nonzero(~np.isnan(ranks))))))
-    logs = ranks if curves is None else np.concatenate([ranks, curves - np.log(_CURVED)])
+    logs = np.concatenate([ranks, curves - np.log(_CURVED)])
     logs = np.where(np.isnan(logs), 0.0, logs)
     best = np.argsort(logs, kind="stable")[:limit]
     return [int(k) for k in best if logs[k] < most]
+
+
+def any_curve(n_columns: int, *logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One p-value of every column from those of its curves, one curve after the other; NaN without any."""
+    tests = np.concatenate(logs)
+    if not len(tests):
+        return np.full(n_columns, np.nan)
+    tests = tests.reshape(-1, n_columns)
+    return log_cauchy_mean(tests, np.ones_like(tests))

@@ -44,7 +44,7 @@ class RelevanceSelector(RankingSelector):
 
     Five tests look at every feature: its gain in a forest compared with that of shadow features (permuted
     copies), the normal scores of its ranks in the classes, the same for residuals after the strong
-    predictors, distances of its ranks from the middle, and products of signs of pairs of features. Of a
+    predictors, curves of its ranks that have no trend, and products of signs of pairs of features. Of a
     quantity all tests use the ranks. The p-values are combined to one, which is adjusted for the number of
     features.
 

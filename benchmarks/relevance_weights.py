@@ -27,20 +27,16 @@ import numpy as np
 from calibration_results import ALPHA, read
 
 from foresift import RelevanceSelector
+from foresift.selectors.relevance import combining
 from foresift.selectors.relevance.combining import WEIGHTS, combined_log_pvalues, log_cauchy_mean
 from foresift.stats import benjamini_hochberg
 
 FIRST_SEED = 5000
 KEY = ("cell", "seed")
 MAX_CELLS = 400_000  # rows times columns of a table; larger ones have half as many seeds
-CLEAR, OFFSET, FOREST_OFFSET = 0.005, 5, 20
+FOREST_OFFSET = 20
 
 Logs = dict[str, np.ndarray]
-
-
-def n_clear(logs: np.ndarray) -> float:
-    """Columns that a test finds, less what chance gives."""
-    return max(0.0, np.count_nonzero(logs <= np.log(CLEAR)) - CLEAR * np.count_nonzero(~np.isnan(logs)))
 
 
 def fixed(logs: Logs, **weights: float) -> np.ndarray:
@@ -55,17 +51,20 @@ def fixed(logs: Logs, **weights: float) -> np.ndarray:
 def shared(logs: Logs, **others: float) -> dict[str, float]:
     """Weights of ranks and residuals by what each finds."""
     both = 1 - sum((WEIGHTS | others)[name] for name in ("forest", "curves", "pairs"))
-    odds = ((OFFSET + n_clear(logs["residuals"])) / (OFFSET + n_clear(logs["ranks"]))) ** 8
-    share = float(np.clip(odds / (1 + odds), 0.05, 0.95))
+    own = dict(zip(WEIGHTS, combining._weights(logs["ranks"], logs["residuals"]), strict=True))
+    share = own["residuals"] / (own["ranks"] + own["residuals"])
     return {**others, "ranks": both * (1 - share), "residuals": both * share}
 
 
 def all_adapt(logs: Logs) -> np.ndarray:
     """Forest and pairs, too, weigh more where they find more than ranks and residuals."""
-    most = max(n_clear(logs["ranks"]), n_clear(logs["residuals"]))
-    of_forest = n_clear(np.where(np.isnan(logs["ranks"]), np.nan, logs["forest"]))
+    most = max(combining._n_clear(logs["ranks"]), combining._n_clear(logs["residuals"]))
+    of_forest = combining._n_clear(np.where(np.isnan(logs["ranks"]), np.nan, logs["forest"]))
     forest = WEIGHTS["forest"] * ((FOREST_OFFSET + of_forest) / (FOREST_OFFSET + most)) ** 12
-    pairs = WEIGHTS["pairs"] * ((OFFSET + n_clear(logs["pairs"])) / (OFFSET + most)) ** 8
+    pairs = (
+        WEIGHTS["pairs"]
+        * ((combining._OFFSET + combining._n_clear(logs["pairs"])) / (combining._OFFSET + most)) ** 8
+    )
     others = {"forest": float(np.clip(forest, 0.1, 0.5)), "pairs": float(np.clip(pairs, 0.01, 0.2))}
     return fixed(logs, **shared(logs, **others))
 

@@ -164,6 +164,7 @@ def rank_log_pvalues(X, y, nominal, quantity=False):
         left[key] = together(
             some, [e if is_some else None for e, is_some in zip(rest, is_left, strict=True)], quantity
         )
+    left = np.maximum(left, -math.lgamma(len(y) + 1))  # of that many arrangements one
     tests = np.vstack([plain[1:], left[1:]]).T
     curves = [cauchy_mean([p for p in own if not math.isnan(p)]) for own in tests]
     return plain[0], left[0], np.array(curves)

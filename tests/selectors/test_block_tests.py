@@ -127,9 +127,9 @@ def test_finds_the_relevant_columns():
     assert selector.relevant_.tolist() == [True] * 3 + [False] * 12
     exact = fitted(X, y, error="fwer", max_bins=65_536)
     assert exact.relevant_.tolist() == selector.relevant_.tolist()
-    for name in ("ranks", "curves"):
+    for name, rounding in (("ranks", 0.05), ("curves", 0.1)):  # a p-value of curves is one of four
         found, expected = (norm.isf(some.test_pvalues_[name] / 2) for some in (selector, exact))
-        np.testing.assert_allclose(found, expected, atol=0.05, rtol=0.01)
+        np.testing.assert_allclose(found, expected, atol=rounding, rtol=0.01)
 
 
 @pytest.mark.parametrize("target", ["two", "three", "quantity", "zeros"])

@@ -13,7 +13,7 @@ from foresift.data.coded_blocks import Block, CodedBlocks, Sums
 from foresift.selectors.relevance.column_ranks import CURVES, normal_scores
 from foresift.selectors.relevance.moments import MIN_SHARE, log_rarest
 from foresift.selectors.relevance.ranks import RankTests, any_curve, strong_predictors
-from foresift.selectors.relevance.residuals import RELATED
+from foresift.selectors.relevance.residuals import related_from
 from foresift.selectors.relevance.sums import Powers, Products
 
 __all__ = ["block_rank_tests"]
@@ -297,7 +297,7 @@ class _Residuals:
         n_rows, squares = self.target.n_rows, self.ranks.powers.squares
         with np.errstate(divide="ignore", invalid="ignore"):
             correlation = np.abs(self.gram) / np.sqrt(np.outer(squares, squares[self.strong]))
-        related = correlation > min(0.9, max(RELATED, 4 / np.sqrt(n_rows)))
+        related = correlation > related_from(n_rows)
         owners = np.array(self.strong) % self.ranks.n_columns
         of_one_column = np.equal.outer(owners, owners)
         by_column = related.reshape(_KINDS, self.ranks.n_columns, -1).any(axis=0)

@@ -129,7 +129,7 @@ def _scored(
 
 
 class Curve(NamedTuple):
-    """A curve without a trend, of twice the ranks less their mean and the number of rows.
+    """A curve with little trend, if any, of twice the ranks less their mean and the number of rows.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class Curve(NamedTuple):
     of_ranks : callable
         The curve.
     n_equal : int
-        How many ranks may have the same score.
+        How many ranks may have the same score, but for rounding.
     """
 
     name: str
@@ -157,11 +157,8 @@ class Curve(NamedTuple):
         >>> CURVES[1].scores(np.array([-4, -2, 0, 2, 4]), np.ones(5, dtype=int))
         array([  633., -1024.,     0.,  1024.,  -633.])
         """
-        scores, present, n = np.zeros(len(ranks)), counts > 0, int(counts.sum())
-        some = self.of_ranks(np.asarray(ranks[present], dtype=np.float64), n)
-        some -= counts[present] @ some / n
-        scores[present] = np.round(some * (max(n, _FINE) / np.abs(some).max()))
-        return scores
+        present, n = counts > 0, int(counts.sum())
+        return _whole(self.of_ranks(np.asarray(ranks[present], dtype=np.float64), n), counts, present)
 
     def spread(self, ranks: NDArray[Any], counts: NDArray[np.intp]) -> int:
         """How many rows have another score than the commonest."""
@@ -169,7 +166,7 @@ class Curve(NamedTuple):
         return int(counts.sum() - np.bincount(place, counts).max())
 
 
-# A column may matter where it is far from its middle; or go up, down and up again. Neither has a trend.
+# A column may matter where it is far from its middle; or go up, down and up again: ranks see little of it.
 CURVES = (
     Curve("distance from the middle", lambda ranks, n: np.abs(ranks), 2),
     Curve("one and a half waves", lambda ranks, n: np.sin(1.5 * np.pi * ranks / n), 3),
@@ -186,8 +183,15 @@ def normal_scores(ranks: NDArray[Any], counts: NDArray[np.intp]) -> NDArray[np.f
     >>> normal_scores(np.array([-3, -1, 1, 3]), np.ones(4, dtype=int))
     array([-1024.,  -308.,   308.,  1024.])
     """
-    scores, present, n = np.zeros(len(ranks)), counts > 0, int(counts.sum())
-    some = ndtri(0.5 + ranks[present] / (2 * (n + 1)))
-    some -= counts[present] @ some / n
+    present, n = counts > 0, int(counts.sum())
+    return _whole(ndtri(0.5 + ranks[present] / (2 * (n + 1))), counts, present)
+
+
+def _whole(
+    some: NDArray[np.float64], counts: NDArray[np.intp], present: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Scores of the codes that are present as whole numbers of mean 0 (but for rounding); 0 of the others."""
+    scores, n = np.zeros(len(counts)), int(counts.sum())
+    some = some - counts[present] @ some / n
     scores[present] = np.round(some * (max(n, _FINE) / np.abs(some).max()))
     return scores

@@ -22,8 +22,8 @@ WEIGHTS: dict[str, float] = {
     "pairs": 0.03,
 }
 _CLEAR = 0.005  # p-value of the columns that decide whether ranks or residuals weigh more,
-_OFFSET = 5  # how many of them it takes,
-_POWER = 8  # how far the ratio of what they find goes,
+_OFFSET = 5  # added to how many each finds, so that a few decide little,
+_POWER = 8  # exponent of the ratio,
 _LEAST = 0.05  # and what either has at least of the weight of both
 _SMALL = -30.0  # log of p-values below which Cauchy quantiles are 1 / (pi p) to the last bit
 _LARGEST = 0.99  # p-values count at most this much against the others
@@ -56,8 +56,9 @@ def combined_log_pvalues(tests: Mapping[str, NDArray[np.float64]]) -> NDArray[np
     """
     logs = np.array([tests[name] for name in WEIGHTS])
     shares = _weights(tests["ranks"], tests["residuals"])
-    _, ranks, residuals, _, _ = weights = np.repeat(shares[:, np.newaxis], logs.shape[1], axis=1)
-    ranks += np.where(np.isnan(tests["residuals"]), residuals, 0.0)
+    weights = np.repeat(shares[:, np.newaxis], logs.shape[1], axis=1)
+    ranks, residuals = (list(WEIGHTS).index(name) for name in ("ranks", "residuals"))
+    weights[ranks] += np.where(np.isnan(tests["residuals"]), weights[residuals], 0.0)
     return log_cauchy_mean(logs, weights)
 
 

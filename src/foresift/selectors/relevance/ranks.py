@@ -33,7 +33,7 @@ CELLS = 2**23  # scores at a time
 MAX_KNOWN = 2**20  # ranks of strong predictors; at most a tenth as many columns as rows
 _STRONG = 0.02  # p-value of a strong predictor;
 _BY_CHANCE = 2  # of many columns less, so that of noise no more than this many are expected,
-_CURVED = 0.1  # and by either curve this share of it: fewer columns have no trend
+_CURVED = 0.1  # and by either curve this share of it: fewer columns have hardly any trend
 _FEW = 0.01  # share of the rows in which a column that is tested with others must have another value
 
 
@@ -84,7 +84,7 @@ def rank_tests(
 
     A sum of scores times values has known moments if rows are permuted. Its p-value is that of Student's t,
     corrected by the skewness and, where the tails are longer, by the kurtosis of the sum. Sums are of whole
-    numbers (residuals and scores are rounded), so they do not depend on the order of the rows.
+    numbers (residuals and scores are rounded), so they hardly depend on the order of the rows.
 
     Rows that depend on each other are seen so that they do not, in one or two ways; see `View`. The p-values
     of both ways are combined.
@@ -143,7 +143,7 @@ def rank_tests(
             owners = [k % n_columns for k, _ in known]
             residuals = Residuals(ranked.view.centred(values), [scores for _, scores in known], owners)
         of_residuals.append(ranked.log_pvalues(values if residuals is None else residuals.values, residuals))
-    left = _together(views, of_residuals, nothing)
+    left = np.maximum(_together(views, of_residuals, nothing), log_rarest([np.ones(len(counted))]))
     return RankTests(ranks, left[:n_columns], any_curve(n_columns, curves, left[n_columns:]), joint)
 
 

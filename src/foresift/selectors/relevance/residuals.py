@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Block", "Residuals"]
+__all__ = ["Block", "Residuals", "related_from"]
 
-RELATED = 0.3  # rank correlation from which on columns count as related
+RELATED = 0.3  # correlation of any scores from which on columns count as related
 _RIDGE = 1e-6  # of unit columns: copies share their coefficient
 _NOTHING = 1e-9  # of the variance of a class; residuals below this are rounding
 
@@ -17,7 +17,7 @@ _NOTHING = 1e-9  # of the variance of a class; residuals below this are rounding
 class Block(NamedTuple):
     """Some columns as rows of scores, and the sums of their second, third and fourth powers.
 
-    `numbers` count the scores of all columns, `columns` say whose they are: a column may have two.
+    `numbers` count the scores of all columns, `columns` say whose they are: a column may have three.
     """
 
     numbers: NDArray[np.intp]
@@ -54,7 +54,7 @@ class Residuals:
 
     def related(self, block: Block) -> dict[bytes, NDArray[np.intp]]:
         """Scores of a block by the strong predictors that their columns are correlated with, in any score."""
-        least = _related(len(self.strong)) * np.sqrt(block.squares)[:, np.newaxis]
+        least = related_from(len(self.strong)) * np.sqrt(block.squares)[:, np.newaxis]
         correlated = np.abs(block.ranks @ self.strong) > least
         columns, place = np.unique(block.columns, return_inverse=True)
         by_column = np.zeros((len(columns), correlated.shape[1]), dtype=bool)
@@ -81,6 +81,6 @@ class Residuals:
         return np.asarray(np.round(left * 2.0 ** min(20, 51 - 2 * len(left).bit_length())))
 
 
-def _related(n_rows: int) -> float:
-    """A rank correlation that matters and is not by chance."""
+def related_from(n_rows: int) -> float:
+    """A correlation of scores that matters and is not by chance."""
     return float(min(0.9, max(RELATED, 4 / np.sqrt(n_rows))))

@@ -44,9 +44,9 @@ class RelevanceSelector(RankingSelector):
 
     Five tests look at every feature: its gain in a forest compared with that of shadow features (permuted
     copies), the normal scores of its ranks in the classes, the same for residuals after the strong
-    predictors, curves of its ranks that have no trend, and products of signs of pairs of features. Of a
-    quantity all tests use the ranks. The p-values are combined to one, which is adjusted for the number of
-    features.
+    predictors, curves of its ranks with little trend, and products of signs of pairs of features. Of a
+    quantity all tests use the ranks, those of ranks, residuals and curves also their normal scores. The
+    p-values are combined to one, which is adjusted for the number of features.
 
     Parameters
     ----------

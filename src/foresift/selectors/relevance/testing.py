@@ -178,6 +178,8 @@ class ColumnTests:
         # Threads of linear algebra on small products wait for each other longer than they work.
         with one_blas_thread():
             found = rank_tests(self.table, weights, tested, kept, members)
-            logs["ranks"][tested], logs["residuals"][tested], logs["curves"][tested], joint[large] = found
+            for name in ("ranks", "residuals", "curves"):
+                logs[name][tested] = getattr(found, name)
+            joint[large] = found.joint
             if self.interactions and self.table.dependence is None and kept is None:
                 logs["pairs"][tested] = pair_tests(self.table, weights, tested, seed)

@@ -143,7 +143,9 @@ def rank_tests(
             owners = [k % n_columns for k, _ in known]
             residuals = Residuals(ranked.view.centred(values), [scores for _, scores in known], owners)
         of_residuals.append(ranked.log_pvalues(values if residuals is None else residuals.values, residuals))
-    left = np.maximum(_together(views, of_residuals, nothing), log_rarest([np.ones(len(counted))]))
+    left = np.maximum(
+        _together(views, of_residuals, nothing), log_rarest([np.ones(len(counted), dtype=np.intp)])
+    )
     return RankTests(ranks, left[:n_columns], any_curve(n_columns, curves, left[n_columns:]), joint)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.data.coded_blocks import Block, CodedBlocks, Sums
-from foresift.selectors.relevance.column_ranks import CURVES, normal_scores
+from foresift.selectors.relevance.column_ranks import CURVES, n_other, normal_scores
 from foresift.selectors.relevance.moments import MIN_SHARE, log_rarest
 from foresift.selectors.relevance.ranks import RankTests, any_curve, strong_predictors
 from foresift.selectors.relevance.residuals import related_from
@@ -112,9 +112,11 @@ def block_ranks(counts: list[NDArray[np.int64]], nominal: NDArray[np.bool_]) -> 
             _set(ranks[j], by_category if nominal[j] else normal_scores(twice, known))
             tested[j] = True
         for k, curve in enumerate(CURVES, start=1):
-            enough = n_known >= least and np.count_nonzero(known) > curve.n_equal
-            if not nominal[j] and enough and curve.spread(twice, known) >= least:
-                _set(ranks[k * n_columns + j], curve.scores(twice, known))
+            if nominal[j] or n_known < least or np.count_nonzero(known) <= curve.n_equal:
+                continue
+            scores = curve.scores(twice, known)
+            if n_other(scores, known) >= least:
+                _set(ranks[k * n_columns + j], scores)
                 tested[k * n_columns + j] = True
     powers = Powers(*((of_codes * ranks**k).sum(axis=1) for k in (2, 3, 4)))
     return BlockRanks(ranks, tested, powers, (of_codes * ranks).sum(axis=1))

@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from foresift import _core
 from foresift.selectors.relevance.counting import CodeCounts
 
-__all__ = ["CURVES", "Curve", "curves_by_code", "normal_scores", "ranks_by_code"]
+__all__ = ["CURVES", "Curve", "curves_by_code", "n_other", "normal_scores", "ranks_by_code"]
 
 _FINE = 2**10  # steps to the largest normal score, if there are no more rows
 
@@ -105,7 +105,7 @@ def curves_by_code(
     usable = ordered & (curve.n_equal * codes.most <= codes.n_known - least)
     for at in np.flatnonzero(ordered & ~usable).tolist():
         own = slice(some.starts[at], some.missing[at])
-        usable[at] = curve.spread(codes.ranks[own], codes.known[own]) >= least
+        usable[at] = n_other(curve.scores(codes.ranks[own], codes.known[own]), codes.known[own]) >= least
     numbers = np.flatnonzero(usable)
     return _scored(some, codes, numbers, curve.scores, np.zeros(len(codes.known))), numbers
 
@@ -160,10 +160,11 @@ class Curve(NamedTuple):
         present, n = counts > 0, int(counts.sum())
         return _whole(self.of_ranks(np.asarray(ranks[present], dtype=np.float64), n), counts, present)
 
-    def spread(self, ranks: NDArray[Any], counts: NDArray[np.intp]) -> int:
-        """How many rows have another score than the commonest."""
-        _, place = np.unique(self.scores(ranks, counts), return_inverse=True)
-        return int(counts.sum() - np.bincount(place, counts).max())
+
+def n_other(scores: NDArray[np.float64], counts: NDArray[np.intp]) -> int:
+    """How many rows have another score than the commonest."""
+    _, place = np.unique(scores, return_inverse=True)
+    return int(counts.sum() - np.bincount(place, counts).max())
 
 
 # A column may matter where it is far from its middle; or go up, down and up again: ranks see little of it.

@@ -224,6 +224,18 @@ def test_halves_may_lack_a_class(kind):
     assert 0 <= selector.selection_frequencies_.min() <= selector.selection_frequencies_.max() <= 1
 
 
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_halves_of_a_few_rows_in_time_may_be_empty(task, n):
+    rng = np.random.default_rng(n)
+    X, y = rng.normal(size=(n, 3)), np.arange(n) % 2 if task == "classification" else rng.normal(size=n)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "No feature passed|.*o column.* tested")
+        selector = RelevanceSelector(n_half_samples=2, task=task, **QUICK).fit(X, y, time=np.arange(n))
+    assert not selector.relevant_.any()
+
+
 @pytest.mark.parametrize(("n_groups", "size"), [(60, 2), (8, 2), (20, 3), (5, 12)])
 @pytest.mark.parametrize("n_classes", [2, 4, None])
 @pytest.mark.parametrize("kind", KINDS)

@@ -53,7 +53,7 @@ class DependentRows:
         if dependence.kind == "groups":
             return cls(counted, table.n_rows, dependence, None, float(len(counted)))
         values = table.target.contrasts(counted)
-        if not values.shape[1]:  # one class, in half of the rows
+        if not values.size:  # one class, or no row, in half of the rows
             return cls(counted, table.n_rows, dependence, None, 0.0)
         fitted = fit_filter(dependence, values)
         return cls(counted, table.n_rows, dependence, fitted, fitted.n_independent)

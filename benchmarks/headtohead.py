@@ -3,10 +3,10 @@
 A unit of work is one method on one table: it leaves one line of JSON in FOLDER/truth.jsonl (made tables) or
 FOLDER/tables.jsonl (classic tables, see FORESIFT_DATA and FORESIFT_DATA_REGRESSION), and a run takes up where
 the last one stopped. All cells, tables and methods are done for the first seed, then for the next. Every
-method gets one thread.
+method gets one thread, and as many made tables as it is fast (`Method.tables`).
 
     pip install '.[heads]'                                             # the other packages
-    nice -n 15 python benchmarks/headtohead.py run docs/headtohead     # 50 seeds, null 300; resumable
+    nice -n 15 python benchmarks/headtohead.py run docs/headtohead     # resumable
     python benchmarks/headtohead.py run docs/headtohead --only truth --methods relevance,f-test --seeds 10
     python benchmarks/headtohead.py run docs/headtohead --quiet --seeds 3   # times, with nothing else running
     python benchmarks/headtohead.py check docs/headtohead [docs/headtohead.md]   # what holds and what is lost
@@ -14,7 +14,7 @@ method gets one thread.
     python benchmarks/headtohead.py picture docs/headtohead docs/headtohead/headtohead.png
 
 A method that needs more than LIMIT seconds of processor time for a table is stopped, and not run again in
-that cell. One that needs more than SLOW seconds gets FEW seeds. What is stopped or left out is recorded.
+that cell. What is stopped or left out is recorded.
 Times are those of a machine that did other work too (`loaded`), unless --quiet says otherwise.
 """
 
@@ -27,7 +27,6 @@ import signal
 import sys
 import time
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -47,10 +46,9 @@ from headtohead_tables import as_numbers, data_of, scores, split_of, tables
 
 from foresift.data.slices import take_rows
 
-N_SEEDS = 300  # at most; cells say how many
+N_SEEDS = 300  # at most; cells and methods say how many
 LIMIT = 120.0  # seconds of processor time
-SLOW, FEW = 30.0, 5  # seconds, seeds
-N_SPLITS = 10  # of a classic table
+N_SPLITS = 5  # of a classic table: each of its rows is tested once
 
 
 class TooLong(BaseException):
@@ -79,7 +77,6 @@ class Runs:
     def __init__(self, path: Path, key: tuple[str, str, str], limit: float, quiet: bool) -> None:
         self.path, self.key, self.limit, self.quiet = path, key, limit, quiet
         self.done: set[tuple[Any, ...]] = set()
-        self.seconds: dict[tuple[str, str], list[float]] = defaultdict(list)
         self.over: set[tuple[str, str]] = set()
         for record in read(path, key):
             self._note(record)
@@ -88,16 +85,12 @@ class Runs:
         place, method, number = (record[name] for name in self.key)
         if not self.quiet or not record["loaded"] or "skipped" in record:
             self.done.add((place, method, number))
-        if "seconds" in record:
-            self.seconds[place, method].append(record["seconds"])
         if "stopped" in record or "skipped" in record:
             self.over.add((place, method))
 
     def is_wanted(self, place: str, name: str, number: int) -> bool:
-        """Whether to run a method: not if it has run, was stopped, or is slow and has run often enough."""
-        spent = self.seconds[place, name]
-        is_slow = len(spent) >= FEW and float(np.mean(spent)) > SLOW
-        return (place, name, number) not in self.done and (place, name) not in self.over and not is_slow
+        """Whether to run a method: not if it has run, or was stopped or skipped."""
+        return (place, name, number) not in self.done and (place, name) not in self.over
 
     def skip(self, place: str, name: str, number: int, why: str) -> None:
         """Record that a method is not run here."""
@@ -142,7 +135,11 @@ def run_truth(runs: Runs, cells: list[str], names: list[str], index: int) -> Non
     """All methods on one made table of every cell."""
     for place in cells:
         cell, seed = CELLS[place], FIRST_SEED + index
-        wanted = [name for name in names if index < cell.seeds and runs.is_wanted(place, name, seed)]
+        wanted = [
+            name
+            for name in names
+            if index < min(cell.seeds, METHODS[name].tables) and runs.is_wanted(place, name, seed)
+        ]
         if not wanted:
             continue
         X, y, truth = make(place, seed)

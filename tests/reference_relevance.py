@@ -7,6 +7,8 @@ import numpy as np
 from scipy.stats import cauchy, kurtosis, norm, rankdata
 from scipy.stats import t as student
 
+from foresift.selectors.relevance.categories import between_log_pvalue
+
 
 def enumerated_moments(a, b):
     """Mean, variance and third central moment of sum(a * permuted b), over all permutations."""
@@ -137,6 +139,53 @@ def curve(x, nominal, n_values, of_shares):
     return with_gaps(lambda _: some, x)
 
 
+def category_groups(x, least):
+    """Group of every row: frequent categories have their own, the others share one; of the known rows."""
+    values, counts = np.unique(x, return_counts=True)
+    order = sorted(range(len(values)), key=lambda k: (-counts[k], k))
+    frequent = [values[k] for k in order if counts[k] >= least][:20]
+    groups = [frequent.index(v) if v in frequent else len(frequent) for v in x]
+    if groups.count(len(frequent)) < least and frequent:
+        groups = [min(g, len(frequent) - 1) for g in groups]
+    return np.array(groups)
+
+
+def category_log_pvalue(x, values, shares, quantity):
+    """Log of the p-value of the variance between categories of a nominal column; None is nothing left."""
+    known = ~np.isnan(x)
+    if len(np.unique(x[known])) < 3:
+        return math.nan
+    logs = []
+    for c, share in zip(values, shares, strict=True):
+        if c is None:
+            continue
+        own = c[known] - c[known].mean()
+        groups = category_groups(x[known], max(5, 3 / min(share, 1 - share)))
+        names = np.unique(groups)
+        counts = np.array([np.sum(groups == g) for g in names])
+        sums = np.array([own[groups == g].sum() for g in names])
+        found = between_log_pvalue(counts, sums, np.sum(own**2), np.sum(own**4), 0)
+        if not math.isnan(found):
+            logs.append(found)
+    if not logs:
+        return math.nan
+    return cauchy_mean(logs) if quantity else of_any(math.exp(min(logs)), len(logs))
+
+
+def both(one, other):
+    """Log of one p-value from two that there may be."""
+    logs = [log for log in (one, other) if not math.isnan(log)]
+    return logs[0] if len(logs) == 1 else cauchy_mean(logs)
+
+
+def share_between(x, scores):
+    """Share of the variance of scores between the categories of a column, less that of chance."""
+    known = ~np.isnan(x)
+    groups, scores = category_groups(x[known], 5), scores[known]
+    inside = sum(np.sum((scores[groups == g] - scores[groups == g].mean()) ** 2) for g in set(groups))
+    return 1 - inside / np.sum((scores - scores.mean()) ** 2) - (len(set(groups)) - 1) / len(scores)
+
+
 def rank_log_pvalues(X, y, nominal, quantity=False):
     """Logs of p-values of every column by the target, by residuals after unrelated strong predictors, and
     of curves of its ranks by both."""
@@ -164,6 +213,19 @@ def rank_log_pvalues(X, y, nominal, quantity=False):
         left[key] = together(
             some, [e if is_some else None for e, is_some in zip(rest, is_left, strict=True)], quantity
         )
+    shares = [0.5 if quantity else c.mean() for c in values]
+    for j in nominal:
+        log = both(plain[0, j], category_log_pvalue(X[:, j], values, shares, quantity))
+        plain[0, j] = max(log, min(rarest(c) for c in values))
+        if strong:
+            limits = min(0.9, max(0.3, 4 / math.sqrt(np.sum(~np.isnan(X[:, j])))))
+            is_related = {k for kind, k in strong if share_between(X[:, j], of[kind, k]) > limits**2}
+            rest = [residuals([of[key] for key in strong if key[1] not in is_related], c) for c in values]
+            rest = [
+                e if np.sum(e**2) > 1e-9 * len(y) * c.var() else None
+                for e, c in zip(rest, values, strict=True)
+            ]
+            left[0, j] = both(left[0, j], category_log_pvalue(X[:, j], rest, shares, quantity))
     left = np.maximum(left, -math.lgamma(len(y) + 1))  # of that many arrangements one
     tests = np.vstack([plain[1:], left[1:]]).T
     curves = [cauchy_mean([p for p in own if not math.isnan(p)]) for own in tests]

@@ -51,10 +51,15 @@ def test_rank_tests_equal_those_of_a_table(target, seed, monkeypatch):
     monkeypatch.setattr(coded_blocks, "MAX_BLOCK_ROWS", 700)
     monkeypatch.setattr(block_ranks, "CELLS", 2000)  # a few columns at a time
     expected, found = both_rank_tests(*few_values(seed, target))
-    np.testing.assert_allclose(found.ranks, expected.ranks, rtol=1e-3, atol=1e-3)
+    # Blocks compare all categories with classes, and with a quantity if none are missing, as in column 2.
+    same_tests = np.ones(8, dtype=bool) if target in ("two", "three") else np.arange(8) != 2
+    np.testing.assert_allclose(found.ranks[same_tests], expected.ranks[same_tests], rtol=1e-3, atol=1e-3)
     assert np.isnan(expected.ranks).tolist() == [False] * 7 + [True]  # most rows have one value: no test
-    # Moments of residuals are taken from the target, which is not quite the same.
-    np.testing.assert_allclose(found.residuals, expected.residuals, rtol=0.02, atol=0.02)
+    # Moments of residuals are taken from the target, which is not quite the same; and the commonest category
+    # alone is compared with them.
+    of_numbers = found.residuals[~NOMINAL], expected.residuals[~NOMINAL]
+    np.testing.assert_allclose(*of_numbers, rtol=0.02, atol=0.02)
+    assert np.isfinite(found.residuals[NOMINAL]).all()
     assert not np.isnan(expected.residuals[:7]).any()
     np.testing.assert_allclose(found.curves, expected.curves, rtol=0.02, atol=0.02)
     assert np.isnan(found.curves).any()
@@ -89,7 +94,8 @@ def test_rank_tests_with_a_column_that_says_all(target):
     X[:, 5] = np.unique(y, return_inverse=True)[1] if target == "two" else np.digitize(y, np.unique(y)[::9])
     X[:, 4] = X[:, 5]
     expected, found = both_rank_tests(X, y)
-    np.testing.assert_allclose(found.ranks, expected.ranks, rtol=2e-3, atol=1e-3)
+    same_tests = np.ones(8, dtype=bool) if target == "two" else np.arange(8) != 2  # which has missing ones
+    np.testing.assert_allclose(found.ranks[same_tests], expected.ranks[same_tests], rtol=2e-3, atol=1e-3)
     assert np.isfinite(found.residuals[:4]).all() == np.isfinite(expected.residuals[:4]).all()
     assert found.residuals[5] < -100
 

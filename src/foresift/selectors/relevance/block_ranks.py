@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.data.coded_blocks import Block, CodedBlocks, Sums
+from foresift.selectors.relevance.categories import between_log_pvalue, min_rows, of_all_values
 from foresift.selectors.relevance.column_ranks import CURVES, n_other, normal_scores
 from foresift.selectors.relevance.moments import MIN_SHARE, log_rarest
-from foresift.selectors.relevance.ranks import RankTests, any_curve, strong_predictors
+from foresift.selectors.relevance.ranks import RankTests, any_curve, either_test, strong_predictors
 from foresift.selectors.relevance.residuals import related_from
 from foresift.selectors.relevance.sums import Powers, Products
 
@@ -204,7 +205,8 @@ def block_rank_tests(
     """Logs of the p-values of `rank_tests`, of single columns.
 
     Skewness and kurtosis of residuals are those of the classes or scores themselves. With the many rows of
-    blocks that makes no difference.
+    blocks that makes no difference. Residuals are compared with the commonest category of nominal columns
+    alone, and so is a quantity if categories are missing.
 
     Parameters
     ----------
@@ -225,7 +227,7 @@ def block_rank_tests(
     ranks = block_ranks(of_codes, nominal)
     target = _Target.of(counts, quantity=quantity)
     nothing, no_joint = np.full(len(columns), np.nan), np.empty(0)
-    if not len(target.values) or not ranks.tested.any():
+    if not len(target.values) or not (ranks.tested.any() or nominal.any()):
         return RankTests(nothing, nothing, nothing, no_joint)
     owners = np.tile(columns.astype(np.intp), _KINDS)
     if quantity:
@@ -239,6 +241,8 @@ def block_rank_tests(
     logs = np.maximum(logs, log_rarest(target.arrangements))
     of_ranks, curves = np.split(logs, [len(columns)])
     strong = strong_predictors(of_ranks, min(MAX_STRONG, target.n_rows // 10), curves)
+    of_all = _category_log_pvalues(blocks, sums, of_codes, columns, target, quantity=quantity)
+    of_ranks = np.maximum(either_test(of_ranks, of_all), log_rarest(target.arrangements))
     if not strong:
         return RankTests(of_ranks, nothing, any_curve(len(columns), curves), no_joint)
     nobody = np.empty((0, len(counts)))
@@ -247,6 +251,50 @@ def block_rank_tests(
     left = _Residuals(ranks, gram, products, strong, target).log_pvalues(quantity=quantity)
     of_curves = any_curve(len(columns), curves, left[len(columns) :])
     return RankTests(of_ranks, left[: len(columns)], of_curves, no_joint)
+
+
+def _category_log_pvalues(
+    blocks: CodedBlocks,
+    sums: list[NDArray[np.int64]],
+    of_codes: list[NDArray[np.int64]],
+    columns: NDArray[np.uint32],
+    target: _Target,
+    *,
+    quantity: bool,
+) -> NDArray[np.float64]:
+    """Logs of the p-values of all categories of nominal columns together, as in `Categories.log_pvalues`."""
+    found, nominal = np.full(len(columns), np.nan), blocks.coding.schema.nominal[columns]
+    some = np.flatnonzero(
+        nominal & np.array([len(own) > 3 and not (quantity and own[-1]) for own in of_codes])
+    )
+    if not len(some):
+        return found
+    if quantity:  # of every category
+        ends = np.cumsum([len(of_codes[k]) - 1 for k in some])
+        indicators = np.concatenate([np.eye(len(of_codes[k]) - 1, 256) for k in some])
+        owners = np.repeat(columns[some].astype(np.intp), np.diff(ends, prepend=0))
+        none = np.empty(0, np.intp)
+        products = blocks.sum(RankProducts(indicators, owners, none, target.values))[0].astype(np.float64)
+        by_code = np.split(products, ends[:-1])
+    else:
+        by_code = [sums[columns[k]][:, :-1].T @ target.values.T for k in some]
+    least = min_rows(np.full(len(target.values), 0.5) if quantity else target.means)
+    for k, totals in zip(some.tolist(), by_code, strict=True):
+        counts = of_codes[k][:-1]
+        if not (n_known := int(counts.sum())):
+            continue
+        means = totals.sum(axis=0) / n_known
+        squares, fourths = target.powers.squares, target.powers.fourths
+        if not quantity:  # a class is 1, the others are 0, in the rows where the category is known
+            squares, fourths = (
+                n_known * (means * (1 - means) ** power + (1 - means) * means**power) for power in (2, 4)
+            )
+        between = (totals - np.outer(counts, means)).T
+        logs = [
+            between_log_pvalue(counts, *own) for own in zip(between, squares, fourths, least, strict=True)
+        ]
+        found[k] = of_all_values(np.array(logs), quantity=quantity)
+    return found
 
 
 def _log_pvalues(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from foresift.data.table import Table
 from foresift.selectors.relevance.beside import Kept
+from foresift.selectors.relevance.categories import Categories
 from foresift.selectors.relevance.column_ranks import CURVES, curves_by_code, normal_scores, ranks_by_code
 from foresift.selectors.relevance.combining import log_cauchy_mean
 from foresift.selectors.relevance.counting import code_counts
@@ -27,7 +28,7 @@ from foresift.selectors.relevance.residuals import Block, Residuals
 from foresift.selectors.relevance.sums import Powers, Products, powers_of
 from foresift.selectors.relevance.views import Independent, Squares, View, views_of, visible
 
-__all__ = ["RankTests", "any_curve", "rank_tests", "strong_predictors"]
+__all__ = ["RankTests", "any_curve", "either_test", "rank_tests", "strong_predictors"]
 
 CELLS = 2**23  # scores at a time
 MAX_KNOWN = 2**20  # ranks of strong predictors; at most a tenth as many columns as rows
@@ -70,7 +71,8 @@ def rank_tests(
     Normal scores of the column (van der Waerden), of each class against the others: as much power as a t-test
     if columns are normal, and more if they are not. Where a class becomes steadily likelier with a column, a
     split in two wastes a third of the information in the ranks. Nominal columns count by their most frequent
-    category, missing values have the middle rank. A quantity has several scores of its ranks (see `_scores`),
+    category and, if they have three or more, by all of them together (see `Categories`); missing values have
+    the middle rank. A quantity has several scores of its ranks (see `_scores`),
     whose p-values are combined.
 
     A column may matter without a trend. So two curves of its ranks are tested, too (see `CURVES`), if rows do
@@ -121,18 +123,22 @@ def rank_tests(
         views = views_of(table.dependence.take(counted), contrasts)
     if kept is not None:
         views = [kept.seen(view, counted) for view in views]
-    curved = table.dependence is None and kept is None
+    curved, rarest = table.dependence is None and kept is None, -np.inf
     seen = [(_Ranked(table, columns, counted, view, curved), visible(view, contrasts.T).T) for view in views]
     of_classes = _together(views, [ranked.log_pvalues(values) for ranked, values in seen], nothing)
     if table.dependence is not None:
         of_classes = _with_all_categories(seen, of_classes)
     else:
         counts = [np.unique(one, return_counts=True)[1] for one in contrasts.T]
-        of_classes = np.maximum(of_classes, log_rarest(counts))
+        rarest = log_rarest(counts)
+        of_classes = np.maximum(of_classes, rarest)
     if members:
         joint = np.array([_of_all(seen, some) for some in members])
     ranks, curves = of_classes[:n_columns], of_classes[n_columns:]
     strong = strong_predictors(ranks, min(len(counted) // 10, MAX_KNOWN // len(counted)), curves)
+    categories = Categories(table, columns, counted)
+    if curved:
+        ranks = np.maximum(either_test(ranks, categories.log_pvalues(contrasts)), rarest)
     if not strong:
         return RankTests(ranks, nothing, any_curve(n_columns, curves), joint)
     of_residuals = []
@@ -142,11 +148,20 @@ def rank_tests(
         if known:
             owners = [k % n_columns for k, _ in known]
             residuals = Residuals(ranked.view.centred(values), [scores for _, scores in known], owners)
-        of_residuals.append(ranked.log_pvalues(values if residuals is None else residuals.values, residuals))
+        found = ranked.log_pvalues(values if residuals is None else residuals.values, residuals)
+        if curved:
+            found[:n_columns] = either_test(found[:n_columns], categories.log_pvalues(contrasts, residuals))
+        of_residuals.append(found)
     left = np.maximum(
         _together(views, of_residuals, nothing), log_rarest([np.ones(len(counted), dtype=np.intp)])
     )
     return RankTests(ranks, left[:n_columns], any_curve(n_columns, curves, left[n_columns:]), joint)
+
+
+def either_test(logs: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One p-value, as a log, from two tests; columns may have one of them, or none."""
+    tests = np.array([logs, others])
+    return np.where(np.isnan(others), logs, log_cauchy_mean(tests, np.ones_like(tests)))
 
 
 def _with_all_categories(

@@ -66,6 +66,11 @@ class Residuals:
             groups.setdefault(correlated[k].tobytes(), []).append(k)
         return {key: np.array(members) for key, members in groups.items() if members}
 
+    def key(self, related: NDArray[np.bool_]) -> bytes:
+        """Name some strong predictors, and the other scores of their columns, as `related` does."""
+        related = related @ self.of_one_column
+        return related.tobytes() if related.any() else b""
+
     def without(self, key: bytes) -> NDArray[np.float64]:
         """Residuals without the strong predictors of a key of `related`."""
         if not key:

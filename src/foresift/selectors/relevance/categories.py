@@ -71,7 +71,7 @@ def _log_pvalue(
     counts = np.bincount(codes)
     logs = []
     for value, rows in zip((values - values.mean(axis=0)).T, least, strict=True):
-        sums = np.bincount(codes, value)
+        sums: NDArray[np.float64] = np.bincount(codes, value).astype(np.float64)
         logs.append(between_log_pvalue(counts, sums, (value**2).sum(), (value**4).sum(), rows))
     return of_all_values(np.array(logs), quantity=quantity)
 

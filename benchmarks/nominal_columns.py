@@ -1,0 +1,85 @@
+"""The relevance test of nominal columns beside chi-square or Kruskal-Wallis tests, on made tables.
+
+    python benchmarks/nominal_columns.py [--first-seed 100] [--tables 20]
+
+All columns are nominal; the first five have an effect of each category, the others none. Both adjust by
+Benjamini & Hochberg's procedure at 0.1. Prints the share of the five columns found and the false discovery
+proportion, with standard errors. docs/measurements/relevance-cases.md shows the results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+
+import numpy as np
+import pandas as pd
+from scipy.stats import chi2_contingency, false_discovery_control, kruskal
+
+from foresift import RelevanceSelector
+
+RELEVANT, ALPHA = 5, 0.1
+CELLS = (  # rows, columns, categories, effect, task
+    (300, 50, 3, 0.5, "classification"),
+    (300, 50, 6, 0.5, "classification"),
+    (300, 50, 12, 0.6, "classification"),
+    (1000, 100, 20, 0.3, "classification"),
+    (200, 50, 6, 0.3, "regression"),
+    (300, 100, 12, 0.3, "regression"),
+)
+
+
+def make(
+    seed: int, n: int, p: int, n_categories: int, effect: float, task: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Codes of categories and the target."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, n_categories, (n, p))
+    effects = rng.normal(size=(RELEVANT, n_categories))
+    effects = (effects - effects.mean(axis=1, keepdims=True)) / effects.std(axis=1, keepdims=True)
+    latent = effect * sum(effects[j][codes[:, j]] for j in range(RELEVANT))
+    if task == "regression":
+        return codes, latent + rng.normal(size=n)
+    return codes, (latent + rng.logistic(size=n) > 0).astype(int)
+
+
+def ours(codes: np.ndarray, y: np.ndarray, task: str, seed: int) -> np.ndarray:
+    X = pd.DataFrame({f"c{j}": pd.Categorical(column.astype(str)) for j, column in enumerate(codes.T)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return RelevanceSelector(task=task, alpha=ALPHA, random_state=seed).fit(X, y).relevant_
+
+
+def single(codes: np.ndarray, y: np.ndarray, task: str, seed: int) -> np.ndarray:
+    """One classic test per column."""
+    if task == "classification":
+        pvalues = [chi2_contingency(pd.crosstab(column, y)).pvalue for column in codes.T]
+    else:
+        pvalues = [kruskal(*(y[column == k] for k in np.unique(column))).pvalue for column in codes.T]
+    return false_discovery_control(pvalues) <= ALPHA
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--first-seed", type=int, default=100)
+    parser.add_argument("--tables", type=int, default=20)
+    options = parser.parse_args()
+    print("| rows, columns, categories, task | power | FDP | single tests: power | FDP |")
+    print("| --- | --- | --- | --- | --- |")
+    for n, p, n_categories, effect, task in CELLS:
+        found = []
+        for seed in range(options.first_seed, options.first_seed + options.tables):
+            codes, y = make(seed, n, p, n_categories, effect, task)
+            masks = [method(codes, y, task, seed) for method in (ours, single)]
+            found.append(
+                [x for m in masks for x in (m[:RELEVANT].mean(), m[RELEVANT:].sum() / max(1, m.sum()))]
+            )
+        means, errors = np.mean(found, axis=0), np.std(found, axis=0, ddof=1) / np.sqrt(options.tables)
+        texts = [f"{mean:.3f} ({error:.3f})" for mean, error in zip(means, errors, strict=True)]
+        print(f"| {n} x {p}, {n_categories}, {task} | {' | '.join(texts)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

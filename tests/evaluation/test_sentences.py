@@ -84,7 +84,7 @@ def test_a_category_that_gives_a_quantity_away_is_a_leak_wherever_it_ranks(check
     X["grade"] = pd.cut(y, 20).astype(str)
     found = select(X, y, "relevance", 1, check=check, random_state=0, parameters=FAST)
     (note,) = (note for note in found.notes if "leak" in note)
-    assert note.startswith("The column grade alone predicts almost perfectly (R2 0.99")
+    assert note.startswith("The best column alone (grade) predicts almost perfectly (R2 0.99")
     X["copy"] = y
     found = select(X, y, "info-gain", 1, check=check, random_state=0)
     (note,) = (note for note in found.notes if "leak" in note)

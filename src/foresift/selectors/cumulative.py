@@ -130,6 +130,7 @@ class CumulativeGainSelector(RankingSelector):
         for level, gains_of_columns in enumerate(level / bit for level in levels):
             best_columns = units.best_members(gains_of_columns)
             gains = gains_of_columns[best_columns] - by_size
+            gains[np.abs(gains) <= _NO_GAIN] = 0.0  # rounding must not rank columns that gain nothing
             if level == 0:
                 cumulative[:] = whole = gains
             left = np.delete(np.arange(n_features), order)

@@ -223,7 +223,7 @@ def all_columns(X: Any, y: np.ndarray, task: str, seed: int, k: int | None) -> n
 METHODS: dict[str, Method] = {
     "all": Method(all_columns, "scikit-learn"),
     "relevance": Method(relevance, "foresift", tables=300),
-    "select": Method(by_select, "foresift", tables=5),
+    "select": Method(by_select, "foresift", tables=20),
     "mrmr": Method(mrmr, "foresift"),
     "aggregate": Method(aggregate, "foresift"),
     "boruta": Method(boruta, "boruta", tables=5, max_p=500),

@@ -1,6 +1,7 @@
 """What `select` keeps by its goal, also if nothing is significant, and how much of it is false."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -71,6 +72,19 @@ def test_the_curve_adds_redundant_columns_and_leaves_out_others_only_of_many(
     work = Work(None, fitted, "auto", "compact", None, 0, None, print)
     kept = work.keep(fitted, Choice(suggested, True))
     assert kept.tolist() == order_of(fitted)[:n_kept].tolist()
+
+
+@pytest.mark.parametrize(("predicts", "n_kept"), [(True, 5), (False, 2)])
+def test_of_a_quantity_columns_that_do_not_pass_are_kept_only_if_they_predict(predicts, n_kept):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 8))
+    y = X[:, 0] + X[:, 1] + rng.normal(size=300)
+    fitted = RelevanceSelector(random_state=0, **FAST).fit(X, y)
+    assert fitted.relevant_.sum() == 2
+    rows = SimpleNamespace(table=SimpleNamespace(dependence=None))
+    work = Work(rows, fitted, "auto", "compact", None, 0, None, print)
+    assert len(work.keep(fitted, Choice(5, predicts, 2))) == n_kept
+    assert len(work.keep(fitted, Choice(5, predicts, 1))) == 2  # the relevant ones are enough
 
 
 def test_the_goal_changes_neither_test_nor_curve(by_goal):

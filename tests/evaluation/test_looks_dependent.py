@@ -91,6 +91,10 @@ def test_sorted_files():
     (note,) = notes(X.iloc[order], y[order], "regression")
     assert note.startswith("The rows are sorted by the target")
     assert notes(X.iloc[order], y[order] > 0) == []
+    alike = pd.DataFrame({f"x{j}": series(300, j) for j in range(4)})
+    (note,) = notes(alike, np.arange(300) // 100)
+    assert note.startswith("Neighbouring rows are alike within each class")
+    assert "dependence" not in note  # a class that stands together cannot be tested in the order of the rows
     by_column = np.argsort(X["a"].to_numpy())
     assert notes(X.iloc[by_column], y[by_column], "regression") == []
 

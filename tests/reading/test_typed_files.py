@@ -115,7 +115,7 @@ BAD = {
     "JSON, deep lists": (lines('{"x": ' + "[" * 10**5), "line 41: nested too deeply"),
     "JSON, infinite": (lines('{"x": Infinity, "y": "a"}'), "'x' holds an infinite number (inf) in row 41"),
     "JSON, huge number": (lines('{"x": 1e999, "y": "a"}'), "holds an infinite number (inf) in row 41"),
-    "JSON, huge integer": (lines(f'{{"x": -{10**400}, "y": "a"}}'), "holds an infinite number (inf)"),
+    "JSON, huge integer": (lines(f'{{"x": -{10**400}, "y": "a"}}'), "holds an infinite number (-inf)"),
     "JSON on several lines": (b'{\n"x": 1,\n"y": "a"\n}\n', "line 1: not valid JSON"),
     "JSON, no UTF-8": ((lines() + b"\n") * 400 + b'{"x": "\xff"}', "line 16001: not utf-8 text"),
     "JSON, a NUL byte": (lines('{"x": 1,\0"y": "a"}'), "is not text: it contains NUL bytes"),

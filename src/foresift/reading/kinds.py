@@ -162,9 +162,9 @@ def decide(
     if constant := _constant(present, values):
         return Decision(name, "constant", constant, left_out=True), values
     if kind == "numeric" and np.isinf([present.min(), present.max()]).any():
-        row = int(np.isinf(values).argmax()) + 1
+        row = int(np.isinf(values).argmax())
         raise InputError(
-            f"Column {name!r} holds an infinite number (inf) in row {row}: leave such cells empty, or"
+            f"Column {name!r} holds an infinite number ({values[row]}) in row {row + 1}: leave such cells empty, or"
             f" drop the column (--drop {name!r})."
         )
     is_set = name in options.numeric or name in options.categorical or options.keep_ids

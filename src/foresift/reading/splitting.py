@@ -214,8 +214,6 @@ def _hint(origin: Delimited) -> str:
 
 def _unlabelled(target: Column) -> NDArray[np.bool_] | None:
     """Mask of the rows without a label; None if all have one."""
-    if target.missing.all():
-        raise InputError(f"Target {target.name!r} is missing in every row.")
     return target.missing if target.missing.any() else None
 
 
@@ -262,6 +260,8 @@ def require_column(name: str, names: Sequence[str], flag: str, hint: str = "") -
 def _values(column: Column, options: ColumnOptions, *, comma: bool, dots: bool) -> NDArray[Any]:
     """Class of every row as text, or its number if the target is a quantity."""
     target, task = column.name, options.task
+    if column.missing.all():
+        raise InputError(f"Target {target!r} is missing in every row: give another column (--target).")
     if column.missing.any():
         it, those = ("it", "that row") if column.missing.sum() == 1 else ("them", "those rows")
         raise InputError(
@@ -270,6 +270,8 @@ def _values(column: Column, options: ColumnOptions, *, comma: bool, dots: bool) 
         )
     labels = column.labels()
     n_values, n_rows = len(set(labels.tolist())), len(labels)
+    if n_rows == 1:
+        raise InputError("The table has a single row: get more rows.")
     if n_values == 1:
         raise InputError(
             f"Target {target!r} has the same value in every row: at least two different values are needed."
@@ -283,8 +285,11 @@ def _values(column: Column, options: ColumnOptions, *, comma: bool, dots: bool) 
             )
         if numbers is not None and Quantity.task in (task, table_task_of(numbers)):
             if np.isinf(numbers).any():
-                row = int(np.isinf(numbers).argmax()) + 1
-                raise InputError(f"Target {target!r} holds an infinite number (inf) in row {row}.")
+                row = int(np.isinf(numbers).argmax())
+                raise InputError(
+                    f"Target {target!r} holds an infinite number ({numbers[row]}) in row {row + 1}: correct it,"
+                    " or empty the cell and drop the row (--skip-unlabelled)."
+                )
             return numbers
     if n_values > max(20, n_rows // 2) and read_dates(column.texts or []) is not None:
         raise InputError(

@@ -195,7 +195,8 @@ def _require_values(X: Any, y: Any) -> None:
         raise TypeError("y is missing: pass the class of every row, or a quantity, select(X, y).")
     if isinstance(y, str):
         raise TypeError(
-            f"y is the class of every row, not the name of a column: select(X.drop(columns={y!r}), X[{y!r}])."
+            "y is the target of every row, not the name of a column: pass the values, such as"
+            f" select(X.drop(columns={y!r}), X[{y!r}])."
         )
 
 
@@ -279,10 +280,11 @@ class Work:
 
         Where no curve says how many are needed, redundant ones are left out. Where one does, it decides how
         many redundant ones are added: the curve of a small table is too rough to leave out others, unless
-        there are many. Of a quantity more columns are kept than are relevant if the relevant ones predict
-        significantly worse: those that matter only together may fail the test. If no column passes the test,
-        but the best of them predict better than none, those are kept. The sentences say so. All this counts
-        groups of columns as one, and not those that are kept by request, which are always there.
+        there are many. Of a quantity more columns are kept than are relevant if they predict better than
+        none, and the relevant ones significantly worse: those that matter only together may fail the test. If
+        no column passes the test, but the best of them predict better than none, those are kept. The
+        sentences say so. All this counts groups of columns as one, and not those that are kept by request,
+        which are always there.
         """
         if self.method != "auto":
             # If nothing is relevant, a selector keeps the best all the same, and we do not.
@@ -304,9 +306,10 @@ class Work:
             return n_representative
         if not n_relevant:
             return choice.size if choice.predicts else 0
-        if fitted.task_ == "regression" and n_relevant <= choice.worse and self.rows.table.dependence is None:
+        if fitted.task_ == "regression" and choice.predicts and n_relevant <= choice.worse:
             # Groups and stretches of time are too few to prove that columns are missed which fail the test.
-            return choice.size
+            if self.rows.table.dependence is None:
+                return choice.size
         return min(max(choice.size, min(n_representative, FEW)), n_relevant)
 
     @property

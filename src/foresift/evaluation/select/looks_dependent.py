@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from foresift.data.table import Schema, Table
-from foresift.data.target import Quantity, Target
+from foresift.data.target import Classes, Quantity, Target
 from foresift.data.temporal import DAYS, SECONDS
 from foresift.reading.dates import Dates, read_dates
 
@@ -112,7 +112,8 @@ def note_on_dates(name: str, dates: NDArray[np.float64], target: Target) -> str:
 def _note_on_order(table: Table) -> list[str]:
     """Say that neighbouring rows are alike: in the target and, beyond what that explains, in most columns.
 
-    A file may be sorted by the target or by a column; then most other columns are not alike.
+    A file may be sorted by the target or by a column; then most other columns are not alike. If they are in
+    a file that is sorted by its classes, nothing can be tested in the order of the rows.
     """
     target = table.target
     if isinstance(target, Quantity) and _is_sorted(target.y):
@@ -127,6 +128,12 @@ def _note_on_order(table: Table) -> list[str]:
     n_alike = sum(_is_clear(_likeness(_rest(table, j, rows, scores)), len(rows)) for j in some.tolist())
     if n_alike <= len(some) / 2:
         return []
+    if isinstance(target, Classes) and _is_one_run_each(target.codes):
+        return [
+            f"{ALIKE} within each class, as rows in the order of groups are. The error rate and the scores are"
+            " too optimistic for new groups: pass groups= if you know them. The file is sorted by class, so"
+            " its order cannot be taken for time."
+        ]
     return [
         f"{ALIKE} (autocorrelation of the target {alike:.2f}), as rows in the order of"
         " time or of groups are. The error rate and the scores are too optimistic for other rows:"
@@ -195,6 +202,11 @@ def _read(categories: NDArray[Any] | None) -> Dates | None:
 def _is_sorted(y: NDArray[np.float64]) -> bool:
     steps = np.sign(np.diff(y))
     return bool(len(np.unique(y)) > MIN_GROUPS and max((steps >= 0).mean(), (steps <= 0).mean()) > SORTED)
+
+
+def _is_one_run_each(codes: NDArray[Any]) -> bool:
+    """Whether the rows of every class stand together."""
+    return int((codes[1:] != codes[:-1]).sum()) + 1 == len(np.unique(codes))
 
 
 def _rest(table: Table, j: int, rows: NDArray[np.intp], scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -306,11 +306,14 @@ class Work:
             return n_representative
         if not n_relevant:
             return choice.size if choice.predicts else 0
-        if fitted.task_ == "regression" and choice.predicts and n_relevant <= choice.worse:
-            # Groups and stretches of time are too few to prove that columns are missed which fail the test.
-            if self.rows.table.dependence is None:
-                return choice.size
+        if fitted.task_ == "regression" and choice.predicts and n_relevant <= choice.worse and self._may_add:
+            return choice.size
         return min(max(choice.size, min(n_representative, FEW)), n_relevant)
+
+    @property
+    def _may_add(self) -> bool:
+        """Whether columns that fail the test may be kept: groups and stretches of time are too few for that."""
+        return self.rows.table.dependence is None
 
     @property
     def by_curve(self) -> bool:

@@ -130,9 +130,9 @@ def _note_on_order(table: Table) -> list[str]:
         return []
     if isinstance(target, Classes) and _is_one_run_each(target.codes):
         return [
-            f"{ALIKE} within each class, as rows in the order of groups are. The error rate and the scores are"
-            " too optimistic for new groups: pass groups= if you know them. The file is sorted by class, so"
-            " its order cannot be taken for time."
+            f"{ALIKE} within each class, as rows in the order of groups are. The error rate and the scores"
+            " are too optimistic for new groups: pass groups= if you know them. The file is sorted by class,"
+            " so its order cannot be taken for time."
         ]
     return [
         f"{ALIKE} (autocorrelation of the target {alike:.2f}), as rows in the order of"

@@ -164,8 +164,8 @@ def decide(
     if kind == "numeric" and np.isinf([present.min(), present.max()]).any():
         row = int(np.isinf(values).argmax())
         raise InputError(
-            f"Column {name!r} holds an infinite number ({values[row]}) in row {row + 1}: leave such cells empty,"
-            f" or drop the column (--drop {name!r})."
+            f"Column {name!r} holds an infinite number ({values[row]}) in row {row + 1}: leave such cells"
+            f" empty, or drop the column (--drop {name!r})."
         )
     is_set = name in options.numeric or name in options.categorical or options.keep_ids
     if not is_set and (reason := _identifier(name, kind, present)):

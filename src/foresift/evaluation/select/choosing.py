@@ -312,7 +312,7 @@ class Work:
 
     @property
     def _may_add(self) -> bool:
-        """Whether columns that fail the test may be kept: groups and stretches of time are too few for that."""
+        """Whether columns that fail the test may be kept; groups and stretches of time are too few to say."""
         return self.rows.table.dependence is None
 
     @property

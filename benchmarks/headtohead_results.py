@@ -37,7 +37,10 @@ def records(folder: Path, kind: str) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Found:
-    """One method in one cell, by seed: false ones among the selected, relevant ones found, both as shares."""
+    """One method in one cell, by seed: false ones among the selected, relevant ones found, both as shares.
+
+    Only runs on a machine that did nothing else have seconds.
+    """
 
     falses: dict[int, float]
     powers: dict[int, float]
@@ -70,7 +73,9 @@ def _found(group: list[dict[str, Any]]) -> Found:
         seed, chosen, of = record["seed"], record["chosen"], record["of"]
         falses[seed] = chosen[IRRELEVANT] / max(sum(chosen), 1)
         powers[seed] = chosen[RELEVANT] / max(of[RELEVANT], 1)
-        sizes[seed], seconds[seed] = sum(chosen), record["seconds"]
+        sizes[seed] = sum(chosen)
+        if not record["loaded"]:
+            seconds[seed] = record["seconds"]
     return Found(falses, powers, sizes, seconds)
 
 
@@ -86,7 +91,7 @@ def shown(folder: Path) -> dict[str, str]:
         parts["false discoveries"] = of_cells(found, lambda cell, f: mean(f.falses.values()))
         parts["power"] = of_cells(found, lambda cell, f: mean(f.powers.values()) if has_signal(cell) else "")
         parts["columns"] = of_cells(found, lambda cell, f: f"{np.mean(list(f.sizes.values())):.1f}")
-        parts["seconds"] = of_cells(found, lambda cell, f: f"{np.mean(list(f.seconds.values())):.2f}")
+        parts["seconds"] = of_quiet(found)
         parts["left out"] = left_out(folder)
     classic = classic_of(folder)
     for task, mark in (("classification", "classes"), ("regression", "quantities")):
@@ -121,6 +126,18 @@ def of_cells(found: dict[str, dict[str, Found]], cell_text: Any) -> str:
             line.append(text + fewer)
         lines.append(line)
     return in_markdown(["cell", "tables", *methods], lines)
+
+
+def of_quiet(found: dict[str, dict[str, Found]]) -> str:
+    """A line per method, a column per cell that was run on a quiet machine: mean seconds."""
+    cells = [cell for cell, of in found.items() if any(f.seconds for f in of.values())]
+    lines = []
+    for method in methods_of(found):
+        seconds = [found[cell][method].seconds if method in found[cell] else {} for cell in cells]
+        texts = [f"{np.mean(list(some.values())):.2f}" if some else "" for some in seconds]
+        if any(texts):
+            lines.append([method, *texts])
+    return in_markdown(["method", *cells], lines)
 
 
 def left_out(folder: Path) -> str:

@@ -80,6 +80,19 @@ def test_a_run_takes_up_where_the_last_one_stopped(bench, tmp_path, monkeypatch)
     assert [json.loads(line)["loaded"] for line in quiet[4:]] == [False, False]
 
 
+def test_only_times_of_a_quiet_machine_are_shown(bench, tmp_path):
+    results, cell = bench["_results"], "null classes 200x100"
+    of = {"cell": cell, "chosen": [0, 0, 0], "of": [100, 0, 0]}
+    for seed, seconds, loaded in ((1, 3.0, False), (2, 5.0, False), (3, 99.0, True)):
+        record = {**of, "method": "f-test", "seed": seed, "seconds": seconds, "loaded": loaded}
+        results.append(tmp_path / "truth.jsonl", record)
+    results.append(
+        tmp_path / "truth.jsonl", {**of, "method": "rfecv", "seed": 1, "seconds": 7, "loaded": True}
+    )
+    lines = results.shown(tmp_path)["seconds"].splitlines()
+    assert lines == [f"| method | {cell} |", "| --- | --- |", "| f-test | 4.00 |"]
+
+
 def test_only_a_peer_whose_rate_holds_takes_a_cell(bench):
     found_of = bench["_results"].Found
 

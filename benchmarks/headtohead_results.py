@@ -88,6 +88,7 @@ def shown(folder: Path) -> dict[str, str]:
     found = truth_of(folder)
     parts = {}
     if found:
+        parts["summary"] = of_all(found)
         parts["false discoveries"] = of_cells(found, lambda cell, f: mean(f.falses.values()))
         parts["power"] = of_cells(found, lambda cell, f: mean(f.powers.values()) if has_signal(cell) else "")
         parts["columns"] = of_cells(found, lambda cell, f: f"{np.mean(list(f.sizes.values())):.1f}")
@@ -126,6 +127,26 @@ def of_cells(found: dict[str, dict[str, Found]], cell_text: Any) -> str:
             line.append(text + fewer)
         lines.append(line)
     return in_markdown(["cell", "tables", *methods], lines)
+
+
+def of_all(found: dict[str, dict[str, Found]]) -> str:
+    """A line per method: means over its cells with relevant columns, and of `relevance` on the same tables."""
+    lines = []
+    for method in methods_of(found):
+        cells = [cell for cell, of in found.items() if has_signal(cell) and method in of]
+        numbers = [len(found[cell][method].powers) for cell in cells]
+        line = [method, str(len(cells)), "-".join(map(str, sorted({min(numbers), max(numbers)})))]
+        for one in (method, "relevance"):
+            for share in ("powers", "falses"):
+                means = [
+                    np.mean([getattr(found[cell][one], share)[seed] for seed in found[cell][method].powers])
+                    for cell in cells
+                    if one in found[cell]
+                ]
+                line.append(mean(means) if means else "")
+        lines.append(line)
+    header = ["method", "cells", "tables a cell", "power", "false", "`relevance`: power", "false"]
+    return in_markdown(header, lines)
 
 
 def of_quiet(found: dict[str, dict[str, Found]]) -> str:

@@ -4,10 +4,10 @@ import math
 from itertools import permutations
 
 import numpy as np
-from scipy.stats import cauchy, kurtosis, norm, rankdata
+from scipy.stats import beta, cauchy, kurtosis, norm, rankdata
 from scipy.stats import t as student
 
-from foresift.selectors.relevance.categories import between_log_pvalue
+from foresift.selectors.relevance.between import ValuePowers, between_log_pvalue
 
 
 def enumerated_moments(a, b):
@@ -150,21 +150,22 @@ def category_groups(x, least):
     return np.array(groups)
 
 
-def category_log_pvalue(x, values, shares, quantity):
+def category_log_pvalue(x, values, quantity):
     """Log of the p-value of the variance between categories of a nominal column; None is nothing left."""
     known = ~np.isnan(x)
     if len(np.unique(x[known])) < 3:
         return math.nan
     logs = []
-    for c, share in zip(values, shares, strict=True):
+    for c in values:
         if c is None:
             continue
         own = c[known] - c[known].mean()
-        groups = category_groups(x[known], max(5, 3 / min(share, 1 - share)))
+        kurtosis = len(own) * np.sum(own**4) / np.sum(own**2) ** 2 if own.any() else 1
+        groups = category_groups(x[known], max(5, 3 * kurtosis))
         names = np.unique(groups)
         counts = np.array([np.sum(groups == g) for g in names])
         sums = np.array([own[groups == g].sum() for g in names])
-        found = between_log_pvalue(counts, sums, np.sum(own**2), np.sum(own**4), 0)
+        found = between_log_pvalue(counts, sums, ValuePowers.of(own), 0)
         if not math.isnan(found):
             logs.append(found)
     if not logs:
@@ -178,12 +179,14 @@ def both(one, other):
     return logs[0] if len(logs) == 1 else cauchy_mean(logs)
 
 
-def share_between(x, scores):
-    """Share of the variance of scores between the categories of a column, less that of chance."""
+def differs(x, scores):
+    """Whether scores differ between the categories of a column, more than by any chance."""
     known = ~np.isnan(x)
     groups, scores = category_groups(x[known], 5), scores[known]
     inside = sum(np.sum((scores[groups == g] - scores[groups == g].mean()) ** 2) for g in set(groups))
-    return 1 - inside / np.sum((scores - scores.mean()) ** 2) - (len(set(groups)) - 1) / len(scores)
+    share, k, n = 1 - inside / np.sum((scores - scores.mean()) ** 2), len(set(groups)) - 1, len(scores)
+    by_chance = beta.isf(1e-6, k / 2, (n - 1 - k) / 2) if k else 0
+    return share > max(min(0.9, max(0.3, 4 / math.sqrt(n))) ** 2 + k / n, by_chance)
 
 
 def rank_log_pvalues(X, y, nominal, quantity=False):
@@ -213,19 +216,17 @@ def rank_log_pvalues(X, y, nominal, quantity=False):
         left[key] = together(
             some, [e if is_some else None for e, is_some in zip(rest, is_left, strict=True)], quantity
         )
-    shares = [0.5 if quantity else c.mean() for c in values]
     for j in nominal:
-        log = both(plain[0, j], category_log_pvalue(X[:, j], values, shares, quantity))
+        log = both(plain[0, j], category_log_pvalue(X[:, j], values, quantity))
         plain[0, j] = max(log, min(rarest(c) for c in values))
         if strong:
-            limits = min(0.9, max(0.3, 4 / math.sqrt(np.sum(~np.isnan(X[:, j])))))
-            is_related = {k for kind, k in strong if share_between(X[:, j], of[kind, k]) > limits**2}
+            is_related = {k for kind, k in strong if differs(X[:, j], of[kind, k])}
             rest = [residuals([of[key] for key in strong if key[1] not in is_related], c) for c in values]
             rest = [
                 e if np.sum(e**2) > 1e-9 * len(y) * c.var() else None
                 for e, c in zip(rest, values, strict=True)
             ]
-            left[0, j] = both(left[0, j], category_log_pvalue(X[:, j], rest, shares, quantity))
+            left[0, j] = both(left[0, j], category_log_pvalue(X[:, j], rest, quantity))
     left = np.maximum(left, -math.lgamma(len(y) + 1))  # of that many arrangements one
     tests = np.vstack([plain[1:], left[1:]]).T
     curves = [cauchy_mean([p for p in own if not math.isnan(p)]) for own in tests]

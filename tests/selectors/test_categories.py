@@ -6,11 +6,18 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import chi2_contingency, f_oneway, false_discovery_control
+from scipy.special import gammaln
+from scipy.stats import chi2_contingency, f_oneway, false_discovery_control, skew
 
 from foresift import RelevanceSelector
 from foresift.data.table import make_table
-from foresift.selectors.relevance.categories import _second_moment, between_log_pvalue, pooled
+from foresift.selectors.relevance.between import (
+    ValuePowers,
+    between_log_pvalue,
+    between_moments,
+    min_rows,
+    pooled,
+)
 from foresift.selectors.relevance.ranks import rank_tests
 
 
@@ -18,7 +25,7 @@ def pvalue(categories, values, least=1):
     """Of one column and numbers."""
     values = values - values.mean()
     counts, sums = np.bincount(categories), np.bincount(categories, values)
-    return np.exp(between_log_pvalue(counts, sums, (values**2).sum(), (values**4).sum(), least))
+    return np.exp(between_log_pvalue(counts, sums, ValuePowers.of(values), least))
 
 
 @pytest.mark.parametrize("groups", [[0, 0, 1, 1, 2, 2, 2], [0, 1, 2, 2, 2, 2, 2], [0, 0, 1, 2, 3, 3, 3]])
@@ -30,11 +37,8 @@ def test_moments_are_those_of_all_permutations(groups, values):
         (np.bincount(groups, np.array(some)) ** 2 / sizes).sum() / (values @ values)
         for some in permutations(values)
     ]
-    fourth = (values**4).sum() / (values @ values) ** 2
-    assert np.mean(shares) == pytest.approx((len(sizes) - 1) / 6)
-    assert np.mean(np.square(shares)) == pytest.approx(
-        _second_moment(7, len(sizes) - 1, (1 / sizes).sum(), fourth)
-    )
+    expected = np.mean(shares), np.var(shares), skew(shares)
+    assert between_moments(sizes.astype(float), ValuePowers.of(values)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -63,6 +67,55 @@ def test_pvalues_hold_if_rows_are_permuted(sizes, minority):
     found = np.array([pvalue(x, rng.permutation(y), 3 / minority) for _ in range(4000)])
     for alpha in (0.1, 0.01):
         assert np.mean(found <= alpha) < alpha + 4 * np.sqrt(alpha / len(found))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "n_positive"),
+    [((800, 100, 100), 30), ((760, 120, 120), 100), ((100, 100, 100), 150), ((40, 40, 40), 24)],
+)
+def test_small_pvalues_are_nearly_those_of_all_permutations(sizes, n_positive):
+    """By enumeration of all tables. Benjamini & Hochberg's procedure needs small p-values that hold."""
+    n, sizes = sum(sizes), np.array(sizes)
+    found = np.meshgrid(*(np.arange(min(size, n_positive) + 1) for size in sizes[1:]), indexing="ij")
+    positives = np.array([n_positive - sum(found), *found]).reshape(3, -1)
+    positives = positives[:, (positives[0] >= 0) & (positives[0] <= sizes[0])].T
+    logs = _log_binomial(sizes, positives).sum(axis=1) - _log_binomial(n, np.array(n_positive))
+    values = np.repeat([1.0, 0.0], [n_positive, n - n_positive]) - n_positive / n
+    powers = ValuePowers.of(values)
+    order = np.argsort(((positives - sizes * n_positive / n) ** 2 / sizes).sum(axis=1))[::-1]
+    tail = np.cumsum(np.exp(logs[order]))
+    for level in (1e-2, 1e-3, 1e-4, 1e-5):
+        last = order[np.searchsorted(tail, level)]  # about this p-value is exact
+        sums = positives[last] - sizes * n_positive / n
+        log = between_log_pvalue(sizes, sums, powers, 1)
+        assert log > np.log(level / 3), level  # there are steps: a table more or less
+        assert log < np.log(level * 8), level
+
+
+def _log_binomial(n, k):
+    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+
+
+@pytest.mark.parametrize("zeros", [0.9, 0.97])
+def test_rare_values_need_large_groups(zeros):
+    """A category of 20 rows would mean little if nearly all values are zero."""
+    rng = np.random.default_rng(0)
+    values = np.where(rng.random(1000) < zeros, 0, rng.normal(size=1000))
+    powers = ValuePowers.of(values - values.mean())
+    assert min_rows(powers, 1000) > 3 / (1 - zeros)
+
+
+def test_predictors_that_differ_by_chance_stay_in_the_regression():
+    """Ten strong predictors and columns of 20 categories, some of which they differ between by chance."""
+    small = 0
+    for seed in range(5):
+        rng = np.random.default_rng([seed, 4])
+        X = np.hstack([rng.normal(size=(178, 10)), rng.integers(0, 20, (178, 60))])
+        y = X[:, :10].sum(axis=1) + 0.5 * rng.normal(size=178)
+        table = make_table(X, y, categorical_features=range(10, 70), task="regression")
+        found = rank_tests(table, None, np.arange(70, dtype=np.uint32)).residuals[10:]
+        small += np.sum(found <= np.log(0.01))
+    assert small <= 11  # of 300: 3 are expected, and more than 11 in one of 5,000 runs
 
 
 def test_pooling():

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.data.coded_blocks import Block, CodedBlocks, Sums
-from foresift.selectors.relevance.categories import between_log_pvalue, min_rows, of_all_values
+from foresift.selectors.relevance.between import ValuePowers, between_log_pvalue, min_rows
+from foresift.selectors.relevance.categories import of_all_values
 from foresift.selectors.relevance.column_ranks import CURVES, n_other, normal_scores
 from foresift.selectors.relevance.moments import MIN_SHARE, log_rarest
 from foresift.selectors.relevance.ranks import RankTests, any_curve, either_test, strong_predictors
@@ -278,21 +279,18 @@ def _category_log_pvalues(
         by_code = np.split(products, ends[:-1])
     else:
         by_code = [sums[columns[k]][:, :-1].T @ target.values.T for k in some]
-    least = min_rows(np.full(len(target.values), 0.5) if quantity else target.means)
     for k, totals in zip(some.tolist(), by_code, strict=True):
         counts = of_codes[k][:-1]
         if not (n_known := int(counts.sum())):
             continue
         means = totals.sum(axis=0) / n_known
-        squares, fourths = target.powers.squares, target.powers.fourths
-        if not quantity:  # a class is 1, the others are 0, in the rows where the category is known
-            squares, fourths = (
-                n_known * (means * (1 - means) ** power + (1 - means) * means**power) for power in (2, 4)
-            )
-        between = (totals - np.outer(counts, means)).T
-        logs = [
-            between_log_pvalue(counts, *own) for own in zip(between, squares, fourths, least, strict=True)
-        ]
+        between, logs = (totals - np.outer(counts, means)).T, []
+        for sums_of, mean, values in zip(between, means, target.values, strict=True):
+            if quantity:
+                powers = ValuePowers.of(values - mean, target.counts.astype(np.float64))
+            else:  # a class is 1, the others are 0, in the rows where the category is known
+                powers = ValuePowers.of(np.array([1 - mean, -mean]), n_known * np.array([mean, 1 - mean]))
+            logs.append(between_log_pvalue(counts, sums_of, powers, min_rows(powers, n_known)))
         found[k] = of_all_values(np.array(logs), quantity=quantity)
     return found
 

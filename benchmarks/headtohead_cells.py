@@ -16,7 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 IRRELEVANT, RELEVANT, PROXY = 0, 1, 2
-FIRST_SEED = 900_000  # no seed from here on was used while foresift was developed
+FIRST_SEED = (
+    900_000  # nothing was tuned on seeds from here on; docs/headtohead.md says when they were looked at
+)
 
 
 @dataclass(frozen=True)

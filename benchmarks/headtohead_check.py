@@ -24,9 +24,9 @@ from scipy.stats import binomtest, ttest_1samp, wilcoxon
 from foresift.stats import holm
 
 LEVEL = 0.05  # of the tests, adjusted by Holm
-WITH_RATE = ("relevance", "select")  # promise a false discovery rate
+WITH_RATE = ("relevance", "select")  # whose rates are tested; `select` promises one unless it says otherwise
 JUDGED = "relevance"  # whose power is compared
-MIN_SEEDS = 3  # that two methods must have in common
+MIN_SEEDS = 10  # that two methods must have in common
 
 Verdicts = list[tuple[bool, str]]
 
@@ -77,7 +77,11 @@ def error_rates(found: dict[str, dict[str, Found]]) -> tuple[str, Verdicts]:
             continue
         adjusted = holm(list(pvalues.values()))
         above = [cell for cell, p in zip(pvalues, adjusted, strict=True) if p <= LEVEL]
-        text = f"error rate of `{method}`, {len(pvalues)} cells, least adjusted p-value {adjusted.min():.2g}"
+        numbers = [len(found[cell][method].falses) for cell in pvalues]
+        text = (
+            f"error rate of `{method}`, {len(pvalues)} cells of {min(numbers)} to {max(numbers)} tables,"
+            f" least p-value {min(pvalues.values()):.2g}, adjusted {adjusted.min():.2g}"
+        )
         verdicts.append((not above, text + (f"; above: {', '.join(above)}" if above else "")))
     return in_markdown(header, lines.values()), verdicts
 
@@ -89,23 +93,33 @@ def p_more(differences: list[float]) -> float:
     return float(ttest_1samp(differences, 0, alternative="greater").pvalue)
 
 
+def rates_hold(found: dict[str, dict[str, Found]], method: str) -> set[str]:
+    """Cells in which the error rate of a method is not significantly too high, adjusted over its cells."""
+    cells = [cell for cell, of in found.items() if method in of]
+    adjusted = holm([p_above(cell, found[cell][method]) for cell in cells]) if cells else []
+    return {cell for cell, p in zip(cells, adjusted, strict=True) if p > LEVEL}
+
+
 def compared(found: dict[str, dict[str, Found]]) -> tuple[str, list[str]]:
-    """Power beside every peer whose own rate holds in a cell; p-values are adjusted over all pairs."""
+    """Power beside every peer whose own rate holds in a cell; p-values are adjusted over a peer's cells."""
     pairs: dict[tuple[str, str], list[float]] = {}
-    for cell, of in found.items():
-        if not has_signal(cell) or JUDGED not in of:
+    few: list[float] = []
+    for peer, method in METHODS.items():
+        if method.is_ours or method.is_told:
             continue
-        for peer, theirs in of.items():
-            if METHODS[peer].is_ours or METHODS[peer].is_told or p_above(cell, theirs) <= LEVEL:
+        for cell in rates_hold(found, peer):
+            if not has_signal(cell) or JUDGED not in found[cell]:
                 continue
-            common = sorted(theirs.powers.keys() & of[JUDGED].powers.keys())
-            if len(common) >= MIN_SEEDS:
-                pairs[cell, peer] = [theirs.powers[seed] - of[JUDGED].powers[seed] for seed in common]
+            ours, theirs = found[cell][JUDGED].powers, found[cell][peer].powers
+            gaps = [theirs[seed] - ours[seed] for seed in sorted(theirs.keys() & ours.keys())]
+            if len(gaps) >= MIN_SEEDS:
+                pairs[cell, peer] = gaps
+            elif gaps:
+                few.append(float(np.mean(gaps)))
     if not pairs:
         return "", [f"no peer has {MIN_SEEDS} tables of a cell yet"]
-    losing = dict(zip(pairs, holm([p_more(gaps) for gaps in pairs.values()]), strict=True))
-    winning = dict(zip(pairs, holm([p_more([-g for g in gaps]) for gaps in pairs.values()]), strict=True))
-    cells = list(dict.fromkeys(cell for cell, _ in pairs))
+    losing, winning = _adjusted(pairs, 1), _adjusted(pairs, -1)
+    cells = [cell for cell in found if any(cell == place for place, _ in pairs)]
     lines, lost, won, behind = [], [], [], []
     for cell in cells:
         peers = [peer for place, peer in pairs if place == cell]
@@ -118,18 +132,17 @@ def compared(found: dict[str, dict[str, Found]]) -> tuple[str, list[str]]:
         behind += [cell] if gap > 0 else []
         verdict = f"lost to {', '.join(is_lost)}" if is_lost else "won" if is_won else ""
         ours = float(np.mean(list(found[cell][JUDGED].powers.values())))
-        lines.append(
-            [
-                cell,
-                str(len(pairs[cell, best])),
-                str(len(peers)),
-                f"{ours:.2f}",
-                best,
-                f"{-gap:+.3f} ({error:.3f})",
-                verdict,
-            ]
-        )
-    header = ["cell", "tables", "peers whose rate holds", f"power of {JUDGED}", "best peer", "difference", ""]
+        number, difference = str(len(pairs[cell, best])), f"{-gap:+.3f} ({error:.3f})"
+        lines.append([cell, ", ".join(peers), f"{ours:.2f}", best, number, difference, verdict])
+    header = [
+        "cell",
+        "peers whose rate holds",
+        f"power of {JUDGED}",
+        "best of them",
+        "tables",
+        "difference",
+        "",
+    ]
     n = len(cells)
     told = [
         f"power of `{JUDGED}` beside peers whose error rate holds: {n} of"
@@ -138,8 +151,21 @@ def compared(found: dict[str, dict[str, Found]]) -> tuple[str, list[str]]:
         f" {100 * len(lost) / n:.0f} %{': ' if lost else ''}{'; '.join(lost)}",
         f"won (significantly more than every such peer): {len(won)} of {n}, {100 * len(won) / n:.0f} %",
         f"mean power below that of the best such peer, significantly or not: {len(behind)} of {n}",
+        f"not judged, because there are fewer than {MIN_SEEDS} tables: {len(few)} pairs of cell and peer; the"
+        f" peer's mean power is higher in {sum(gap > 0 for gap in few)} of them",
     ]
     return in_markdown(header, lines), told
+
+
+def _adjusted(pairs: dict[tuple[str, str], list[float]], sign: int) -> dict[tuple[str, str], float]:
+    """P-values of a mean difference of at most 0, times the sign; by Holm over the cells of each peer."""
+    found = {}
+    for peer in {peer for _, peer in pairs}:
+        own = [key for key in pairs if key[1] == peer]
+        found |= dict(
+            zip(own, holm([p_more([sign * gap for gap in pairs[key]]) for key in own]), strict=True)
+        )
+    return found
 
 
 def best_peer(classic: dict[str, dict[str, Classic]], task: str) -> str:

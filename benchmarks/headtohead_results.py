@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,7 @@ class Found:
     powers: dict[int, float]
     sizes: dict[int, int]
     seconds: dict[int, float]
+    strict: dict[int, float] = field(default_factory=dict)  # false ones among the selected but for proxies
 
     @property
     def any_false(self) -> float:
@@ -68,15 +69,16 @@ def truth_of(folder: Path) -> dict[str, dict[str, Found]]:
 
 
 def _found(group: list[dict[str, Any]]) -> Found:
-    falses, powers, sizes, seconds = {}, {}, {}, {}
+    falses, powers, sizes, seconds, strict = {}, {}, {}, {}, {}
     for record in group:
         seed, chosen, of = record["seed"], record["chosen"], record["of"]
         falses[seed] = chosen[IRRELEVANT] / max(sum(chosen), 1)
         powers[seed] = chosen[RELEVANT] / max(of[RELEVANT], 1)
         sizes[seed] = sum(chosen)
+        strict[seed] = chosen[IRRELEVANT] / max(chosen[IRRELEVANT] + chosen[RELEVANT], 1)
         if not record["loaded"]:
             seconds[seed] = record["seconds"]
-    return Found(falses, powers, sizes, seconds)
+    return Found(falses, powers, sizes, seconds, strict)
 
 
 def in_markdown(header: list[str], lines: Iterable[list[str]]) -> str:
@@ -137,7 +139,7 @@ def of_all(found: dict[str, dict[str, Found]]) -> str:
         numbers = [len(found[cell][method].powers) for cell in cells]
         line = [method, str(len(cells)), "-".join(map(str, sorted({min(numbers), max(numbers)})))]
         for one in (method, "relevance"):
-            for share in ("powers", "falses"):
+            for share in ("powers", "falses", "strict"):
                 means = [
                     np.mean([getattr(found[cell][one], share)[seed] for seed in found[cell][method].powers])
                     for cell in cells
@@ -145,7 +147,8 @@ def of_all(found: dict[str, dict[str, Found]]) -> str:
                 ]
                 line.append(mean(means) if means else "")
         lines.append(line)
-    header = ["method", "cells", "tables a cell", "power", "false", "`relevance`: power", "false"]
+    shares = ["power", "false", "without proxies"]
+    header = ["method", "cells", "tables a cell", *shares, "`relevance`: power", *shares[1:]]
     return in_markdown(header, lines)
 
 

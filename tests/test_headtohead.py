@@ -102,10 +102,14 @@ def test_only_a_peer_whose_rate_holds_takes_a_cell(bench):
         return found_of(dict.fromkeys(keys, false), shares, dict.fromkeys(keys, 1), dict.fromkeys(keys, 1.0))
 
     cell = "linear classes 100x100, 5"
-    weak, strong = [0.4, 0.2, 0.4, 0.2, 0.4, 0.2], [0.8, 0.8, 1.0, 0.8, 1.0, 0.8]
+    weak, strong = [0.4, 0.2] * 5, [0.8, 0.8, 1.0, 0.8, 1.0] * 2
     ours = found(0.0, weak)
     _, lines = bench["_check"].compared({cell: {"relevance": ours, "boruta": found(0.05, strong)}})
     assert f"1 of 1 cells, 100 %: {cell}" in lines[1]
+    peers = {"boruta": found(0.05, strong[:9]), "f-test": found(0.0, weak)}
+    _, lines = bench["_check"].compared({cell: {"relevance": ours, **peers}})
+    assert "0 of 1 cells" in lines[1]  # nine tables are too few to be judged
+    assert lines[4].endswith("1 pairs of cell and peer; the peer's mean power is higher in 1 of them")
     _, lines = bench["_check"].compared(
         {cell: {"relevance": ours, "boruta": found(0.5, strong), "f-test": found(0.0, weak)}}
     )

@@ -161,10 +161,8 @@ def _adjusted(pairs: dict[tuple[str, str], list[float]], sign: int) -> dict[tupl
     """P-values of a mean difference of at most 0, times the sign; by Holm over the cells of each peer."""
     found = {}
     for peer in {peer for _, peer in pairs}:
-        own = [key for key in pairs if key[1] == peer]
-        found |= dict(
-            zip(own, holm([p_more([sign * gap for gap in pairs[key]]) for key in own]), strict=True)
-        )
+        own = {key: p_more([sign * gap for gap in gaps]) for key, gaps in pairs.items() if key[1] == peer}
+        found |= dict(zip(own, holm(list(own.values())), strict=True))
     return found
 
 

@@ -132,10 +132,12 @@ def of_cells(found: dict[str, dict[str, Found]], cell_text: Any) -> str:
 
 
 def of_all(found: dict[str, dict[str, Found]]) -> str:
-    """A line per method: means over its cells with relevant columns, and of `relevance` on the same tables."""
+    """A line per method: means over its cells with relevant columns; and `relevance` on the same tables."""
     lines = []
     for method in methods_of(found):
         cells = [cell for cell, of in found.items() if has_signal(cell) and method in of]
+        if not cells:
+            continue
         numbers = [len(found[cell][method].powers) for cell in cells]
         line = [method, str(len(cells)), "-".join(map(str, sorted({min(numbers), max(numbers)})))]
         for one in (method, "relevance"):

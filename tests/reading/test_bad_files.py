@@ -72,7 +72,7 @@ TABLES = {
     ),
     "infinity": ("x,y\n1,a\n2,b\ninf,a\n", "'x' holds an infinite number (inf) in row 3"),
     "minus infinity": ("x,y\n1,a\n2,b\n-inf,a\n", "'x' holds an infinite number (-inf) in row 3"),
-    "one row": ("x,y\n1,a\n", "The table has a single row: get more rows."),
+    "one row": ("x,y\n1,a\n", "The table has a single row with a target: get more rows."),
     "no label at all": ("x,y\n1,\n2,?\n", "'y' is missing in every row: give another column (--target)."),
     "open quote": ('x,y\n1,a\n2,"b\n', "a quote is not closed"),
     "open quote in a long file": ('x,y\n1,"a\n' + "2,b\n" * 50_000, "a quote is not closed"),

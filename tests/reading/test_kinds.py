@@ -558,3 +558,10 @@ def test_rows_without_a_target_decide_no_kinds(tmp_path):
     assert split.about_rows["time"]["day"][0] == 19723
     assert split.notes == ["2 rows (data rows 1 and 32) without a target were dropped."]
     assert column_notes(split)[0] == ("y", "missing in 2 rows (data rows 1 and 32), which are left out")
+
+
+def test_rows_of_messages_are_those_of_the_file(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n1,\n" + "".join(f"{i},{i / 2}\n" for i in range(30)) + "2,inf\n")
+    with pytest.raises(InputError, match=r"infinite number \(inf\) in row 32"):
+        split_table(read_table(path), "y", ColumnOptions(skip_unlabelled=True))

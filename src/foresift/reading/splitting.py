@@ -123,7 +123,8 @@ def split_table(table: TableFile, target: str, options: ColumnOptions | None = N
     table.columns[:] = [c if c.name in as_text else without_dashes(c) for c in table.columns]
     semicolons = isinstance(table.origin, Delimited) and table.origin.delimiter == ";"
     comma, dots = marks_of(table.columns, semicolons=semicolons)
-    labels = _values(labelled, options, comma=comma, dots=dots)
+    numbers = np.arange(len(labelled.missing)) if unlabelled is None else np.flatnonzero(~unlabelled)
+    labels = _values(labelled, options, numbers, comma=comma, dots=dots)
     columns: dict[str, NDArray[Any]] = {}
     decisions = []
     table.columns.reverse()  # popping from the end is fast
@@ -257,8 +258,10 @@ def require_column(name: str, names: Sequence[str], flag: str, hint: str = "") -
     raise InputError(f"There is no column {name!r}{f' ({flag})' if flag else ''}; {said}{hint}")
 
 
-def _values(column: Column, options: ColumnOptions, *, comma: bool, dots: bool) -> NDArray[Any]:
-    """Class of every row as text, or its number if the target is a quantity."""
+def _values(
+    column: Column, options: ColumnOptions, rows: NDArray[np.intp], *, comma: bool, dots: bool
+) -> NDArray[Any]:
+    """Class of every row as text, or its number if the target is a quantity; `rows` are those of the file."""
     target, task = column.name, options.task
     if column.missing.all():
         raise InputError(f"Target {target!r} is missing in every row: give another column (--target).")
@@ -271,7 +274,7 @@ def _values(column: Column, options: ColumnOptions, *, comma: bool, dots: bool) 
     labels = column.labels()
     n_values, n_rows = len(set(labels.tolist())), len(labels)
     if n_rows == 1:
-        raise InputError("The table has a single row: get more rows.")
+        raise InputError("The table has a single row with a target: get more rows.")
     if n_values == 1:
         raise InputError(
             f"Target {target!r} has the same value in every row: at least two different values are needed."
@@ -287,7 +290,7 @@ def _values(column: Column, options: ColumnOptions, *, comma: bool, dots: bool) 
             if np.isinf(numbers).any():
                 row = int(np.isinf(numbers).argmax())
                 raise InputError(
-                    f"Target {target!r} holds an infinite number ({numbers[row]}) in row {row + 1}: correct"
+                    f"Target {target!r} holds an infinite number ({numbers[row]}) in row {rows[row] + 1}: correct"
                     " it, or empty the cell and drop the row (--skip-unlabelled)."
                 )
             return numbers

@@ -290,8 +290,8 @@ def _values(
             if np.isinf(numbers).any():
                 row = int(np.isinf(numbers).argmax())
                 raise InputError(
-                    f"Target {target!r} holds an infinite number ({numbers[row]}) in row {rows[row] + 1}: correct"
-                    " it, or empty the cell and drop the row (--skip-unlabelled)."
+                    f"Target {target!r} holds an infinite number ({numbers[row]}) in row {rows[row] + 1}:"
+                    " correct it, or empty the cell and drop the row (--skip-unlabelled)."
                 )
             return numbers
     if n_values > max(20, n_rows // 2) and read_dates(column.texts or []) is not None:

@@ -21,6 +21,7 @@ FILES = {
     "truth": ("truth.jsonl", ("cell", "method", "seed")),
     "tables": ("tables.jsonl", ("table", "method", "split")),
 }
+ONLY_TOGETHER = ("xor", "product")  # signals of columns that are not informative alone
 MARKS = ("o", "s", "^", "v", "D", "x", "+", "P", "*", "<", ">", "1", "2", "3", "4")
 
 
@@ -135,21 +136,27 @@ def of_all(found: dict[str, dict[str, Found]]) -> str:
     """A line per method: means over its cells with relevant columns; and `relevance` on the same tables."""
     lines = []
     for method in methods_of(found):
-        cells = [cell for cell, of in found.items() if has_signal(cell) and method in of]
-        if not cells:
+        numbers = {
+            cell: len(of[method].powers) for cell, of in found.items() if has_signal(cell) and method in of
+        }
+        if not numbers:
             continue
-        numbers = [len(found[cell][method].powers) for cell in cells]
-        line = [method, str(len(cells)), "-".join(map(str, sorted({min(numbers), max(numbers)})))]
+        few, many = min(numbers.values()), max(numbers.values())
+        line = [method, str(len(numbers)), str(few) if few == many else f"{few}-{many}"]
         for one in (method, "relevance"):
-            for share in ("powers", "falses", "strict"):
-                means = [
-                    np.mean([getattr(found[cell][one], share)[seed] for seed in found[cell][method].powers])
-                    for cell in cells
-                    if one in found[cell]
-                ]
+            own = {cell: found[cell][one] for cell in numbers if one in found[cell]}
+            seeds = {cell: found[cell][method].powers for cell in own}
+            together = {cell for cell in own if CELLS[cell].signal in ONLY_TOGETHER}
+            for share, cells in (
+                ("powers", own.keys() - together),
+                ("powers", together),
+                ("falses", own.keys()),
+                ("strict", own.keys()),
+            ):
+                means = [np.mean([getattr(own[cell], share)[seed] for seed in seeds[cell]]) for cell in cells]
                 line.append(mean(means) if means else "")
         lines.append(line)
-    shares = ["power", "false", "without proxies"]
+    shares = ["power", "together", "false", "without proxies"]
     header = ["method", "cells", "tables a cell", *shares, "`relevance`: power", *shares[1:]]
     return in_markdown(header, lines)
 

@@ -65,6 +65,42 @@ def test_leaks_are_pointed_out_without_the_check(case, method):
         assert not any("leak" in note for note in select(some, y, check=False, random_state=0).notes)
 
 
+KNOWN_FOR_ONE_CLASS = {
+    "categories": lambda n, rng: rng.choice(["price", "moved", "service"], n).astype(object),
+    "text of every row": lambda n, rng: np.array([f"because {i}" for i in range(n)], dtype=object),
+    "numbers": lambda n, rng: rng.normal(size=n),
+}
+
+
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize("case", KNOWN_FOR_ONE_CLASS)
+def test_a_column_that_is_missing_in_one_class_is_a_leak(case, check):
+    """Columns that are as good in small samples must not hide it: the first column differs between folds."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 600)
+    X = pd.DataFrame(rng.normal(size=(600, 4)), columns=[*"abcd"])
+    X["a"] += 2.0 * y
+    X["b"] += 1.5 * y
+    X["reason"] = KNOWN_FOR_ONE_CLASS[case](600, rng)
+    X.loc[y == 0, "reason"] = None
+    found = select(X, y, check=check, random_state=0, parameters=FAST)
+    (note,) = (note for note in found.notes if "leak" in note)
+    assert "reason" in note
+    assert "accuracy 100.0 %" in note
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_columns_with_gaps_at_random_and_strong_ones_are_no_leaks(check):
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 600)
+    X = pd.DataFrame({"a": 3.0 * y + rng.normal(size=600), "b": rng.normal(size=600)})
+    X["text"] = pd.Series([f"t{i}" for i in range(600)], dtype=object)
+    X["kind"] = np.where(rng.random(600) < 0.9, y, 1 - y).astype(str)
+    X = X.mask(rng.random(X.shape) < 0.3)
+    found = select(X, y, check=check, random_state=0, parameters=FAST)
+    assert not any("leak" in note for note in found.notes)
+
+
 @pytest.mark.parametrize("how", [{"time": np.arange(120)}, {"groups": np.arange(120) // 4}], ids=list)
 def test_leaks_of_dependent_rows(how):
     rng = np.random.default_rng(0)

@@ -243,7 +243,7 @@ def select(
         # Not in the threads, which share the filters; the fit to all rows has said what there is to say.
         warnings.simplefilter("ignore", UserWarning)
         assessment, resampled, unchecked = _checked(work) if check else (None, None, None)
-        alone = almost_perfect(rows, names, selector, assessment, seed, n_jobs)
+        alone = almost_perfect(rows, names, selector, seed, n_jobs)
     kept = work.keep(selector, None if assessment is None else assessment.choice)
     n_best = selector.units_.n_free_in(kept) if is_ours(selector) else len(kept)
     target = rows.table.target

@@ -1,5 +1,7 @@
 """What select says in words: losses, sizes, redundant columns, leaks and duplicate rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ from selection_cases import FAST, judge, table
 from sklearn.feature_selection import SelectKBest, f_regression, mutual_info_classif
 
 from foresift import select
-from foresift.evaluation.select.assess import Assessment, Check
+from foresift.evaluation.select.assess import Assessment, Check, Rival
 from foresift.evaluation.select.by_loss import Choice
 from foresift.evaluation.select.certainty import certainty_of
 from foresift.evaluation.select.choosing import count_copies
@@ -280,6 +282,28 @@ def test_doubts_are_said_with_what_to_do():
     )
     assert "More rows" not in whole(3, 2, **CLEAR)
     assert "More rows" not in whole(3, 2, **WORSE)
+
+
+def test_boosting_must_beat_the_better_of_both_forests():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 60))
+    y = np.sin(2 * X[:, 0]) + X[:, 1]
+    found = select(X, y, "info-gain", 2, random_state=0)
+    boosting, forest = found.check["boosting"]["score"], found.check["kept"]["score"]
+    assert found.check["full"]["score"] < boosting < forest
+    assert found.check["boosting_difference"]["value"] == pytest.approx(boosting - forest)
+    assert not any("Gradient boosting" in note for note in found.notes)
+
+
+def test_boosting_is_compared_with_the_forest_that_is_better():
+    rival = Rival(Estimate(0.85, 0.8, 0.9), Estimate(0.03, 0.01, 0.05))
+    about = {"certainty": None, "data": {"n_rows": 400, "classes": []}, "n_wanted": None}
+    method = {"key": "auto", "title": "", "goal": "compact", "error": "fdr", "alpha": 0.1}
+    ranking = [{"name": "c", "relevant": True, "kept": True, "redundant_with": None}]
+    for kept, forest in ((0.82, "82.0 % with the selected ones"), (0.775, "79.0 %")):
+        a = replace(assessed(kept=kept), rival=rival)
+        (note,) = say(ranking, method, assessment=a, **about).notes
+        assert f"85.0 % accuracy with all columns, the forest {forest}. Check" in note
 
 
 def test_the_goal_is_said():

@@ -337,7 +337,8 @@ def _certainty(selector: Any, assessment: Assessment, resampled: Resampled | Non
     stability = None
     if passes and resampled is not None:
         stability = resampled.stability.value if resampled.passed.any() else 0.0
-    return certainty_of(assessment, stability, significant=passes or not tested or not n_kept)
+    significant = passes or not tested or not n_kept
+    return certainty_of(assessment, stability, significant=significant, any_kept=n_kept > 0)
 
 
 def _about(

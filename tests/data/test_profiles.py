@@ -171,3 +171,30 @@ def test_rare_classes_are_added_up():
     target = Profiles.of(make_table({"x": np.arange(len(y))}, y)).target()
     assert target["classes"] == ["0", "1", "2", "3", "4", "7 other classes"]
     assert target["overall"][0] == pytest.approx(12 / len(y), abs=1e-4)
+
+
+def column_of(x, y, **options):
+    return Profiles.of(make_table({"x": x}, y, **options)).column(0)
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_rows_with_and_without_a_value_are_compared(text):
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(400) % 3 == 0, "yes", "no")
+    x = rng.choice(["a", "b"], 400).astype(object) if text else rng.normal(size=400).round(1)
+    of_one_class = column_of(pd.Series(x).where(y == "yes"), y)
+    assert of_one_class["known"] == [1.0, 0.0]
+    assert of_one_class["direction"] == "flat"
+    assert column_of(pd.Series(x).where(np.arange(400) % 100 > 0), y).keys() & {"known"} == set()  # few
+    some = pd.Series(x).where((y == "yes") | (rng.random(400) < 0.5))
+    assert column_of(some, y)["known"][0] == pytest.approx((y[some.notna()] == "yes").mean(), abs=1e-4)
+    z = rng.normal(size=400)
+    found = column_of(pd.Series(x).where(z > 0), z, task="regression")
+    assert found["known"][0] == pytest.approx(z[z > 0].mean(), rel=1e-5)
+
+
+def test_gaps_at_random_are_seldom_remarkable():
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.normal(size=(400, 300))).mask(rng.random((400, 300)) < 0.3)
+    profiles = Profiles.of(make_table(X, rng.integers(0, 2, 400)))
+    assert sum("known" in profiles.column(j) for j in range(300)) < 0.03 * 300

@@ -1,6 +1,7 @@
 """How far an answer can be trusted: three levels by the difference, the rows and the stability."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -52,6 +53,15 @@ def test_the_difference(low, high, level):
     assert found.level == level
     loss = [f"a loss of up to {-100 * low:.1f} points cannot be excluded"]
     assert found.reasons == ([] if level == CLEAR else loss)
+
+
+def test_what_the_loss_is_where_no_column_is_kept():
+    found = certainty_of(assessed(-0.1, 0.06), None, any_kept=False)
+    said = "a forest on all columns may be up to 10.0 points better than"
+    assert found == (TOO_FEW_ROWS, [f"{said} guessing"])
+    requested = SizeCurve(np.array([0, 1]), np.full((5, 2), 0.8), 0)
+    found = certainty_of(replace(assessed(-0.1, 0.06), curve=requested), None, any_kept=False)
+    assert found.reasons == [f"{said} the columns that you keep"]
 
 
 @pytest.mark.parametrize(

@@ -300,3 +300,27 @@ def test_a_selector_that_selects_nothing_of_its_own_is_stored_and_found_again(tm
     assert [row.to_dict() for row in again.rows] == [row.to_dict() for row in first.rows]
     assert {(row.method, row.size) for row in first.rows} >= {("by variance", "2"), ("gain", "own")}
     assert any(failure["size"] == "own" for failure in first.failures)
+
+
+@pytest.mark.parametrize(("n_classes", "score"), [(2, "roc_auc"), (3, "balanced_accuracy")])
+def test_a_rare_class_is_noted_and_nothing_that_only_guesses_is_recommended(n_classes, score, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.r_[np.zeros(190, int), np.arange(10) % (n_classes - 1) + 1]
+    X = rng.normal(size=(200, 4))
+    about = {"sizes": [1, 2], "cv": 5, "store": tmp_path / "rare.sqlite"}
+    found = compare(X, y, ["info-gain"], **about)
+    (note,) = found.about["notes"]
+    assert note == (
+        "One class has 95.0 % of the rows, so guessing has an accuracy of 95.0 %. Score by"
+        f' {score} instead: --scoring {score} (scoring="{score}" in Python).'
+    )
+    assert note in str(found).replace("\n", "")
+    assert found.recommended is None
+    assert found.recommendation.startswith("None is recommended")
+    with Store(tmp_path / "rare.sqlite") as store:
+        assert stored_comparison(store).recommendation == found.recommendation
+    other = compare(X, y, ["info-gain"], scoring=score, **about)
+    assert other.failures == []
+    assert other.about["notes"] == []
+    X[:, 0] += 20 * y
+    assert compare(X, y, ["info-gain"], sizes=[1, 2], cv=5).recommended.size == "1"

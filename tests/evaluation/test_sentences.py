@@ -1,5 +1,7 @@
 """What select says in words: losses, sizes, redundant columns, leaks and duplicate rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ from selection_cases import FAST, judge, table
 from sklearn.feature_selection import SelectKBest, f_regression, mutual_info_classif
 
 from foresift import select
-from foresift.evaluation.select.assess import Assessment, Check
+from foresift.evaluation.select.assess import Assessment, Check, Rival
 from foresift.evaluation.select.by_loss import Choice
 from foresift.evaluation.select.certainty import certainty_of
 from foresift.evaluation.select.choosing import count_copies
@@ -63,6 +65,42 @@ def test_leaks_are_pointed_out_without_the_check(case, method):
     )
     for some in (others, others.assign(paid_back=rng.permutation(leak))):
         assert not any("leak" in note for note in select(some, y, check=False, random_state=0).notes)
+
+
+KNOWN_FOR_ONE_CLASS = {
+    "categories": lambda n, rng: rng.choice(["price", "moved", "service"], n).astype(object),
+    "text of every row": lambda n, rng: np.array([f"because {i}" for i in range(n)], dtype=object),
+    "numbers": lambda n, rng: rng.normal(size=n),
+}
+
+
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize("case", KNOWN_FOR_ONE_CLASS)
+def test_a_column_that_is_missing_in_one_class_is_a_leak(case, check):
+    """Columns that are as good in small samples must not hide it: the first column differs between folds."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 600)
+    X = pd.DataFrame(rng.normal(size=(600, 4)), columns=[*"abcd"])
+    X["a"] += 2.0 * y
+    X["b"] += 1.5 * y
+    X["reason"] = KNOWN_FOR_ONE_CLASS[case](600, rng)
+    X.loc[y == 0, "reason"] = None
+    found = select(X, y, check=check, random_state=0, parameters=FAST)
+    (note,) = (note for note in found.notes if "leak" in note)
+    assert "reason" in note
+    assert "accuracy 100.0 %" in note
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_columns_with_gaps_at_random_and_strong_ones_are_no_leaks(check):
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 600)
+    X = pd.DataFrame({"a": 3.0 * y + rng.normal(size=600), "b": rng.normal(size=600)})
+    X["text"] = pd.Series([f"t{i}" for i in range(600)], dtype=object)
+    X["kind"] = np.where(rng.random(600) < 0.9, y, 1 - y).astype(str)
+    X = X.mask(rng.random(X.shape) < 0.3)
+    found = select(X, y, check=check, random_state=0, parameters=FAST)
+    assert not any("leak" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("how", [{"time": np.arange(120)}, {"groups": np.arange(120) // 4}], ids=list)
@@ -244,6 +282,28 @@ def test_doubts_are_said_with_what_to_do():
     )
     assert "More rows" not in whole(3, 2, **CLEAR)
     assert "More rows" not in whole(3, 2, **WORSE)
+
+
+def test_boosting_must_beat_the_better_of_both_forests():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 60))
+    y = np.sin(2 * X[:, 0]) + X[:, 1]
+    found = select(X, y, "info-gain", 2, random_state=0)
+    boosting, forest = found.check["boosting"]["score"], found.check["kept"]["score"]
+    assert found.check["full"]["score"] < boosting < forest
+    assert found.check["boosting_difference"]["value"] == pytest.approx(boosting - forest)
+    assert not any("Gradient boosting" in note for note in found.notes)
+
+
+def test_boosting_is_compared_with_the_forest_that_is_better():
+    rival = Rival(Estimate(0.85, 0.8, 0.9), Estimate(0.03, 0.01, 0.05))
+    about = {"certainty": None, "data": {"n_rows": 400, "classes": []}, "n_wanted": None}
+    method = {"key": "auto", "title": "", "goal": "compact", "error": "fdr", "alpha": 0.1}
+    ranking = [{"name": "c", "relevant": True, "kept": True, "redundant_with": None}]
+    for kept, forest in ((0.82, "82.0 % with the selected ones"), (0.775, "79.0 %")):
+        a = replace(assessed(kept=kept), rival=rival)
+        (note,) = say(ranking, method, assessment=a, **about).notes
+        assert f"85.0 % accuracy with all columns, the forest {forest}. Check" in note
 
 
 def test_the_goal_is_said():

@@ -11,8 +11,8 @@ from sklearn.naive_bayes import GaussianNB
 from foresift import InfoGainSelector, RandomSelector
 from foresift.evaluation.compare import Comparison, compare
 from foresift.evaluation.compare.stored import mean_ranks
-from foresift.evaluation.compare.summary import Row, recommended_row, summarise
-from foresift.evaluation.compare.text import verdict
+from foresift.evaluation.compare.summary import Row, Scores, recommended_row, summarise
+from foresift.evaluation.compare.text import recommendation, verdict
 from foresift.evaluation.harness.tasks import Record, Unit, canonical
 from foresift.stats.stability import selection_stability
 
@@ -278,6 +278,33 @@ def test_nothing_is_recommended_where_nothing_was_tested():
     assert recommended({}, {"p_best_alone": math.nan}) is None
     assert recommended({"best": False}, {}) is None
     assert recommended_row([]) is None
+
+
+def guessed(scores, guess):
+    """A row of these scores, beside one that is worse, and the accuracies of guessing."""
+    rows = [
+        Row("d", name, "nb", "own", "accuracy", 5, mean, 0.1, 0.8, 1.0, 3.0, best=best, p_best_alone=p)
+        for name, mean, best, p in (("m", np.mean(scores), True, math.nan), ("none", 0.5, False, 0.2))
+    ]
+    guess = dict(enumerate(guess))
+    return rows, [Scores(dict(enumerate(scores)), 0.2, guess), Scores(dict(enumerate(scores)), 0.2, guess)]
+
+
+def test_nothing_is_recommended_that_does_not_beat_guessing():
+    share = [0.96, 0.97, 0.96, 0.97, 0.96]
+    good = [0.98, 0.99, 0.985, 0.98, 0.99]
+    assert recommended_row(*guessed(good, share)).method == "m"
+    assert (
+        recommended_row(*guessed([s + 0.01 for s in share], share)) is not None
+    )  # by the same in every split
+    for scores in (share, [0.96, 0.98, 0.95, 0.98, 0.96], [0.9] * 5):
+        found = guessed(scores, share)
+        assert recommended_row(*found) is None
+        assert recommendation(*found).startswith(
+            "None is recommended: the best accuracy is not significantly"
+        )
+    assert recommended_row(guessed(share, share)[0]) is not None  # a store from before
+    assert recommended_row(*guessed(share, [])) is not None
 
 
 def test_a_single_comparison_is_not_adjusted():

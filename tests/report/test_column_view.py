@@ -84,6 +84,44 @@ def test_several_classes_are_stacked():
     assert "c: " not in said
 
 
+def with_gap(d, name, known, missing, direction="flat"):
+    """A column whose rows without a value differ from the others."""
+    profile = d["profiles"]["columns"][name]
+    profile |= {"known": known, "direction": direction}
+    profile["parts"][-1]["target"] = missing
+    assert "missing" in profile["parts"][-1]
+    return drawn(d, name)["words"].replace("\xa0", " ")
+
+
+def test_what_gaps_say_is_said():
+    d = report_cases.selection(NAMES)
+    d["data"]["target"] = "churn"
+    said = "churn = city in 100 % of the rows where it is known, in 0 % where it is missing."
+    assert with_gap(d, "plan", [1.0, 0.0], [0.0, 1.0]) == said
+    assert drawn(d, "plan", relevant=False)["words"].endswith("missing. This is not significant.")
+    both = with_gap(d, "plan", [1.0, 0.0], [0.0, 1.0], "differs")
+    assert both == f"churn = city is most frequent for city (30 %), least frequent for plan (10 %). {said}"
+    page = Page(selection_html(d))
+    assert said in page.text.replace("\xa0", " ")
+    assert said in page.data["pictures"][1][1].replace("\xa0", " ")  # what the script shows
+
+    d = report_cases.of_a_quantity(report_cases.selection(NAMES))
+    d["data"]["target"] = "price"
+    said = "price is 50 on average where it is known, 20 where it is missing."
+    assert with_gap(d, "plan", [50.0, 47.0, 54.0], [20.0, 17.0, 24.0]) == said
+
+    d = report_cases.selection(NAMES)
+    d["profiles"] = report_cases.profiles(NAMES, ["a", "b", "c"])
+    said = "Most frequent where it is known a: 80 %; where it is missing c: 90 %."
+    assert with_gap(d, "plan", [0.8, 0.0, 0.2], [0.1, 0.0, 0.9]) == said
+
+
+def test_a_profile_with_a_damaged_gap_is_not_drawn():
+    d = report_cases.selection(NAMES)
+    d["profiles"]["columns"]["plan"]["known"] = [None, 0.5]
+    assert drawn(d, "plan") is None
+
+
 def test_categories_that_begin_alike_keep_their_pattern():
     d = report_cases.selection(NAMES)
     parts = d["profiles"]["columns"]["plan"]["parts"]

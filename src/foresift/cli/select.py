@@ -83,7 +83,9 @@ def select(
             "What auto keeps: the fewest relevant columns that predict as well, or all relevant ones.", _HOW
         ),
     ] = COMPACT,
-    alpha: Annotated[float, option("Error rate of the relevance test.", _HOW)] = 0.1,
+    alpha: Annotated[
+        float, option("False discovery rate of the relevance test, or the rate that --error names.", _HOW)
+    ] = 0.1,
     error: Annotated[
         Error,
         option("What to control: false discovery rate, family-wise error rate, or each column alone.", _HOW),

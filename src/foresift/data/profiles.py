@@ -22,6 +22,7 @@ MAX_CLASSES = 5  # of the target, that have a share of their own; the others are
 MIN_SHOWN = 5  # rows of a part that words name
 MAX_ROWS = 20_000
 FLAT = 0.05  # p-value above which parts do not differ
+GAP = 0.01  # p-value up to which rows with and without a value differ clearly
 MONOTONE = 0.7  # correlation of the order of the ranges and the target from which on it rises or falls
 BEND = 0.5  # share of the span by which the middle is above, or below, both ends
 
@@ -136,7 +137,8 @@ class Profiles:
 
         A part has `low` and `high`, or the category as `value`, or neither if it is that of other categories
         (`n_values` of them) or of missing values (`missing`). The target are the shares of the classes, or
-        mean, lower and upper quartile of a quantity.
+        mean, lower and upper quartile of a quantity. Where it clearly differs between rows with and without
+        a value, `known` is the target of those with one.
         """
         store = self.table.store
         codes, n_values = np.asarray(store.codes(j)), store.n_values(j)
@@ -158,6 +160,7 @@ class Profiles:
         direction = self._direction(parts, part_of, nominal=nominal)
         if sizes[-1]:
             parts.append({"missing": True, "n": sizes[-1], "target": found[-1]})
+        known = self._known(part_of == n_parts)
         unit = self.table.schema.units[j] if self.table.schema.units else ""
         if self.whole is not self.table:
             n_all = self.whole.store.n_values(j)
@@ -166,6 +169,7 @@ class Profiles:
             "n_values": int(np.count_nonzero(counts[:-1])),
             "missing": int(counts[-1]) / int(counts.sum()),
             "direction": direction,
+            **({"known": known} if known else {}),
             **({"unit": unit} if unit else {}),
             "parts": parts,
         }
@@ -210,6 +214,14 @@ class Profiles:
                 low, high = self.y[some[np.searchsorted(up_to, (0.25, 0.75)).clip(max=size - 1)]]
             found.append([_short(total / mass), _short(low), _short(high)])
         return found
+
+    def _known(self, missing: NDArray[np.bool_]) -> list[float] | None:
+        """The target in the rows with a value, if it clearly differs from that in the rows without."""
+        part_of = missing.astype(np.intp)
+        if np.bincount(part_of, minlength=2).min() < MIN_SHOWN:
+            return None
+        by_chance = _tail(*self._differences(part_of, 2)) > GAP
+        return None if by_chance else self._summaries(part_of, 2)[0]
 
     def _direction(self, parts: list[dict[str, Any]], part_of: NDArray[np.intp], *, nominal: bool) -> str:
         """How the target changes: "up", "down", "peak", "dip" or "mixed" along a range; "flat" if by chance.

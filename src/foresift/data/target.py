@@ -23,6 +23,7 @@ __all__ = ["Classes", "Quantity", "Target", "table_task_of", "task_of"]
 
 _MAX_RANGE, _MIN_RANGE = 1e140, 1e-140  # of a quantity, so that sums of squares are normal numbers
 _MAX_WHOLE = 2.0**63  # beyond, whole numbers are not told apart: nobody counts or numbers classes so far
+LOPSIDED = 0.8  # share of the rows in one class above which accuracy says little
 MAX_NUMBERED_CLASSES = 20  # more whole numbers than these are a quantity, where a table is read
 
 
@@ -232,6 +233,22 @@ class Classes(Target):
         array([2., 1.])
         """
         return np.bincount(self.codes, weights, minlength=self.n_classes).astype(np.float64)
+
+    @property
+    def largest_share(self) -> float:
+        """Share of the rows in the most frequent class.
+
+        Examples
+        --------
+        >>> Classes.read(["no", "yes", "no", "no"], 4).largest_share
+        0.75
+        """
+        return float(self.counts().max()) / self.n_rows
+
+    @property
+    def lopsided(self) -> bool:
+        """Whether one class has so many of the rows that accuracy says little."""
+        return self.largest_share > LOPSIDED
 
     def values(self, rows: Any = slice(None)) -> NDArray[Any]:
         """The labels of the rows, for models of other libraries."""

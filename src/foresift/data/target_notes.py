@@ -11,7 +11,14 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["are_numbers", "are_whole_numbers", "is_category", "note_on_quantity", "notes_on_classes"]
+__all__ = [
+    "are_numbers",
+    "are_whole_numbers",
+    "is_category",
+    "note_on_quantity",
+    "note_on_rare_classes",
+    "notes_on_classes",
+]
 
 MAX_CODES = 10  # up to this many labels 0, 1, 2, ... are treated as classes without a note
 MAX_CLASSES = 20  # in any case; else half of the rows
@@ -110,6 +117,21 @@ def notes_on_classes(classes: Sequence[Any], *, numeric: bool) -> list[str]:
             f"The classes {named} differ only in case or spaces: if they are one class, spell it one way."
         )
     return notes
+
+
+def note_on_rare_classes(share: float, n_classes: int) -> str:
+    """Say what guessing scores where one class has most of the rows, and what to score by instead.
+
+    Examples
+    --------
+    >>> note_on_rare_classes(0.967, 2)
+    'One class has 96.7 % of the rows, so guessing has an accuracy of 96.7 %. Score by roc_auc instead: ...
+    """
+    score = "roc_auc" if n_classes == 2 else "balanced_accuracy"
+    return (
+        f"One class has {100 * share:.1f} % of the rows, so guessing has an accuracy of {100 * share:.1f} %."
+        f' Score by {score} instead: --scoring {score} (scoring="{score}" in Python).'
+    )
 
 
 def _are_codes(classes: Sequence[Any]) -> bool:

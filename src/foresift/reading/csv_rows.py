@@ -98,6 +98,7 @@ class CsvRows(RowSource):
 
     def __init__(self, file: Delimited, wanted: Columns) -> None:
         self.source, self._target = file.source, wanted.target
+        self._origin = file  # without it the file would be closed
         names = wanted.of(file.names, file.source)
         place = {name: j for j, name in enumerate(file.names)}
         drop = set(file.names).difference(names)

@@ -24,6 +24,7 @@ from foresift.errors import InputError, near_names
 from foresift.reading.arrow_columns import array_of, text_of
 from foresift.reading.arrow_files import ArrowFile, first_line
 from foresift.reading.delimited import bare_name
+from foresift.reading.unpacking import close_with
 
 __all__ = ["Excel", "convert"]
 
@@ -54,6 +55,7 @@ class Excel(ArrowFile):
         self, file: BinaryIO, source: str, *, sheet: str = "", target: str = "", max_bytes: float = math.inf
     ) -> None:
         converted: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
+        close_with(self, converted)
         args = json.dumps([[*map(str, sys.path)], source, sheet, target, max_bytes])
         command = [sys.executable, "-P", "-c", _CONVERT, args]
         done = subprocess.run(command, stdin=file, stdout=converted, stderr=subprocess.PIPE)

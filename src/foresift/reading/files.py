@@ -18,7 +18,15 @@ from foresift.reading.cells import Column
 from foresift.reading.delimited import Delimited, require_text
 from foresift.reading.excel import Excel
 from foresift.reading.json_lines import JSON_START, JsonLines
-from foresift.reading.unpacking import PACKINGS, Progress, ignore, open_packed, open_unpacked, packing_of
+from foresift.reading.unpacking import (
+    PACKINGS,
+    Progress,
+    close_with,
+    ignore,
+    open_packed,
+    open_unpacked,
+    packing_of,
+)
 
 __all__ = ["MAX_MEMORY", "OpenTable", "TableFile", "open_table"]
 
@@ -187,25 +195,36 @@ def open_table(
             file, packed = open_unpacked(path, source, max_bytes, check, progress)
     except OSError as error:
         raise InputError(f"Cannot read {source}: {error.strerror or error}.") from error
-    form = folder.form if folder else _form_of(file.read(_START), path, source)
+    if folder:
+        _require_no_sheet(sheet, folder.form, source)
+        check_names(source, folder.names)
+        return OpenTable(source, folder.form, "", folder.names, max_bytes, folder)
+    try:
+        form = _form_of(file.read(_START), path, source)
+        _require_no_sheet(sheet, form, source)
+        origin: Delimited | Arff | ArrowFile | JsonLines
+        if form == "CSV":
+            origin = Delimited(file, source, delimiter=delimiter, encoding=encoding, target=target)
+        elif form == "ARFF":
+            origin = Arff(file, source)
+        elif form == "Excel":
+            origin = Excel(file, source, sheet=sheet, target=target, max_bytes=max_bytes)
+        elif form == "JSON lines":
+            origin = JsonLines(file, source, encoding=encoding, max_bytes=max_bytes, progress=progress)
+            form = origin.form
+        else:
+            origin = ArrowFile(file, source, form)
+        check_names(source, origin.names)
+    except BaseException:
+        file.close()
+        raise
+    close_with(origin, file)
+    return OpenTable(source, form, packed, origin.names, max_bytes, origin)
+
+
+def _require_no_sheet(sheet: str, form: str, source: str) -> None:
     if sheet and form != "Excel":
         raise InputError(f"--sheet names a sheet of an Excel workbook, but {source} is {form}.")
-    origin: Origin
-    if folder:
-        origin, packed = folder, ""
-    elif form == "CSV":
-        origin = Delimited(file, source, delimiter=delimiter, encoding=encoding, target=target)
-    elif form == "ARFF":
-        origin = Arff(file, source)
-    elif form == "Excel":
-        origin = Excel(file, source, sheet=sheet, target=target, max_bytes=max_bytes)
-    elif form == "JSON lines":
-        origin = JsonLines(file, source, encoding=encoding, max_bytes=max_bytes, progress=progress)
-        form = origin.form
-    else:
-        origin = ArrowFile(file, source, form)
-    check_names(source, origin.names)
-    return OpenTable(source, form, packed, origin.names, max_bytes, origin)
 
 
 def _check_path(path: str) -> None:

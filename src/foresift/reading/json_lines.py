@@ -19,7 +19,7 @@ from foresift.reading import delimited
 from foresift.reading.arrow_columns import array_of, is_usable, unified, unified_type
 from foresift.reading.arrow_files import ArrowTable
 from foresift.reading.delimited import require_text, text_lines
-from foresift.reading.unpacking import SAMPLE, Progress, ignore
+from foresift.reading.unpacking import SAMPLE, Progress, close_with, ignore
 
 __all__ = ["JSON_START", "JsonLines"]
 
@@ -140,6 +140,7 @@ class JsonLines(ArrowTable):
             )
         self._unit = "record"
         lines: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
+        close_with(self, lines)
         for record in self._loaded(content, ""):
             lines.write(json.dumps(record).encode() + b"\n")
         return lines
@@ -169,6 +170,7 @@ class JsonLines(ArrowTable):
         if encoding == "utf-8":
             return file
         copy: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
+        close_with(self, copy)
         try:
             copy.writelines(line.encode() for line in text_lines(file, encoding, self.source))
         except LookupError:

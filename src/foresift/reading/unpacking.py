@@ -9,6 +9,7 @@ import re
 import shutil
 import sys
 import tempfile
+import weakref
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +19,16 @@ import pyarrow as pa
 
 from foresift.errors import InputError
 
-__all__ = ["PACKINGS", "SAMPLE", "Progress", "ignore", "open_packed", "open_unpacked", "packing_of"]
+__all__ = [
+    "PACKINGS",
+    "SAMPLE",
+    "Progress",
+    "close_with",
+    "ignore",
+    "open_packed",
+    "open_unpacked",
+    "packing_of",
+]
 
 Progress = Callable[[float], None]  # takes the fraction that is done
 PACKINGS = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstd": ".zst"}
@@ -30,10 +40,16 @@ _MARKS = {
 }
 SAMPLE = 2**18  # bytes from which encoding and delimiter are detected
 _BLOCK = 2**20
+_DAMAGED = OSError, EOFError, zlib.error, lzma.LZMAError
 
 
 def ignore(fraction: float) -> None:
     """Show no progress."""
+
+
+def close_with(owner: object, file: Any) -> None:
+    """Close a file as soon as what reads it is gone; it may be read again until then."""
+    weakref.finalize(owner, file.close)
 
 
 def packing_of(start: bytes) -> str:
@@ -76,6 +92,8 @@ def open_unpacked(
         copy = tempfile.TemporaryFile()  # noqa: SIM115
         shutil.copyfileobj(file, copy)
         copy.seek(0)
+        if str(path) != "-":
+            file.close()
         file = copy
     packing = packing_of(file.read(16))
     file.seek(0)
@@ -96,9 +114,13 @@ def open_unpacked(
             plain.write(block)
             progress(file.tell() / size)
             block = packed.read(_BLOCK)
-    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-        if getattr(error, "errno", None):  # no damage, but for example a full disk
+        plain.seek(0)
+    except BaseException as error:
+        plain.close()
+        # With a number it is no damage, but for example a full disk.
+        if getattr(error, "errno", None) or not isinstance(error, _DAMAGED):
             raise
         raise InputError(f"{source} is a damaged {packing} file ({str(error).rstrip('.')}).") from error
-    plain.seek(0)
+    finally:
+        file.close()
     return plain, packing

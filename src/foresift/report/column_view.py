@@ -165,7 +165,10 @@ class Pictures:
         ranges = [label for label, part in pairs if "low" in part]
         if direction != "flat" and len(set(ranges)) < len(ranges):
             return "The ranges differ in their last digits only."
+        gap = self._gap(profile)
         if direction == "flat" or len(pairs) < 2:
+            if gap:
+                return gap + _TESTED[relevant]
             if not relevant:
                 return "No clear pattern."
             return (
@@ -173,7 +176,29 @@ class Pictures:
                 " parts do not show."
             )
         text = self._several(pairs) if self.mode == "stack" else self._one(pairs, direction)
-        return text + _TESTED[relevant]
+        return " ".join(filter(None, [text, gap])) + _TESTED[relevant]
+
+    def _gap(self, profile: dict[str, Any]) -> str:
+        """How rows with a value differ from those without; empty if they do not."""
+        missing = next((part["target"] for part in profile["parts"] if "missing" in part), None)
+        if not profile.get("known") or missing is None:
+            return ""
+        known, gap = self.write(profile["known"]), self.write(missing)
+        if self.mode == "share":
+            return f"{self._what} in {known} of the rows where it is known, in {gap} where it is missing."
+        if self.mode == "mean":
+            return f"{self.target} is {known} on average where it is known, {gap} where it is missing."
+        return f"{self._most} frequent where it is known {known}; where it is missing {gap}."
+
+    @property
+    def _what(self) -> str:
+        """The class whose share is drawn, in a sentence."""
+        return f"{self.target} = {self.classes[0]}" if self.named else f"class {self.classes[0]}"
+
+    @property
+    def _most(self) -> str:
+        """Begin of a sentence on the most frequent class; several rare ones are never named."""
+        return "Of the classes shown, most" if self.profiles["target"].get("merged") else "Most"
 
     def _one(self, pairs: list[tuple[str, Any]], direction: str) -> str:
         """How a share or a mean goes."""
@@ -183,7 +208,7 @@ class Pictures:
         (low_label, low), (high_label, high) = by_value[0], by_value[-1]
         most, least = (self.write(part["target"]) for part in (high, low))
         if self.mode == "share":
-            what = f"{self.target} = {self.classes[0]}" if self.named else f"class {self.classes[0]}"
+            what = self._what
             if direction in _VERBS:
                 return (
                     f"{what} is {_HOW_FREQUENT[direction]} frequent at higher values: {ends[0]}, {ends[1]}."
@@ -203,13 +228,12 @@ class Pictures:
 
     def _several(self, pairs: list[tuple[str, Any]]) -> str:
         """Which of several classes is most frequent where."""
-        what = "Of the classes shown, most" if self.profiles["target"].get("merged") else "Most"
         if "low" in pairs[0][1]:
             first, last = (self.write(part["target"]) for _, part in (pairs[0], pairs[-1]))
-            return f"{what} frequent at the lowest values {first}; at the highest {last}."
+            return f"{self._most} frequent at the lowest values {first}; at the highest {last}."
         by_size = sorted(pairs, key=lambda pair: -pair[1]["n"])[:2]
         ends = "; ".join(f"for {label} {self.write(part['target'])}" for label, part in by_size)
-        return f"{what} frequent {ends}."
+        return f"{self._most} frequent {ends}."
 
     def for_script(self, features: list[dict[str, Any]], used: int) -> list[Any]:
         """Pictures of as many features as the page can hold beside `used` bytes, in few bytes."""
@@ -249,6 +273,8 @@ def _is_whole(profile: Any, n_numbers: int) -> bool:
     if not isinstance(profile, dict) or not profile.get("parts") or not profile.get("direction"):
         return False
     if unknown(profile.get("missing")) or unknown(profile.get("n_values")):
+        return False
+    if "known" in profile and not _numbers(profile["known"] or [], n_numbers):
         return False
     return all(
         not unknown(part.get("n"))

@@ -11,7 +11,12 @@ from typing import Any
 
 from foresift.data.dependence import facts_of_dependence
 from foresift.data.target import Classes, Quantity
-from foresift.data.target_notes import are_numbers, note_on_quantity, notes_on_classes
+from foresift.data.target_notes import (
+    are_numbers,
+    note_on_quantity,
+    note_on_rare_classes,
+    notes_on_classes,
+)
 from foresift.errors import renamed
 from foresift.evaluation.compare.methods import methods_of, named
 from foresift.evaluation.compare.summary import (
@@ -194,16 +199,17 @@ class Comparison:
     def recommended(self) -> Row | None:
         """The fewest columns that are not significantly worse than the best, with its estimator.
 
-        None if there is nothing to go by, as for fewer than 5 splits.
+        None if there is nothing to go by, as for fewer than 5 splits, or if the best row is not significantly
+        better than always predicting the most frequent class.
         """
-        return recommended_row(self.rows)
+        return recommended_row(self.rows, self.scores)
 
     @property
     def recommendation(self) -> str:
         """The row `recommended` in a sentence; empty if there is none."""
         from foresift.evaluation.compare.text import recommendation
 
-        return recommendation(self.rows)
+        return recommendation(self.rows, self.scores)
 
     def plot_curve(self, **options: Any) -> Any:
         """Draw the scores of all methods over the number of features; see `foresift.plots`."""
@@ -292,7 +298,8 @@ def compare(
     repeats : int, default=1
         Number of repetitions with other splits.
     scoring : str, callable, sequence or mapping, default=None
-        Scorers of scikit-learn. None: "accuracy", or "r2" for a quantity. Without a store, a lambda will do.
+        Scorers of scikit-learn. None: "accuracy", or "r2" for a quantity; for rare classes use "roc_auc", for
+        three or more classes "balanced_accuracy". Without a store, a lambda will do.
     groups : array-like of shape (n,), default=None
         Rows of one group stay on one side of every split; a `cv` that splits a group is refused.
     time : array-like of shape (n,), default=None
@@ -357,7 +364,7 @@ def compare(
         "n_features": data.n_features,
         "task": data.task,
         "classes": data.classes,
-        "notes": _notes(y, data, task),
+        "notes": _notes(y, data, task, protocol.scorers),
         "features": list(data.features),
         "cv": jobs[0].units[0].cv,
         **facts_of_dependence(data.dependence, groups, time),
@@ -374,8 +381,12 @@ def compare(
     return Comparison(rows, about, failures(records), shares, scores=scores)
 
 
-def _notes(y: Any, data: Data, task: str) -> list[str]:
-    """How numbers are treated, unless the user has said so, and labels that may be the same class."""
+def _notes(y: Any, data: Data, task: str, scorers: Mapping[str, Any]) -> list[str]:
+    """How numbers are treated, unless the user has said so, labels that may be one class, and rare ones."""
     if data.task == Quantity.task:
         return [note_on_quantity(data.y)] if task == "auto" else []
-    return notes_on_classes(data.classes, numeric=task == "auto" and are_numbers(y, set(data.y.tolist())))
+    notes = notes_on_classes(data.classes, numeric=task == "auto" and are_numbers(y, set(data.y.tolist())))
+    target = Classes.read(data.y, data.n_rows)
+    if target.lopsided and [*scorers] == [Classes.metric]:
+        notes.append(note_on_rare_classes(target.largest_share, target.n_classes))
+    return notes

@@ -7,12 +7,13 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from foresift.data.target import Classes
 from foresift.evaluation.harness.evaluate import selected
 from foresift.evaluation.harness.tasks import Record
 from foresift.report.comparison_view import ALPHA, BASELINE
@@ -23,6 +24,7 @@ __all__ = [
     "Row",
     "Scores",
     "adjusted",
+    "beats_guessing",
     "best_row",
     "differences",
     "failures",
@@ -129,13 +131,28 @@ def best_row(rows: Sequence[Row]) -> Row:
     return max(rows, key=merit)
 
 
-def recommended_row(rows: Sequence[Row]) -> Row | None:
+def beats_guessing(rows: Sequence[Row], scores: Sequence[Scores]) -> bool:
+    """Whether the best row of the first data set and scorer is significantly better than guessing.
+
+    What is not known is no reason against it.
+    """
+    if not rows or len(scores) != len(rows):
+        return True
+    family = rows[0].dataset, rows[0].scorer
+    first = [k for k, row in enumerate(rows) if (row.dataset, row.scorer) == family]
+    best = best_row([rows[k] for k in first])
+    own = next(scores[k] for k in first if rows[k] is best)
+    guess = replace(own, by_split=own.guess)
+    return not own.guess or (differences(own, guess).mean() > 0 and not pvalue(own, guess) > ALPHA)
+
+
+def recommended_row(rows: Sequence[Row], scores: Sequence[Scores] = ()) -> Row | None:
     """The fewest columns that are not significantly worse than the best, on the first data set.
 
     It is chosen among the rows of the first scorer that share the estimator of the best one and have a score
     for every split; the random baseline is never recommended. P-values are not adjusted: that would let pass
     sets which are worse. None if nothing could be tested, or nothing predicts: the random
-    baseline does best, or no R2 is above 0.
+    baseline does best, no R2 is above 0, or no accuracy above that of guessing.
 
     Examples
     --------
@@ -150,6 +167,8 @@ def recommended_row(rows: Sequence[Row]) -> Row | None:
         return None
     if best.method == BASELINE or (best.scorer == "r2" and best.mean <= 0):
         return None  # nothing predicts
+    if not beats_guessing(rows, scores):
+        return None
     family = [row for row in scored if row.classifier == best.classifier and row.n == best.n]
     if all(math.isnan(row.p_best_alone) for row in family):
         return None
@@ -166,10 +185,15 @@ def _cost(row: Row) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores of one row, by split, and the fraction of the rows in a test set."""
+    """Scores of one row, by split, the fraction of the rows in a test set, and accuracies of guessing.
+
+    Guessing is always predicting the most frequent class; of other scores, and in stores from before, it is
+    not known.
+    """
 
     by_split: dict[Split, float]
     test_share: float
+    guess: dict[Split, float] = field(default_factory=dict)
 
 
 def summarise(records: Iterable[Record], n_features: Mapping[str, int]) -> list[Row]:
@@ -259,7 +283,14 @@ def _row(
         *stability,
         float(np.mean(seconds)) if seconds else math.nan,
     )
-    return row, Scores(scores, share)
+    return row, Scores(scores, share, _guesses(records, scorer))
+
+
+def _guesses(records: Sequence[Record], scorer: str) -> dict[Split, float]:
+    """Accuracies of guessing, if that is the score and all records have them."""
+    found = {(one.unit.repeat, one.unit.fold): one.extra.get("guess") for one in records}
+    known = {split: guess for split, guess in found.items() if isinstance(guess, float)}
+    return known if scorer == Classes.metric and len(known) == len(found) else {}
 
 
 def _range(record: Record, scorer: str) -> tuple[float, float]:

@@ -8,7 +8,14 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from foresift.evaluation.compare.summary import MIN_SPLITS, Row, best_row, recommended_row
+from foresift.evaluation.compare.summary import (
+    MIN_SPLITS,
+    Row,
+    Scores,
+    beats_guessing,
+    best_row,
+    recommended_row,
+)
 from foresift.report.comparison_view import ALPHA, BASELINE, MAX_PAIRS
 from foresift.report.drawing import shortened, words
 from foresift.report.numbers import PLAIN
@@ -67,8 +74,10 @@ def _who(row: Row) -> str:
     return f"{shortened(row.method)} with {'1 column' if size == '1' else f'{size} columns'}{mean}"
 
 
-def recommendation(rows: Sequence[Row]) -> str:
+def recommendation(rows: Sequence[Row], scores: Sequence[Scores] = ()) -> str:
     """Say which to take: the fewest columns that are not significantly worse; empty if nothing was tested.
+
+    If the best row does not beat guessing, say that instead.
 
     Examples
     --------
@@ -77,7 +86,12 @@ def recommendation(rows: Sequence[Row]) -> str:
     >>> recommendation([best, Row("wine", "cfs", *about, 2.0, p_best_alone=0.3)])
     'Which to take: cfs with 2 columns, the fewest that are not worse in a comparison with the best ...'
     """
-    row = recommended_row(rows)
+    row = recommended_row(rows, scores)
+    if row is None and not beats_guessing(rows, scores):
+        return (
+            "None is recommended: the best accuracy is not significantly above that of always predicting the"
+            " most frequent class."
+        )
     if row is None:
         return ""
     family = [

@@ -301,6 +301,7 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
         One per unit.
     """
     fold = Fold(trial.split.train.astype(np.intp), trial.split.test.astype(np.intp))
+    guess = _guess(data, fold)
 
     def select() -> dict[str, Any]:
         if trial.selector is None:
@@ -330,7 +331,7 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
             "fit": sum((one.fit_seconds for one in found), 0.0),
             "score": sum((one.score_seconds for one in found), 0.0),
         }
-        extra = {"n_train": len(fold.train), "n_test": len(fold.test), **chosen.extra}
+        extra = {"n_train": len(fold.train), "n_test": len(fold.test), **guess, **chosen.extra}
         return {"scores": scores, "features": chosen.features, "seconds": seconds, "extra": extra}
 
     chosen = attempt(units[0], select)
@@ -338,6 +339,15 @@ def score_units(data: Data, trial: Trial, units: Sequence[Unit]) -> list[Record]
         return [replace(chosen, unit=unit) for unit in units]
     records = [attempt(unit, lambda unit=unit: score(unit)) for unit in units]  # type: ignore[misc]
     return [replace(record, notes=(*chosen.notes, *record.notes)) for record in records]
+
+
+def _guess(data: Data, fold: Fold) -> dict[str, float]:
+    """Accuracy of always predicting the most frequent class of the training rows; nothing for a quantity."""
+    if data.task == Quantity.task:
+        return {}
+    train, test = (data.y[rows].astype(str) if data.y.dtype == object else data.y[rows] for rows in fold)
+    labels, counts = np.unique(train, return_counts=True)
+    return {"guess": float(np.mean(test == labels[counts.argmax()]))}
 
 
 def _scorer(model: Any, data: Data, fold: Fold, scorers: dict[str, Any]) -> SubsetScorer:

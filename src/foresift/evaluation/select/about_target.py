@@ -145,9 +145,10 @@ def notes_on(y: Any, target: Target, modelled: Modelled, assessment: Assessment 
 def _note_on_skew(y: NDArray[np.float64], modelled: Modelled, a: Assessment | None) -> list[str]:
     """Offer the logarithm of a skewed quantity, with what it would change."""
     if modelled.back is None and (share := _largest_share(y)) > DOMINANT:
+        if_right = " If it is right, try log_target=True." if y.min() >= 0 else ""
         return [
-            f"One value of the target makes up {100 * share:.0f} % of its variance: R2 depends on it alone."
-            " Check that value, or drop the row."
+            f"One value makes up {100 * share:.0f} % of the variance of the target, so R2 says little: check"
+            f" it.{if_right}"
         ]
     if modelled.back is not None or y.min() < 0 or not is_skewed(y):
         return []

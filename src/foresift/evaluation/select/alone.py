@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresift.data.folds import Fold
-from foresift.data.table import Table
+from foresift.data.table import Table, make_table
 from foresift.data.target import Quantity
-from foresift.evaluation.select.assess import Assessment
 from foresift.evaluation.select.fitted import Rows, ranked
+from foresift.evaluation.select.judging import Judge
 from foresift.evaluation.select.models import Model
 from foresift.evaluation.select.rows_of_folds import NoFolds, drawn_rows, folds_of, rare_classes, why_not
 
@@ -35,14 +35,12 @@ class Alone(NamedTuple):
     score: float
 
 
-def almost_perfect(
-    rows: Rows, names: list[str], selector: Any, assessment: Assessment | None, seed: int, n_jobs: int | None
-) -> list[Alone]:
+def almost_perfect(rows: Rows, names: list[str], selector: Any, seed: int, n_jobs: int | None) -> list[Alone]:
     """Find columns that predict almost perfectly by themselves, the best one of a fitted selector first.
 
     A ranking need not have them first: that of a test corrects columns of many categories. So the means of
     the target in the categories or bins of every column are looked at, and forests on the most promising
-    columns decide. What a check says of the best column is taken from there.
+    columns decide. The size curve of a check cannot: its first size is another column in every fold.
 
     Examples
     --------
@@ -51,27 +49,17 @@ def almost_perfect(
     >>> y = np.arange(60) % 2
     >>> selector = InfoGainSelector()
     >>> rows = fit_all(selector, np.column_stack([y, np.arange(60) // 2, 3 - y]), y)
-    >>> almost_perfect(rows, [*"abc"], selector, None, 0, 1)
+    >>> almost_perfect(rows, [*"abc"], selector, 0, 1)
     [Alone(name=None, metric='accuracy', score=1.0), Alone(name='c', metric='accuracy', score=1.0)]
     """
     order = ranked(selector)
     n_requested = int(order.ends[0])
     best, others = order.best(1)[n_requested:], order.columns[n_requested:]
-    found = [] if assessment is None else _in_check(assessment)
-    score_best = assessment is None and not n_requested
-    if found or score_best:
-        others = others[len(best) :]
-    sets: list[Columns] = [(None, best)] if score_best else []
-    found += _scored(rows, names, sets, np.sort(others), seed, n_jobs)
+    sets: list[Columns] = []
+    if not n_requested:
+        sets, others = [(None, best)], others[len(best) :]
+    found = _scored(rows, names, sets, np.sort(others), seed, n_jobs)
     return [one for one in found if one.score >= ALMOST_PERFECT]
-
-
-def _in_check(assessment: Assessment) -> list[Alone]:
-    """What a check says of the best column; nothing if it was not scored, or has no largest score."""
-    curve, judge = assessment.curve, assessment.judge
-    if judge.bounds[1] != 1 or curve.sizes[0] != 1:
-        return []
-    return [Alone(None, assessment.metric, float(curve.mean[0]))]
 
 
 def _scored(
@@ -102,22 +90,44 @@ def _scored(
     sets = [*sets, *((names[others[i]], others[[i]]) for i in promising if explained[i] >= PROMISING)]
     found = []
     for name, columns in sets:
-        one = replace(used, table=used.table.take(columns))
-        scorer = model.scorer(one, judge, folds, seed, n_jobs)
-        outputs = scorer.evaluate([(None, number, [fold.test]) for number, fold in enumerate(folds)])
-        scores = [
-            judge.score(output.scores[0], target.take(fold.test), used.weights_of(fold.test))
-            for output, fold in zip(outputs, folds, strict=True)
-        ]
-        found.append(Alone(name, judge.metric, float(np.mean(scores))))
+        tables = _tables(used.table, columns)
+        scores = [_score(replace(used, table=one), model, judge, folds, seed, n_jobs) for one in tables]
+        found.append(Alone(name, judge.metric, max(scores)))
     return found
+
+
+def _tables(table: Table, columns: NDArray[np.intp]) -> list[Table]:
+    """What forests see: the columns; of one column of text with gaps also whether it is missing.
+
+    Few of its categories may be in the rows of two folds, and a forest does not split by rare ones.
+    """
+    store, j = table.store, columns[0]
+    found = [table.take(columns)]
+    if len(columns) == 1 and store.is_nominal(j) and store.has_missing(j):
+        missing = np.asarray(store.codes(j)) == store.n_values(j)
+        plain = make_table({"missing": missing}, table.target.values(), task=table.target.task)
+        found.append(replace(plain, target=table.target, dependence=table.dependence))
+    return found
+
+
+def _score(rows: Rows, model: Model, judge: Judge, folds: list[Fold], seed: int, n_jobs: int | None) -> float:
+    """Mean score of models of all columns on held-out rows."""
+    outputs = model.scorer(rows, judge, folds, seed, n_jobs).evaluate(
+        [(None, number, [fold.test]) for number, fold in enumerate(folds)]
+    )
+    scores = [
+        judge.score(output.scores[0], rows.table.target.take(fold.test), rows.weights_of(fold.test))
+        for output, fold in zip(outputs, folds, strict=True)
+    ]
+    return float(np.mean(scores))
 
 
 def _explained(table: Table, columns: NDArray[np.intp], fold: Fold) -> NDArray[np.float64]:
     """Share of the variance of held-out rows that the means of the bins of each column explain.
 
-    The variance of classes is that of their indicators. A category that is only held out has a mean of 0, so
-    a column that numbers the rows explains nothing.
+    The variance of classes is that of their indicators. Missing is a bin of its own. A category that is only
+    held out has the mean of all known values: a column that numbers the rows explains nothing, one that
+    numbers the rows of one class and is missing in the others explains all.
 
     Examples
     --------
@@ -139,7 +149,9 @@ def _explained(table: Table, columns: NDArray[np.intp], fold: Fold) -> NDArray[n
         bins, n_bins = _bins(table, column)
         own = bins[train]
         sums = np.bincount(own * n_outputs + classes, weights, n_bins * n_outputs).reshape(n_bins, n_outputs)
-        means = sums / np.maximum(np.bincount(own, minlength=n_bins), 1)[:, np.newaxis]
+        sizes = np.bincount(own, minlength=n_bins)[:, np.newaxis]
+        of_known = sums[:-1].sum(axis=0) / max(1, sizes[:-1].sum())
+        means = np.where(sizes > 0, sums / np.maximum(sizes, 1), of_known)
         out[i] = max(0.0, total - ((held_out - means[bins[test]]) ** 2).sum())
     return out / total if total > 0 else out
 
@@ -147,9 +159,11 @@ def _explained(table: Table, columns: NDArray[np.intp], fold: Fold) -> NDArray[n
 def _bins(table: Table, column: int) -> tuple[NDArray[np.intp], int]:
     """The category of every row, or the bin of a number, about as many rows in each; missing is the last."""
     codes = np.asarray(table.store.codes(column), dtype=np.intp)
-    counts = np.bincount(codes)
-    n_bins = min(MAX_BINS, max(2, len(codes) // 5))
-    if table.store.is_nominal(column) or len(counts) <= n_bins:
-        return codes, len(counts)
-    of_value = (np.cumsum(counts) - 1) * n_bins // len(codes)
-    return of_value[codes], n_bins
+    n_values = table.store.n_values(column)
+    counts = np.bincount(codes, minlength=n_values + 1)[:-1]
+    n_known = int(counts.sum())
+    n_bins = min(MAX_BINS, max(2, n_known // 5))
+    if table.store.is_nominal(column) or n_values <= n_bins:
+        return codes, n_values + 1
+    of_value = np.maximum(np.cumsum(counts) - 1, 0) * n_bins // max(1, n_known)
+    return np.append(of_value, n_bins)[codes], n_bins + 1

@@ -35,7 +35,7 @@ from foresift.selectors.base import with_units
 from foresift.selectors.size_cv import SizeCurve
 from foresift.stats import Estimate, corrected_interval
 
-__all__ = ["Assessment", "Check", "Errors", "Keep", "assess", "numbers_rows"]
+__all__ = ["Assessment", "Check", "Errors", "Keep", "Rival", "assess", "numbers_rows"]
 
 
 class Check(NamedTuple):
@@ -47,7 +47,10 @@ class Check(NamedTuple):
 
 
 class Rival(NamedTuple):
-    """The score of gradient boosting on all columns, and how far it is above that of the forest."""
+    """The score of gradient boosting on all columns, and how far it is above that of the forest.
+
+    Of the forests on all columns and on the selected ones that is the better one.
+    """
 
     score: Estimate
     difference: Estimate
@@ -235,7 +238,7 @@ def assess(
         if model.back is None and is_skewed(used.table.target.values()):
             log_error = _error_of_logarithm(used, model, folds, seed, n_jobs)
     n_rival = RIVAL_PARTS if plan.in_parts else plan.n_folds
-    compared = folds[:n_rival], full[:n_rival]
+    compared = folds[:n_rival], max(full, kept, key=np.mean)[:n_rival]
     rival = _rival(used, judge, *compared, seed, share) if model.is_default else None
     y, predicted = (np.concatenate(part) for part in zip(*(f.held_out for f in results), strict=True))
     about = (len(common), share, n_kept, baseline, errors, log_error, rival, (y, predicted), rare.tolist())
@@ -254,11 +257,11 @@ def _rival(
     rows: Rows,
     judge: Judge,
     folds: list[Fold],
-    full: NDArray[np.float64],
+    forests: NDArray[np.float64],
     seed: int,
     share: float,
 ) -> Rival | None:
-    """Compare gradient boosting with the scores of forests, both of all columns."""
+    """Compare gradient boosting on all columns with the scores of forests."""
     scorer = boosting_scorer(rows, judge, folds, seed)
     if scorer is None:
         return None
@@ -272,7 +275,7 @@ def _rival(
         ]
     )
     least, most = judge.bounds
-    difference = corrected_interval(scores - full, share, least - most, most - least)
+    difference = corrected_interval(scores - forests, share, least - most, most - least)
     return Rival(corrected_interval(scores, share, least, most), difference)
 
 

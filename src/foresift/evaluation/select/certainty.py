@@ -21,7 +21,9 @@ class Certainty(NamedTuple):
     reasons: list[str]
 
 
-def certainty_of(a: Assessment, stability: float | None, *, significant: bool = True) -> Certainty:
+def certainty_of(
+    a: Assessment, stability: float | None, *, significant: bool = True, any_kept: bool = True
+) -> Certainty:
     """Judge the difference between the selected columns and all, and how stable the selection is.
 
     The answer is clear if the difference is significant, or a loss of two points can be excluded, and if
@@ -39,6 +41,8 @@ def certainty_of(a: Assessment, stability: float | None, *, significant: bool = 
         all rows and nothing in subsamples.
     significant : bool, default=True
         Whether the kept columns passed the test, if there is one.
+    any_kept : bool, default=True
+        Whether any column is kept, beside those by request.
 
     Returns
     -------
@@ -56,7 +60,11 @@ def certainty_of(a: Assessment, stability: float | None, *, significant: bool = 
         loss = PLAIN.difference(a.metric, -found.low).lstrip("+")
         unit = " points" if a.metric == "accuracy" else f" in {a.metric}"
         level = TOO_FEW_ROWS if found.high - found.low > wide else PROVISIONAL
-        doubts.append((level, f"a loss of up to {loss}{unit} cannot be excluded"))
+        doubt = f"a loss of up to {loss}{unit} cannot be excluded"
+        if not any_kept:
+            without = "guessing" if a.curve.sizes[0] else "the columns that you keep"
+            doubt = f"{a.model.name} on all columns may be up to {loss}{unit} better than {without}"
+        doubts.append((level, doubt))
     if stability is not None and stability < UNSTABLE:  # NaN is not: every column passes every time
         level = TOO_FEW_ROWS if stability < CHANCE else PROVISIONAL
         doubts.append((level, f"subsamples do not select the same columns (stability {stability:.2f})"))

@@ -20,7 +20,6 @@ __all__ = ["Classified", "Judge", "Measured", "Scored", "is_skewed", "judge_of",
 
 Weights = NDArray[np.float64] | None  # of rows; None counts each once
 SKEWED = 2.0  # skewness from which on a logarithm is worth a word
-LOPSIDED = 0.8  # share of the largest class above which accuracy says little
 
 
 class Judge(ABC):
@@ -89,9 +88,8 @@ class Classified(Judge):
     bounds = (0.0, 1.0)
 
     def __init__(self, target: Any, estimator: Any) -> None:
-        lopsided = np.bincount(target.codes).max() > LOPSIDED * target.n_rows
-        self.metric = "ROC AUC" if lopsided else "accuracy"
-        self.guess = "random guessing" if lopsided else "always predicting the most frequent class"
+        self.metric = "ROC AUC" if target.lopsided else "accuracy"
+        self.guess = "random guessing" if target.lopsided else "always predicting the most frequent class"
         if hasattr(estimator, "predict_proba"):
             self.scoring = make_scorer(_probabilities, response_method="predict_proba")
         else:

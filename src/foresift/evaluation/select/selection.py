@@ -243,7 +243,7 @@ def select(
         # Not in the threads, which share the filters; the fit to all rows has said what there is to say.
         warnings.simplefilter("ignore", UserWarning)
         assessment, resampled, unchecked = _checked(work) if check else (None, None, None)
-        alone = almost_perfect(rows, names, selector, assessment, seed, n_jobs)
+        alone = almost_perfect(rows, names, selector, seed, n_jobs)
     kept = work.keep(selector, None if assessment is None else assessment.choice)
     n_best = selector.units_.n_free_in(kept) if is_ours(selector) else len(kept)
     target = rows.table.target
@@ -337,7 +337,8 @@ def _certainty(selector: Any, assessment: Assessment, resampled: Resampled | Non
     stability = None
     if passes and resampled is not None:
         stability = resampled.stability.value if resampled.passed.any() else 0.0
-    return certainty_of(assessment, stability, significant=passes or not tested or not n_kept)
+    significant = passes or not tested or not n_kept
+    return certainty_of(assessment, stability, significant=significant, any_kept=n_kept > 0)
 
 
 def _about(

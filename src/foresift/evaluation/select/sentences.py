@@ -336,14 +336,16 @@ def _difference(a: Assessment) -> str:
 
 
 def _rival(a: Assessment) -> list[str]:
-    """Say that the forest is behind gradient boosting, if it is."""
+    """Say that the forest is behind gradient boosting, on all columns and on the selected ones, if it is."""
     if a.rival is None or not a.rival.difference.low > 0:
         return []
-    rival, full = _reached(a, a.rival.score.value), PLAIN.score(a.metric, a.check.full.value)
+    full, kept = a.check.full.value, a.check.kept.value
+    forest = f"{PLAIN.score(a.metric, max(full, kept))}{' with the selected ones' if kept > full else ''}"
     kind = "Regressor" if a.errors is not None else "Classifier"
     return [
-        f"Gradient boosting predicts this target better than the forest that was checked: {rival} with all"
-        f" columns, the forest {full}. Check the selection with it: estimator=HistGradientBoosting{kind}()."
+        "Gradient boosting predicts this target better than the forest that was checked:"
+        f" {_reached(a, a.rival.score.value)} with all columns, the forest {forest}. Check the selection with"
+        f" it: estimator=HistGradientBoosting{kind}()."
     ]
 
 

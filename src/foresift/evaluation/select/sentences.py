@@ -74,9 +74,8 @@ def say(
     notes = [*units.note(method), *notes_on_leaks(units, alone)]
     if assessment is not None:
         n_columns = sum(row["kept"] for row in ranking)
-        best = units.counted(n_kept).removeprefix("1 ")
-        of_size = _of_this_size(assessment, n_kept, best)
-        details += _how_good(assessment, n_columns, len(ranking), data["n_rows"], of_size)
+        details += _how_good(assessment, n_columns, len(ranking), data["n_rows"])
+        details += _of_this_size(assessment, units, n_kept)
         details += _how_split(assessment, data)
         details += _how_sure(certainty, sampled=assessment.plan.in_parts)
         notes += [
@@ -232,7 +231,7 @@ def _why(
     return said
 
 
-def _how_good(a: Assessment, n_kept: int, n_columns: int, n_rows: int, of_size: str = "") -> list[str]:
+def _how_good(a: Assessment, n_kept: int, n_columns: int, n_rows: int) -> list[str]:
     """Say how the selected columns compare with all columns in nested cross-validation."""
     full = _reached(a, a.check.full.value)
     used = "" if a.n_rows == n_rows else f" on {a.n_rows:,} of the {n_rows:,} rows"
@@ -259,17 +258,17 @@ def _how_good(a: Assessment, n_kept: int, n_columns: int, n_rows: int, of_size: 
         *_of_requested(a),
         *_off(a),
         _difference(a),
-        f"Each {'sample' if a.plan.in_parts else 'fold'} kept {sizes}{trees}{of_size}.",
+        f"Each {'sample' if a.plan.in_parts else 'fold'} kept {sizes}{trees}.",
     ]
 
 
-def _of_this_size(a: Assessment, n_kept: int, best: str) -> str:
+def _of_this_size(a: Assessment, units: UnitRows, n_kept: int) -> list[str]:
     """Say how sets as large as the kept one do, if clearly not as those that the folds kept."""
     found = a.curve.mean[a.curve.sizes == n_kept]
-    if not n_kept or not len(found) or a.check.kept.low <= found[0] <= a.check.kept.high:
-        return ""
-    reach = "reaches" if n_kept == 1 else "reach"
-    return f"; the best {best} of each, as many as are kept here, {reach} {_reached(a, found[0])}"
+    if not n_kept or not len(found) or not (found[0] < a.check.kept.low or found[0] > a.check.kept.high):
+        return []
+    size = units.counted(n_kept)
+    return [f"The size curve reaches {_reached(a, found[0])} with {size}, as many as are kept here."]
 
 
 def _of_requested(a: Assessment) -> list[str]:

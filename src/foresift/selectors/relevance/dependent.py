@@ -84,13 +84,15 @@ class DependentRows:
         )
 
     def removed(self, *, beside: bool) -> str | None:
-        """What is taken away of columns and target in time, or also what kept columns explain."""
+        """Say what is taken away of columns and target in time, and `beside` kept columns."""
         if self.filter is None or self.filter.stationary:
             return None
         periods = self.filter.periods
-        parts = {"trend": self.filter.trend, "season": any(periods), "steps": not all(periods)}
+        # A season makes a trend clear, be there one or not.
+        parts = {"trend": not periods, "season": any(periods), "steps": not all(periods)}
         found = " and ".join(name for name, there in parts.items() if there)
-        return f"the {found} of the target{' and the kept columns' if beside else ''}"
+        found += f" of the target{' and the kept columns' if beside else ''}"
+        return f"the {found} {'are' if ' and ' in found or not all(periods) else 'is'} removed"
 
     @property
     def shifted(self) -> bool:

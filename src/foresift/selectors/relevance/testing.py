@@ -48,8 +48,8 @@ class Tested(NamedTuple):
     gains: NDArray[np.float64]
     shadow_scores: NDArray[np.float64]
     why: str | None  # columns may have no test, if rows depend on each other
-    gone: NDArray[np.bool_]  # columns of which nothing is left once `removed` is,
-    removed: str | None  # as "the season of the target"
+    gone: NDArray[np.bool_]  # columns of which nothing is left once something is `removed`,
+    removed: str | None  # as in "the season of the target is removed"
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ def reasons_of(untested: Sequence[int], tested: Tested, otherwise: str) -> dict[
     why = otherwise if tested.why is None else "its values do not vary enough, or the rows are too few"
     gone = ""
     if tested.removed is not None:
-        gone = f"after {tested.removed} {'are' if ' and ' in tested.removed else 'is'} removed, {LEFT}"
+        gone = f"after {tested.removed}, {LEFT}"
     return {column: gone if gone and tested.gone[column] else why for column in untested}
 
 

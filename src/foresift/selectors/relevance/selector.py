@@ -178,7 +178,9 @@ class RelevanceSelector(RankingSelector):
     tests work and the error rates that were measured see docs/relevance.md.
 
     If rows depend on each other, `groups` and `time` of `fit` keep the error rate: see docs/dependence.md.
-    Pairs are not tested then, nor beside kept columns.
+    Pairs are not tested then, nor beside kept columns. In a series with a trend or a season, for which there
+    is no forest test, columns that nearly always have one value are in the rank tests, too, and columns that
+    only repeat with the season have no test.
 
     Examples
     --------

@@ -128,3 +128,8 @@ def joint_pvalue(columns, y, n_free):
     k = np.linalg.matrix_rank(design)
     more = n_free - 1 - k
     return f_distribution.sf((fitted @ fitted / k) / ((y - fitted) @ (y - fitted) / more), k, more)
+
+
+def effective_rows(values):
+    """About how many values a sum of squares is made of."""
+    return sum(value**2 for value in values) ** 2 / sum(value**4 for value in values)

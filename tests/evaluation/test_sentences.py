@@ -333,6 +333,15 @@ def test_a_curve_that_wants_more_than_is_relevant_is_not_kept_quiet():
     assert "The size curve suggests 3 columns, but only 1 is relevant." in said(1, 1, chosen=3).details
 
 
+def test_a_curve_that_the_kept_columns_do_not_reach_is_told():
+    """The check scores the procedure, which may keep more columns in the folds."""
+    reached = "The size curve reaches 55.0 % accuracy with 1 column, as many as are kept here."
+    assert reached in said(1, 1, chosen=1, alone=0.55).details
+    assert "as are kept here" not in whole(1, 1, chosen=1, alone=0.75)
+    assert "as are kept here" not in whole(2, 2, alone=0.55)
+    assert "as are kept here" not in whole(0, 0, alone=0.55)
+
+
 def test_columns_that_the_curve_would_leave_out_are_explained():
     but = "but 2 are kept because they are not redundant."
     assert f"The size curve suggests 1 column, {but}" in said(3, 2, chosen=1).details

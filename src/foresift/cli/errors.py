@@ -1,5 +1,6 @@
 """Error handling of all commands: one sentence on stderr and an exit code."""
 
+import ast
 import contextlib
 import errno
 import functools
@@ -50,6 +51,8 @@ _TYPED: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"\bn_features_to_select cannot be": "--k cannot be",
     r"\bn_features_to_select(?:=| is )(\d+)": r"--k \1",
     r"^keep (names|has)": r"--keep \1",
+    r"\bkeep=(\[.+\])": lambda found: typed("--keep", ",".join(map(str, ast.literal_eval(found[1])))),
+    r"\bname them in keep\b": "name them in --keep",
     r'\bfeature_groups="one-hot"': "--feature-groups one-hot",
     _BARE.format("feature_groups"): "--feature-groups",
     r"\bn_samples=None takes all": "n_samples=None takes all, in Python",

@@ -61,6 +61,7 @@ _IN_PYTHON = (
     "goal=",
     "groups=",
     "time=",
+    "keep=[",
     "n_samples=",
 )  # notes that say how a parameter is set
 _HOW = "How to select"

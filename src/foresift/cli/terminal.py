@@ -164,7 +164,8 @@ def _columns(console: Any, rows: list[dict[str, Any]]) -> list[_Column]:
         return PLAIN.interval(number, row["low"], row["high"])
 
     def relevant(row: dict[str, Any], _: float) -> str:
-        return {True: "yes", False: "no", None: ""}[row["relevant"]]
+        unknown = "not tested" if row.get("untested") else ""
+        return {True: "yes", False: "no", None: unknown}[row["relevant"]]
 
     def none(row: dict[str, Any]) -> str:
         return "" if row.get("requested") else "none"

@@ -19,6 +19,7 @@ STATES = {  # key: text in the table, and position when sorted by it
     "relevant": ("relevant, left out", 2),
     "out": ("left out", 3),
     "below": ("not significant", 4),
+    "untested": ("not tested", 5),
 }
 MAX_NAMES = 5
 OFTEN, RARELY = 0.9, 0.5  # shares of the subsamples
@@ -75,6 +76,8 @@ def _state(feature: dict[str, Any]) -> str:
         return "requested" if feature.get("requested") else "kept"
     if feature.get("redundant_with") is not None:
         return "redundant"
+    if feature.get("untested"):
+        return "untested"
     return {True: "relevant", False: "below", None: "out"}[feature.get("relevant")]
 
 
@@ -131,6 +134,8 @@ def _passed(feature: dict[str, Any]) -> str:
 def remarks_of(feature: dict[str, Any], profile: dict[str, Any] | None = None) -> list[str]:
     """What a reader should know about the numbers of one column."""
     remarks = []
+    if why := feature.get("untested"):
+        remarks.append(f"Not tested: {why}.")
     if text := _odd(feature):
         remarks.append(f"{text}.{'' if text == _ABOVE else _passed(feature)}")
     if not unknown(feature.get("p_floor")):
@@ -163,6 +168,7 @@ def why_of(method: dict[str, Any], check: Any) -> dict[str, str]:
         "relevant": f"Significant{limit}, but left out: {again}.",
         "out": "Left out: the method ranks other columns higher.",
         "below": f"Left out: not significant{above}.",
+        "untested": "Left out: it was not tested.",
     }
     if alpha is not None:
         why["weak"] = (

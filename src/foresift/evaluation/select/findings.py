@@ -41,6 +41,11 @@ class Findings:
         s = self.selector
         return s.units_ if is_ours(s) else read_units(None, None, tuple(self.names), len(self.names))
 
+    @cached_property
+    def untested(self) -> dict[int, str]:
+        """Why columns have no test."""
+        return getattr(self.selector, "untested_", {})
+
     def rows(self) -> list[dict[str, Any]]:
         """One row for every column, those kept by request before the others, and these best first."""
         s, order, units = self.selector, ranked(self.selector), self.units
@@ -57,6 +62,9 @@ class Findings:
         relevant = units.spread(is_relevant(s), False) if has_test(s) else units.kept
         leaders = s.redundant_with_ if has_test(s) else np.full(units.n_columns, -1)
         kept, tested = set(self.kept.tolist()), ~units.kept if has_test(s) else np.zeros_like(units.kept)
+        untested = np.isin(np.arange(units.n_columns), list(self.untested))
+        tested &= ~untested
+        pvalue, adjusted, chance = (np.where(untested, nan, some) for some in (pvalue, adjusted, chance))
         ranks = np.searchsorted(order.ends, np.arange(units.n_columns), side="right").tolist()
         return [
             {
@@ -77,6 +85,7 @@ class Findings:
                 else _number(self.resampled.frequency[j]),
                 **self._about_tests(j),
                 **self._about_units(j),
+                **({"untested": self.untested.get(j)} if self.untested else {}),
             }
             for rank, j in zip(ranks, order.columns.tolist(), strict=True)
         ]

@@ -10,6 +10,7 @@ from foresift.evaluation.select.unit_rows import UnitRows
 from foresift.report.numbers import PLAIN, counted
 from foresift.selectors.best import BestRankerSelector
 from foresift.selectors.near_rows import sampled_sentence
+from foresift.selectors.relevance.untested import nothing_left
 
 __all__ = [
     "MANY_COPIES",
@@ -20,6 +21,7 @@ __all__ = [
     "note_on_targets",
     "notes_on_leaks",
     "notes_on_size",
+    "notes_on_untested",
 ]
 
 MANY_COPIES = 0.01  # share of the rows from which on they are worth a word
@@ -37,6 +39,11 @@ def note_on_own_rule(ranking: list[dict[str, Any]], method: dict[str, Any]) -> l
         f" the {counted(len(kept), 'column')} kept {'has' if high == 1 else 'have'} a p-value above"
         f" {SIGNIFICANT:g}. To control an error rate, use the method auto or relevance."
     ]
+
+
+def notes_on_untested(selector: Any, names: list[str]) -> list[str]:
+    """Say of which columns nothing is left that could be tested, and how to keep them."""
+    return nothing_left(getattr(selector, "untested_", {}), names)
 
 
 def note_on_choice(selector: Any) -> list[str]:

@@ -47,6 +47,7 @@ from foresift.evaluation.select.notes import (
     note_on_own_rule,
     note_on_sample,
     note_on_targets,
+    notes_on_untested,
 )
 from foresift.evaluation.select.pictures import associations_of, note_on_missing, profiles_of
 from foresift.evaluation.select.resample import Resampled
@@ -220,6 +221,7 @@ def select(
     # The threads are ours: those of the linear algebra would wait for each other in turns, at full speed.
     with one_blas_thread(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "No feature passed")  # the sentence says so,
+        warnings.filterwarnings("ignore", ".*nothing of (it|them) is left")  # notes,
         warnings.filterwarnings("ignore", "Only .* rows, drawn at random")  # and a note
         tell("ranking", 1, 0)
         keep_X = check and model.needs_X
@@ -275,6 +277,7 @@ def select(
     more = notes_on(y, target, modelled, assessment)
     if blocks is not None and len(rows) < n_rows:
         more = [note.replace("The target has", "In a sample of the rows the target has") for note in more]
+    more = [*notes_on_untested(selector, names), *more]
     more = [*note_on_missing(profiles, ranking, n_rows), *note_on_text(schema, names), *more]
     if assessment is None:
         more = [*note_on_copies(*work.copies()), *more]

@@ -75,6 +75,7 @@ def say(
     if assessment is not None:
         n_columns = sum(row["kept"] for row in ranking)
         details += _how_good(assessment, n_columns, len(ranking), data["n_rows"])
+        details += _of_this_size(assessment, units, n_kept)
         details += _how_split(assessment, data)
         details += _how_sure(certainty, sampled=assessment.plan.in_parts)
         notes += [
@@ -115,7 +116,7 @@ def _verdict(
     """Say the result in a dozen words."""
     if method["error"] is None:
         return f"Kept {'the best ' if n_wanted is not None else ''}{n_kept} of {units.all}."
-    n_relevant = sum(row["relevant"] for row in units.rows)
+    n_relevant = sum(bool(row["relevant"]) for row in units.rows)
     if n_wanted is not None:
         found = f"{n_relevant or 'none'} {_are(n_relevant or 1)} relevant"
         return f"The best {n_kept} of {units.all} {_are(n_kept)} kept, as requested; {found}."
@@ -259,6 +260,15 @@ def _how_good(a: Assessment, n_kept: int, n_columns: int, n_rows: int) -> list[s
         _difference(a),
         f"Each {'sample' if a.plan.in_parts else 'fold'} kept {sizes}{trees}.",
     ]
+
+
+def _of_this_size(a: Assessment, units: UnitRows, n_kept: int) -> list[str]:
+    """Say how sets as large as the kept one do, if clearly not as those that the folds kept."""
+    found = a.curve.mean[a.curve.sizes == n_kept]
+    if not n_kept or not len(found) or not (found[0] < a.check.kept.low or found[0] > a.check.kept.high):
+        return []
+    size = units.counted(n_kept)
+    return [f"The size curve reaches {_reached(a, found[0])} with {size}, as many as are kept here."]
 
 
 def _of_requested(a: Assessment) -> list[str]:

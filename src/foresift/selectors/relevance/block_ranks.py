@@ -228,8 +228,9 @@ def block_rank_tests(
     ranks = block_ranks(of_codes, nominal)
     target = _Target.of(counts, quantity=quantity)
     nothing, no_joint = np.full(len(columns), np.nan), np.empty(0)
+    none_gone = np.zeros(len(columns), dtype=bool)  # rows do not depend on each other
     if not len(target.values) or not (ranks.tested.any() or nominal.any()):
-        return RankTests(nothing, nothing, nothing, no_joint)
+        return RankTests(nothing, nothing, nothing, no_joint, none_gone)
     owners = np.tile(columns.astype(np.intp), _KINDS)
     if quantity:
         none = np.empty(0, np.intp)
@@ -245,13 +246,13 @@ def block_rank_tests(
     of_all = _category_log_pvalues(blocks, sums, of_codes, columns, target, quantity=quantity)
     of_ranks = np.maximum(either_test(of_ranks, of_all), log_rarest(target.arrangements))
     if not strong:
-        return RankTests(of_ranks, nothing, any_curve(len(columns), curves), no_joint)
+        return RankTests(of_ranks, nothing, any_curve(len(columns), curves), no_joint, none_gone)
     nobody = np.empty((0, len(counts)))
     known = blocks.sum(RankProducts(ranks.ranks, owners, np.array(strong, np.intp), nobody))[0]
     gram = known.astype(np.float64) - np.outer(ranks.totals, ranks.totals[strong]) / target.n_rows
     left = _Residuals(ranks, gram, products, strong, target).log_pvalues(quantity=quantity)
     of_curves = any_curve(len(columns), curves, left[len(columns) :])
-    return RankTests(of_ranks, left[: len(columns)], of_curves, no_joint)
+    return RankTests(of_ranks, left[: len(columns)], of_curves, no_joint, none_gone)
 
 
 def _category_log_pvalues(

@@ -118,7 +118,9 @@ class BlockTests(ColumnTests):
         weights: NDArray[np.float64] | None,
         kept: Any,
         seed: int,
-    ) -> None:
+        *,
+        rare: bool,
+    ) -> NDArray[np.bool_]:
         """Fill in what the tests without a forest find."""
         with one_blas_thread():
             found = block_rank_tests(self.blocks, *self._root, tested, quantity=self._quantity)
@@ -126,6 +128,7 @@ class BlockTests(ColumnTests):
                 logs[name][tested] = getattr(found, name)
             if self.interactions:
                 logs["pairs"][tested] = pair_tests(self.table, None, tested, seed)
+        return found.gone
 
 
 def share_between_blocks(blocks: CodedBlocks) -> float:

@@ -56,7 +56,7 @@ class _Codes(NamedTuple):
 
 
 def ranks_by_code(
-    some: CodeCounts, store: _core.ColumnStore, least: float
+    some: CodeCounts, store: _core.ColumnStore, least: float, fewest: float | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Normal score of every code, or of nominal columns whether it is the commonest; missing is 0.
 
@@ -67,7 +67,9 @@ def ranks_by_code(
     store : ColumnStore
         Says which of them are nominal.
     least : float
-        Rows that must have another value, or the commonest category, and rows that must not.
+        Rows that must have a value, or the commonest category, and rows that must have another one.
+    fewest : float or None, default=None
+        Rows that must have another value or category, if these may be fewer.
 
     Returns
     -------
@@ -78,7 +80,8 @@ def ranks_by_code(
     """
     codes = _Codes.of(some, store)
     known, n_known, most, nominal = codes.known, codes.n_known, codes.most, codes.nominal
-    usable = np.flatnonzero(np.minimum(np.where(nominal, most, n_known), n_known - most) >= least)
+    enough = np.where(nominal, most, n_known) >= least
+    usable = np.flatnonzero(enough & (n_known - most >= (least if fewest is None else fewest)))
     by_code = np.zeros(len(known))
     if nominal.any():
         at = np.arange(len(known))

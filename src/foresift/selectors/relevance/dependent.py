@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from foresift.data.dependence import Dependence
 from foresift.data.table import Table
 from foresift.selectors.relevance.moments import counted_rows
+from foresift.selectors.relevance.ranks import MIN_RARE
 from foresift.selectors.relevance.row_maps import MIN_EXCHANGED, draw_row_maps
 from foresift.selectors.relevance.time_series import Filter, fit_filter
 from foresift.selectors.relevance.views import MIN_GROUPS
@@ -73,12 +74,25 @@ class DependentRows:
                 f" ({MIN_ROWS} are needed). Observe for longer, or test the differences of X and y from"
                 " row to row."
             )
+        few = "" if self.stationary else f" (at least {MIN_RARE} rows need another value)"
         return (
             "they do not vary within groups, or too little, and there are too few groups to compare"
             f" ({self.dependence.n_groups}; {MIN_GROUPS} are needed)."
             if self.dependence.kind != "time" and self.dependence.n_groups < MIN_GROUPS
-            else "they do not vary enough. Raise n_estimators or max_features if columns were hardly tried."
+            else f"they do not vary enough{few}. Raise n_estimators or max_features if columns were hardly"
+            " tried."
         )
+
+    def removed(self, *, beside: bool) -> str | None:
+        """Say what is taken away of columns and target in time, and `beside` kept columns."""
+        if self.filter is None or self.filter.stationary:
+            return None
+        periods = self.filter.periods
+        # A season makes a trend clear, be there one or not.
+        parts = {"trend": not periods, "season": any(periods), "steps": not all(periods)}
+        found = " and ".join(name for name, there in parts.items() if there)
+        found += f" of the target{' and the kept columns' if beside else ''}"
+        return f"the {found} {'are' if ' and ' in found or not all(periods) else 'is'} removed"
 
     @property
     def shifted(self) -> bool:

@@ -35,6 +35,7 @@ MAX_KNOWN = 2**20  # ranks of strong predictors; at most a tenth as many columns
 _STRONG = 0.02  # p-value of a strong predictor;
 _BY_CHANCE = 2  # of many columns less, so that of noise no more than this many are expected,
 _CURVED = 0.1  # and by either curve this share of it: fewer columns have hardly any trend
+MIN_RARE = 10  # rows that have another value, of a column that has no other test, and as many when seen
 _FEW = 0.01  # share of the rows in which a column that is tested with others must have another value
 
 
@@ -51,12 +52,16 @@ class RankTests(NamedTuple):
         not tested.
     joint : ndarray of shape (n_groups,)
         Of columns that were tested together.
+    gone : ndarray of bool of shape (n_columns,)
+        Columns of which nothing is left, however their values are scored, in any view of rows that depend on
+        each other.
     """
 
     ranks: NDArray[np.float64]
     residuals: NDArray[np.float64]
     curves: NDArray[np.float64]
     joint: NDArray[np.float64]
+    gone: NDArray[np.bool_]
 
 
 def rank_tests(
@@ -65,6 +70,8 @@ def rank_tests(
     columns: NDArray[np.uint32],
     kept: Kept | None = None,
     members: Sequence[NDArray[np.intp]] = (),
+    *,
+    rare: bool = False,
 ) -> RankTests:
     """Test whether the ranks of a column are related to the classes, and to what strong predictors leave.
 
@@ -103,6 +110,8 @@ def rank_tests(
         What columns say that are kept in any case: the question is what helps beside them.
     members : sequence of ndarray of int, default=()
         Numbers of columns, counted in `columns`, that are tested together.
+    rare : bool, default=False
+        Whether columns are tested, too, of which all rows but a few have the same value; see `MIN_RARE`.
 
     Returns
     -------
@@ -112,10 +121,10 @@ def rank_tests(
     counted = counted_rows(table, weights)
     contrasts = table.target.contrasts(counted)
     n_columns = len(columns)
-    nothing = np.full(n_columns, np.nan)
+    nothing, gone = np.full(n_columns, np.nan), np.zeros(n_columns, dtype=bool)
     joint = np.full(len(members), np.nan)
     if not contrasts.shape[1]:
-        return RankTests(nothing, nothing, nothing, joint)
+        return RankTests(nothing, nothing, nothing, joint, gone)
     if table.target.task == "regression":
         contrasts = _scores(contrasts[:, 0])
     views: list[View] = [Independent()]
@@ -124,10 +133,13 @@ def rank_tests(
     if kept is not None:
         views = [kept.seen(view, counted) for view in views]
     curved, rarest = table.dependence is None and kept is None, -np.inf
-    seen = [(_Ranked(table, columns, counted, view, curved), visible(view, contrasts.T).T) for view in views]
+    seen = [
+        (_Ranked(table, columns, counted, view, curved, rare), visible(view, contrasts.T).T) for view in views
+    ]
     of_classes = _together(views, [ranked.log_pvalues(values) for ranked, values in seen], nothing)
     if table.dependence is not None:
         of_classes = _with_all_categories(seen, of_classes)
+        gone = _gone(seen, of_classes)
     else:
         counts = [np.unique(one, return_counts=True)[1] for one in contrasts.T]
         rarest = log_rarest(counts)
@@ -140,7 +152,7 @@ def rank_tests(
     if curved:
         ranks = np.maximum(either_test(ranks, categories.log_pvalues(contrasts)), rarest)
     if not strong:
-        return RankTests(ranks, nothing, any_curve(n_columns, curves), joint)
+        return RankTests(ranks, nothing, any_curve(n_columns, curves), joint, gone)
     of_residuals = []
     for ranked, values in seen:
         known = [(k, scores) for k in strong if (scores := ranked.seen(k)) is not None][: len(values) // 10]
@@ -155,7 +167,7 @@ def rank_tests(
     left = np.maximum(
         _together(views, of_residuals, nothing), log_rarest([np.ones(len(counted), dtype=np.intp)])
     )
-    return RankTests(ranks, left[:n_columns], any_curve(n_columns, curves, left[n_columns:]), joint)
+    return RankTests(ranks, left[:n_columns], any_curve(n_columns, curves, left[n_columns:]), joint, gone)
 
 
 def either_test(logs: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -184,6 +196,20 @@ def _with_all_categories(
     weights = np.ones_like(tests)
     weights[0] = len(seen)
     return np.where(np.isnan(tests[1:]).all(axis=0), logs, log_cauchy_mean(tests, weights))
+
+
+def _gone(seen: list[tuple[_Ranked, NDArray[np.float64]]], logs: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which columns without a p-value vary, while no view shows anything of them.
+
+    Every value, and missing, is a random number: nothing is seen of these if nothing is seen of any function.
+    """
+    table, columns, gone = seen[0][0].table, seen[0][0].columns, np.isnan(logs)
+    for k in np.flatnonzero(gone).tolist():
+        numbers = np.random.default_rng(0).normal(size=table.store.n_values(int(columns[k])) + 1)
+        for ranked, _ in seen:
+            values = numbers[np.asarray(table.store.codes(int(columns[k])))[ranked.rows]]
+            gone[k] &= np.ptp(values) > 0 and not visible(ranked.view, values - values.mean()).any()
+    return gone
 
 
 def _of_all(seen: list[tuple[_Ranked, NDArray[np.float64]]], columns: NDArray[np.intp]) -> float:
@@ -228,6 +254,7 @@ class _Ranked:
     rows: NDArray[np.intp]
     view: View
     curved: bool
+    rare: bool = False
 
     @property
     def n_kinds(self) -> int:
@@ -248,6 +275,7 @@ class _Ranked:
         another value, or the commonest category, have none; `few` of them may do.
         """
         least = (_FEW if few else MIN_SHARE) * len(self.rows)
+        fewest = min(least, MIN_RARE) if self.rare else least
         known: list[list[NDArray[np.intp]]] = [[] for _ in kinds]
         scores: list[list[NDArray[np.float64]]] = [[] for _ in kinds]
         begin = numbers.start
@@ -256,7 +284,7 @@ class _Ranked:
                 if kind:
                     by_code, usable = curves_by_code(some, self.table.store, least, CURVES[kind - 1])
                 else:
-                    by_code, usable = ranks_by_code(some, self.table.store, least)
+                    by_code, usable = ranks_by_code(some, self.table.store, least, fewest)
                 own = by_code[some.places[usable]]
                 for row in np.flatnonzero(some.counts[some.missing[usable]]).tolist():
                     missing = some.places[usable[row]] == some.missing[usable[row]]
@@ -291,10 +319,16 @@ class _Ranked:
 
     def _block(self, numbers: range) -> Block:
         known, scores = self.scores(numbers, range(self.n_kinds))
+        rare = np.full(len(scores), fill_value=False)
+        if self.rare:  # the median of such a column is the value that nearly all rows have
+            others = scores != np.median(scores, axis=1, keepdims=True)
+            rare = np.count_nonzero(others, axis=1) < MIN_SHARE * len(self.rows)
         scores = visible(self.view, scores)
-        if not (some := scores.any(axis=1)).all():
-            known, scores = known[some], scores[some]
-        return Block(known, known % len(self.columns), scores, *powers_of(scores))
+        powers = powers_of(scores)
+        some = scores.any(axis=1) & (~rare | (powers.squares**2 >= MIN_RARE * powers.fourths))
+        if not some.all():
+            known, scores, powers = known[some], scores[some], powers.take(some)
+        return Block(known, known % len(self.columns), scores, *powers)
 
     def log_pvalues(
         self, values: NDArray[np.float64], residuals: Residuals | None = None

@@ -29,6 +29,7 @@ from foresift.selectors.relevance.block_testing import (
 from foresift.selectors.relevance.dependent import half_of
 from foresift.selectors.relevance.shadows import deduplicate_columns
 from foresift.selectors.relevance.testing import ColumnTests, Tested
+from foresift.selectors.relevance.untested import LEFT, nothing_left, reasons_of
 from foresift.stats import adjusted_pvalues, selection_stability
 
 __all__ = ["RelevanceSelector"]
@@ -123,6 +124,8 @@ class RelevanceSelector(RankingSelector):
     test_pvalues_ : dict of str to ndarray of shape (n_features,)
         P-values of each test: "forest", "ranks", "residuals", "curves" and "pairs"; NaN where a feature has
         no such test.
+    untested_ : dict of int to str
+        Why a feature has no test, for the numbers of those that have none. Not of constant columns.
     relevant_ : ndarray of bool of shape (n_features,)
         The features that pass. May be none.
     shadow_scores_ : ndarray of shape (n_features, n_shadows)
@@ -175,7 +178,9 @@ class RelevanceSelector(RankingSelector):
     tests work and the error rates that were measured see docs/relevance.md.
 
     If rows depend on each other, `groups` and `time` of `fit` keep the error rate: see docs/dependence.md.
-    Pairs are not tested then, nor beside kept columns.
+    Pairs are not tested then, nor beside kept columns. In a series with a trend or a season, for which there
+    is no forest test, columns that nearly always have one value are in the rank tests, too, and columns that
+    only repeat with the season have no test.
 
     Examples
     --------
@@ -317,7 +322,8 @@ class RelevanceSelector(RankingSelector):
             halves = self._halves(tests, weights, seed, progress)
             pvalues, adjusted = self._pvalues(tested.log_pvalues)
             relevant = adjusted <= self.alpha
-            scores = self._scores(tested, tests.varies, n_rows)
+            scores = np.where(tests.varies, -ndtri_exp(np.minimum(tested.log_pvalues, -1e-12)), 0.0)
+            untested = self._untested(tested, tests.varies, n_rows, table.schema.names)
             members = units.best_members(-tested.by_column)
             redundant = np.full(table.n_columns, -1)
             if self.redundancy is not None:
@@ -330,6 +336,7 @@ class RelevanceSelector(RankingSelector):
             "pvalues_": units.spread(pvalues, 1.0),
             "adjusted_pvalues_": units.spread(adjusted, 1.0),
             "test_pvalues_": {name: np.exp(logs) for name, logs in tested.by_test.items()},
+            "untested_": untested,
             "relevant_": units.spread(relevant, False),
             "redundant_with_": units.spread(leaders, -1),
             "representative_": units.spread(representative, False),
@@ -359,23 +366,30 @@ class RelevanceSelector(RankingSelector):
             kept[kept] = passes
         return kept
 
-    def _scores(self, tested: Tested, varies: NDArray[np.bool_], n_rows: int) -> NDArray[np.float64]:
-        """Normal quantiles of the p-values: 0 for constant columns, NaN for others without a test."""
-        log_pvalues = tested.log_pvalues
-        n_untested = int(np.isnan(log_pvalues[varies]).sum())
+    def _untested(
+        self, tested: Tested, varies: NDArray[np.bool_], n_rows: int, names: tuple[str, ...] | None
+    ) -> dict[int, str]:
+        """Warn of columns without a test that are not constant, and return why each has none."""
+        untested = np.isnan(tested.log_pvalues) & varies
+        columns = np.flatnonzero(self.units_.spread(untested, False)).tolist()
+        reasons = reasons_of(columns, tested, "it was hardly ever a split candidate")
+        for sentence in nothing_left(reasons, names):
+            warn_caller(sentence)
+        others = [column for column, why in reasons.items() if not why.endswith(LEFT)]
+        n_untested = len(set(self.units_.free_of_column[others].tolist()))
         if n_untested and n_rows < self.min_samples_split:
             warn_caller(
                 f"No column was tested: there are {n_rows} rows (of a weight above 0), and a node needs "
                 f"min_samples_split={self.min_samples_split}. Lower min_samples_split, or get more rows."
             )
         elif n_untested and tested.why is not None:
-            warn_caller(f"{n_untested} of {len(log_pvalues)} columns were not tested: {tested.why}")
+            warn_caller(f"{n_untested} of {len(untested)} columns were not tested: {tested.why}")
         elif n_untested:
             warn_caller(
-                f"{n_untested} of {len(log_pvalues)} columns were split candidates too rarely, so they have "
+                f"{n_untested} of {len(untested)} columns were split candidates too rarely, so they have "
                 "no score: raise n_estimators or max_features."
             )
-        return np.where(varies, -ndtri_exp(np.minimum(log_pvalues, -1e-12)), 0.0)
+        return reasons
 
     def _tests(self, table: Table | CodedBlocks, weights: NDArray[np.float64] | None) -> ColumnTests:
         """The tests of the columns of a table."""

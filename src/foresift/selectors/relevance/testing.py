@@ -48,6 +48,8 @@ class Tested(NamedTuple):
     gains: NDArray[np.float64]
     shadow_scores: NDArray[np.float64]
     why: str | None  # columns may have no test, if rows depend on each other
+    gone: NDArray[np.bool_]  # columns of which nothing is left once something is `removed`,
+    removed: str | None  # as in "the season of the target is removed"
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +97,7 @@ class ColumnTests:
         shadow_scores = np.full((table.n_columns, n_shadows), np.nan)
         logs = {name: np.full(table.n_columns, np.nan) for name in WEIGHTS}
         joint = np.full(units.n_free, np.nan)
+        gone = np.zeros(table.n_columns, dtype=bool)
         explained = kept is not None and kept.explain_all
         if len(self.order) and not explained and (rows is None or not rows.too_few):
             shadows = {"n_shadows": n_shadows, "shadows_per_tree": per_tree}
@@ -112,7 +115,8 @@ class ColumnTests:
             if rows is None or rows.stationary:
                 logs["forest"][tested] = forest_log_pvalues(z)
             if weights is None or table.target.equal_weights(weights):  # these tests know of no others
-                self._test_ranks(logs, joint, tested, weights, kept, seed)
+                alone = rows is not None and not rows.stationary
+                gone[tested] = self._test_ranks(logs, joint, tested, weights, kept, seed, rare=alone)
         by_column = combined_log_pvalues(logs)[first]
         by_column[(requested | explained) & ~units.kept] = 0.0
         return Tested(
@@ -122,6 +126,8 @@ class ColumnTests:
             gains[first],
             shadow_scores[first],
             None if rows is None else rows.why_untested,
+            gone[first],
+            None if rows is None else rows.removed(beside=kept is not None),
         )
 
     def _levels(self, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
@@ -167,8 +173,13 @@ class ColumnTests:
         weights: NDArray[np.float64] | None,
         kept: Kept | None,
         seed: int,
-    ) -> None:
-        """Fill in what the tests without a forest find."""
+        *,
+        rare: bool,
+    ) -> NDArray[np.bool_]:
+        """Fill in what the tests without a forest find; of which of the tested columns nothing is left.
+
+        With `rare` there is no test of the forest, which needs no more than a few rows of another value.
+        """
         large = self.units.large
         place = {column: k for k, column in enumerate(tested.tolist())}
         members = [
@@ -177,9 +188,10 @@ class ColumnTests:
         ]
         # Threads of linear algebra on small products wait for each other longer than they work.
         with one_blas_thread():
-            found = rank_tests(self.table, weights, tested, kept, members)
+            found = rank_tests(self.table, weights, tested, kept, members, rare=rare)
             for name in ("ranks", "residuals", "curves"):
                 logs[name][tested] = getattr(found, name)
             joint[large] = found.joint
             if self.interactions and self.table.dependence is None and kept is None:
                 logs["pairs"][tested] = pair_tests(self.table, weights, tested, seed)
+        return found.gone

@@ -246,7 +246,7 @@ def test_report_and_notebook(tmp_path):
     ("arguments", "error", "message"),
     [
         (("table.csv", [0, 1]), TypeError, r"read the file first, X, y = foresift.read\('table.csv'"),
-        (([[1], [2]], "kind"), TypeError, r"not the name of a column: select\(X.drop\(columns='kind'\)"),
+        (([[1], [2]], "kind"), TypeError, r"not the name of a column: .*select\(X.drop\(columns='kind'\)"),
         (
             ([[1], [2]], [0, 1], "reliff"),
             ValueError,

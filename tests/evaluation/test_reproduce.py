@@ -104,6 +104,7 @@ def test_fresh_rows_are_not_learned_from():
 @needs_files
 def test_a_data_set_may_have_folds_of_its_own():
     paper = read_paper("opitz")
+    paper.datasets["letter"]["cv"] = 2
     jobs, _ = plan_paper(paper, paper.tables, FOLDER, only=["letter", "iris"], repeats=1)
     folds = {(unit.dataset, unit.fold) for job in jobs for unit in job.units}
     assert sorted(folds) == [("iris", k) for k in range(10)] + [("letter", k) for k in range(2)]

@@ -18,6 +18,8 @@ MAX_GROUPS = 20  # that are compared; the rows of all others are one more
 MIN_ROWS = 5  # of a group;
 MIN_EXPECTED = 3.0  # or about so many rows of the rarer of two classes, if the groups say nothing
 
+_SMALL = 0.05  # expected number of groups that have a share alone, up to which they hardly coincide
+
 _Partition = list[list[int]]
 # How two or three pairs of indices may coincide, as names of the sums in `_sums_of_groups`, and of values.
 _OF_GROUPS = {2: ("d2", "kk", "k"), 3: ("d3", "kd2", "d2", "dpd", "p3", "kkk", "kk", "k")}
@@ -125,7 +127,9 @@ def between_log_pvalue(
     mean, variance, skewness = between_moments(sizes, powers)
     if not 0 < variance < mean * (1 - mean):
         return np.nan
-    pvalue = max(_upper_tail(share, mean, variance, skewness), _of_one_group(share, sizes, powers))
+    pvalue, alone = _upper_tail(share, mean, variance, skewness), _of_one_group(share, sizes, powers)
+    if alone < _SMALL:  # such a number is the probability of one
+        pvalue = max(pvalue, alone)
     return float(np.log(max(pvalue, np.finfo(float).tiny)))
 
 

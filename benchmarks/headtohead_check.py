@@ -17,6 +17,7 @@ from headtohead_results import (
     has_signal,
     in_markdown,
     methods_of,
+    span,
     truth_of,
 )
 from scipy.stats import binomtest, ttest_1samp, wilcoxon
@@ -79,7 +80,7 @@ def error_rates(found: dict[str, dict[str, Found]]) -> tuple[str, Verdicts]:
         above = [cell for cell, p in zip(pvalues, adjusted, strict=True) if p <= LEVEL]
         numbers = [len(found[cell][method].falses) for cell in pvalues]
         text = (
-            f"error rate of `{method}`, {len(pvalues)} cells of {min(numbers)} to {max(numbers)} tables,"
+            f"error rate of `{method}`, {len(pvalues)} cells of {span(numbers)} tables,"
             f" least p-value {min(pvalues.values()):.2g}, adjusted {adjusted.min():.2g}"
         )
         verdicts.append((not above, text + (f"; above: {', '.join(above)}" if above else "")))

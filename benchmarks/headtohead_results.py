@@ -108,6 +108,11 @@ def has_signal(cell: str) -> bool:
     return CELLS[cell].relevant > 0
 
 
+def span(numbers: Iterable[int]) -> str:
+    """The least and the largest number, or the only one."""
+    return "-".join(map(str, sorted({min(some := list(numbers)), max(some)})))
+
+
 def mean(values: Iterable[float]) -> str:
     return f"{np.mean(list(values)):.2f}"
 
@@ -141,8 +146,7 @@ def of_all(found: dict[str, dict[str, Found]]) -> str:
         }
         if not numbers:
             continue
-        few, many = min(numbers.values()), max(numbers.values())
-        line = [method, str(len(numbers)), str(few) if few == many else f"{few}-{many}"]
+        line = [method, str(len(numbers)), span(numbers.values())]
         for one in (method, "relevance"):
             own = {cell: found[cell][one] for cell in numbers if one in found[cell]}
             seeds = {cell: found[cell][method].powers for cell in own}

@@ -1,7 +1,7 @@
 """The relevance test of nominal columns beside chi-square or Kruskal-Wallis tests, on made tables.
 
     python benchmarks/nominal_columns.py [--first-seed 100] [--tables 20]
-    python benchmarks/nominal_columns.py --false [--first-seed 100] [--tables 100]
+    python benchmarks/nominal_columns.py --false [--first-seed 100] [--tables 100] [--only NAME]
 
 All columns are nominal; the first five have an effect of each category, the others none. Both adjust by
 Benjamini & Hochberg's procedure at 0.1. Prints the share of the five columns found and the false discovery
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -30,15 +31,34 @@ CELLS = (  # rows, columns, categories, effect, task
     (200, 50, 6, 0.3, "regression"),
     (300, 100, 12, 0.3, "regression"),
 )
-ODD = {  # rows, nominal columns, shares of their categories
-    "quantity, 3 % not zero": (200, 200, [0.8, 0.1, 0.1]),
-    "quantity, 10 % not zero": (200, 200, [0.8, 0.1, 0.1]),
-    "quantity, 20 % not zero, ten categories": (200, 200, [0.1] * 10),
-    "classes, minority 3 %": (1000, 200, [0.8, 0.1, 0.1]),
-    "classes, minority 10 %": (300, 200, [0.8, 0.1, 0.1]),
-    "seven classes": (400, 100, [0.5, 0.2, 0.1, 0.1, 0.05, 0.05]),
-    "quantity, ten strong predictors": (178, 60, [0.05] * 20),
-    "classes, ten strong predictors": (250, 60, [0.05] * 20),
+
+
+@dataclass(frozen=True)
+class Odd:
+    """A table of irrelevant nominal columns: its rows, columns, and the shares of the categories.
+
+    `rare` is the share of the rows of one of two classes, or of those in which a quantity is not 0. `strong`
+    numeric predictors of a quantity, or of its sign, may stand beside the columns.
+    """
+
+    n: int
+    p: int
+    shares: tuple[float, ...]
+    task: str = "classification"
+    rare: float | None = None
+    strong: int = 0
+
+
+UNEVEN = (0.8, 0.1, 0.1)
+ODD = {
+    "quantity, 3 % not zero": Odd(200, 200, UNEVEN, "regression", rare=0.03),
+    "quantity, 10 % not zero": Odd(200, 200, UNEVEN, "regression", rare=0.1),
+    "quantity, 20 % not zero, ten categories": Odd(200, 200, (0.1,) * 10, "regression", rare=0.2),
+    "classes, minority 3 %": Odd(1000, 200, UNEVEN, rare=0.03),
+    "classes, minority 10 %": Odd(300, 200, UNEVEN, rare=0.1),
+    "seven classes": Odd(400, 100, (0.5, 0.2, 0.1, 0.1, 0.05, 0.05)),
+    "quantity, ten strong predictors": Odd(178, 60, (0.05,) * 20, "regression", strong=10),
+    "classes, ten strong predictors": Odd(250, 60, (0.05,) * 20, strong=10),
 }
 
 
@@ -56,42 +76,40 @@ def make(
     return codes, (latent + rng.logistic(size=n) > 0).astype(int)
 
 
-def odd(name: str, seed: int) -> tuple[pd.DataFrame, np.ndarray, str]:
-    """A table, its target and the task; columns c0, c1, ... are nominal and irrelevant."""
-    rng = np.random.default_rng([seed, *name.encode()])
-    n, p, shares = ODD[name]
-    codes = rng.choice(len(shares), size=(n, p), p=shares)
+def odd(name: str, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """A table, the irrelevant columns last, and its target."""
+    rng, table = np.random.default_rng([seed, *name.encode()]), ODD[name]
+    codes = rng.choice(len(table.shares), size=(table.n, table.p), p=table.shares)
     X = pd.DataFrame({f"c{j}": pd.Categorical(column.astype(str)) for j, column in enumerate(codes.T)})
-    if "predictors" in name:
-        strong = pd.DataFrame(rng.normal(size=(n, 10)), columns=[f"x{j}" for j in range(10)])
-        y = strong.to_numpy().sum(axis=1) + 0.5 * rng.normal(size=n)
-        X = pd.concat([strong, X], axis=1)
-        return X, (y > 0).astype(int) if "classes" in name else y, task_of(name)
-    if "%" in name:
-        rare = rng.random(n) < float(name.split(" %")[0].split()[-1]) / 100
-        y = rare.astype(int) if "classes" in name else np.where(rare, 3 + rng.normal(size=n), 0)
-        return X, y, task_of(name)
-    return X, rng.choice(7, n, p=[0.4, 0.2, 0.1, 0.1, 0.1, 0.05, 0.05]), task_of(name)
+    is_quantity = table.task == "regression"
+    if table.strong:
+        values = rng.normal(size=(table.n, table.strong))
+        y = values.sum(axis=1) + 0.5 * rng.normal(size=table.n)
+        strong = pd.DataFrame(values, columns=[f"x{j}" for j in range(table.strong)])
+        return pd.concat([strong, X], axis=1), y if is_quantity else (y > 0).astype(int)
+    if table.rare:
+        rare = rng.random(table.n) < table.rare
+        return X, np.where(rare, 3 + rng.normal(size=table.n), 0) if is_quantity else rare.astype(int)
+    return X, rng.choice(7, table.n, p=[0.4, 0.2, 0.1, 0.1, 0.1, 0.05, 0.05])
 
 
-def task_of(name: str) -> str:
-    return "classification" if "classes" in name else "regression"
-
-
-def show_false(first_seed: int, tables: int) -> None:
+def show_false(first_seed: int, tables: int, part: str) -> None:
     """Mean false discovery proportion on odd tables: without relevant columns the share with any."""
     print("| table | rows x columns | false discovery proportion |")
     print("| --- | --- | --- |")
-    for name, (n, p, _) in ODD.items():
+    for name, table in ODD.items():
+        if part not in name:
+            continue
         found = []
         for seed in range(first_seed, first_seed + tables):
-            X, y, task = odd(name, seed)
+            X, y = odd(name, seed)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                chosen = RelevanceSelector(task=task, alpha=ALPHA, random_state=seed).fit(X, y).relevant_
-            found.append(chosen[-p:].sum() / max(1, chosen.sum()))
+                selector = RelevanceSelector(task=table.task, alpha=ALPHA, random_state=seed).fit(X, y)
+            chosen = selector.relevant_
+            found.append(chosen[-table.p :].sum() / max(1, chosen.sum()))
         error = np.std(found, ddof=1) / np.sqrt(tables)
-        print(f"| {name} | {n} x {X.shape[1]} | {np.mean(found):.3f} ({error:.3f}) |", flush=True)
+        print(f"| {name} | {table.n} x {X.shape[1]} | {np.mean(found):.3f} ({error:.3f}) |", flush=True)
 
 
 def ours(codes: np.ndarray, y: np.ndarray, task: str, seed: int) -> np.ndarray:
@@ -117,9 +135,10 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=100)
     parser.add_argument("--tables", type=int)
     parser.add_argument("--false", action="store_true", help="tables that make false discoveries likely")
+    parser.add_argument("--only", default="", help="with --false: tables whose names have this in them")
     options = parser.parse_args()
     if options.false:
-        show_false(options.first_seed, options.tables or 100)
+        show_false(options.first_seed, options.tables or 100, options.only)
         return
     options.tables = options.tables or 20
     print("| rows, columns, categories, task | power | FDP | single tests: power | FDP |")

@@ -93,6 +93,29 @@ def test_only_times_of_a_quiet_machine_are_shown(bench, tmp_path):
     assert lines == [f"| method | {cell} |", "| --- | --- |", "| f-test | 4.00 |"]
 
 
+def test_the_summary_is_of_the_same_tables(bench, tmp_path):
+    results, cells = bench["_results"], ("linear classes 100x100, 5", "xor classes 500x100, 2")
+    about = {"seconds": 1.0, "loaded": True, "of": [75, 5, 20]}
+    chosen = {"relevance": ([1, 4, 3], [0, 5, 5], [9, 0, 0]), "f-test": ([1, 1, 0], [0, 2, 2])}
+    for method, tables in chosen.items():
+        for seed, found in enumerate(tables):
+            record = {"cell": cells[0], "method": method, "seed": seed, "chosen": found, **about}
+            results.append(tmp_path / "truth.jsonl", record)
+    pair = {
+        "cell": cells[1],
+        "method": "relevance",
+        "seed": 0,
+        "chosen": [0, 1, 1],
+        **about,
+        "of": [90, 2, 8],
+    }
+    results.append(tmp_path / "truth.jsonl", pair)
+    lines = results.shown(tmp_path)["summary"].splitlines()
+    # (0.8 + 1 + 0) / 3; 1 of 2 in the other cell; false: (1/8 + 0 + 1) / 3, and without proxies (1/5 + 0 + 1) / 3
+    assert lines[2] == "| relevance | 2 | 1-3 | 0.60 | 0.50 | 0.19 | 0.20 | 0.60 | 0.50 | 0.19 | 0.20 |"
+    assert lines[3] == "| f-test | 1 | 2 | 0.30 |  | 0.25 | 0.25 | 0.90 |  | 0.06 | 0.10 |"
+
+
 def test_only_a_peer_whose_rate_holds_takes_a_cell(bench):
     found_of = bench["_results"].Found
 

@@ -112,7 +112,7 @@ def split_table(table: TableFile, target: str, options: ColumnOptions | None = N
     _require_about_rows(options, target, names)
     labelled = next(column for column in table.columns if column.name == target)
     as_text = {target, *options.categorical}
-    unlabelled = _unlabelled(labelled) if options.skip_unlabelled else None
+    unlabelled = labelled.missing if options.skip_unlabelled and labelled.missing.any() else None
     if unlabelled is not None:  # before anything is decided: such rows may hold units or remarks
         labelled = labelled.rows(~unlabelled)
         always = set(options.about_rows.values())
@@ -211,11 +211,6 @@ def _hint(origin: Delimited) -> str:
         lines = "line was" if origin.n_comments == 1 else "lines were"
         hint += f" {origin.n_comments:,} comment {lines} skipped before the header."
     return hint
-
-
-def _unlabelled(target: Column) -> NDArray[np.bool_] | None:
-    """Mask of the rows without a label; None if all have one."""
-    return target.missing if target.missing.any() else None
 
 
 def _rows(column: Column, wanted: NDArray[np.bool_], *, text: bool) -> Column:

@@ -18,7 +18,7 @@ MAX_GROUPS = 20  # that are compared; the rows of all others are one more
 MIN_ROWS = 5  # of a group;
 MIN_EXPECTED = 3.0  # or about so many rows of the rarer of two classes, if the groups say nothing
 
-_SMALL = 0.05  # expected number of groups that have a share alone, up to which they hardly coincide
+_SMALL = 0.05  # expected number of groups up to which it is the probability that there is one
 
 _Partition = list[list[int]]
 # How two or three pairs of indices may coincide, as names of the sums in `_sums_of_groups`, and of values.
@@ -92,8 +92,8 @@ def between_log_pvalue(
 
     For two classes the share is Pearson's chi-square over the number of rows. If rows are permuted, its mean,
     variance and skewness are known, whatever the values and the categories are. The p-value is that of a beta
-    distribution with these three, or that of one category alone with such a share, if it is larger: so small
-    p-values hold for rare classes, too.
+    distribution with these three. If a single category reaches the share more easily than that, as where a
+    class is rare, the p-value is the probability of this.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def between_log_pvalue(
     if not 0 < variance < mean * (1 - mean):
         return np.nan
     pvalue, alone = _upper_tail(share, mean, variance, skewness), _of_one_group(share, sizes, powers)
-    if alone < _SMALL:  # such a number is the probability of one
+    if alone < _SMALL:
         pvalue = max(pvalue, alone)
     return float(np.log(max(pvalue, np.finfo(float).tiny)))
 
@@ -264,7 +264,7 @@ def _upper_tail(share: float, mean: float, variance: float, skewness: float) -> 
 
 
 def _of_one_group(share: float, sizes: NDArray[np.float64], powers: ValuePowers) -> float:
-    """Expected number of groups that have such a share alone, the rows of all others being mixed.
+    """Expected number of groups that reach the share by themselves, if the others do not differ.
 
     The sum over a group has Student's distribution if values are normal, and a gamma distribution with the
     skewness that is known if they are rare.

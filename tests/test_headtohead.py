@@ -111,7 +111,7 @@ def test_the_summary_is_of_the_same_tables(bench, tmp_path):
     }
     results.append(tmp_path / "truth.jsonl", pair)
     lines = results.shown(tmp_path)["summary"].splitlines()
-    # (0.8 + 1 + 0) / 3; 1 of 2 in the other cell; false: (1/8 + 0 + 1) / 3, and without proxies (1/5 + 0 + 1) / 3
+    # (0.8 + 1 + 0) / 3; 1 of 2; false in the first cell (1/8 + 0 + 1) / 3, without proxies (1/5 + 0 + 1) / 3
     assert lines[2] == "| relevance | 2 | 1-3 | 0.60 | 0.50 | 0.19 | 0.20 | 0.60 | 0.50 | 0.19 | 0.20 |"
     assert lines[3] == "| f-test | 1 | 2 | 0.30 |  | 0.25 | 0.25 | 0.90 |  | 0.06 | 0.10 |"
 

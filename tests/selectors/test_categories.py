@@ -85,6 +85,11 @@ def test_small_pvalues_are_nearly_those_of_all_permutations(sizes, n_positive):
     powers = ValuePowers.of(values)
     order = np.argsort(((positives - sizes * n_positive / n) ** 2 / sizes).sum(axis=1))[::-1]
     tail = np.cumsum(np.exp(logs[order]))
+    some = order[tail < 0.05]
+    all_sums = positives[some] - sizes * n_positive / n
+    found = np.array([between_log_pvalue(sizes, sums, powers, 1) for sums in all_sums])
+    for level in (1e-2, 1e-3, 1e-4, 1e-5):
+        assert np.exp(logs[some])[found <= np.log(level)].sum() <= 1.5 * level
     for level in (1e-2, 1e-3, 1e-4, 1e-5):
         last = order[np.searchsorted(tail, level)]  # about this p-value is exact
         sums = positives[last] - sizes * n_positive / n
